@@ -1,0 +1,89 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Levels: an edge goes only to a lower one. scripts/check-levels reads `swift package describe` and fails on any other.
+let package = Package(
+    name: "vitalgate",
+    products: [
+        .executable(name: "vitalgate", targets: ["vitalgate"]),
+        .library(name: "HealthModel", targets: ["HealthModel"]),
+        .library(name: "SampleStore", targets: ["SampleStore"]),
+        .library(name: "Pipeline", targets: ["Pipeline"]),
+    ],
+    targets: [
+        // Level 0: C libraries, one door each.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+
+        // Level 1: what a reading is, and what octets on a wire are.
+        .target(name: "HealthModel", dependencies: ["CSodium"]),
+        .target(name: "Wire"),
+        .target(name: "CommandLineKit"),
+
+        // Level 2: the seams between the stages.
+        .target(name: "Pipeline", dependencies: ["HealthModel"]),
+        // One thread's poll(2), which all live sources share.
+        .target(name: "EventLoopKit", dependencies: ["HealthModel"]),
+
+        // Level 3: the stages.
+        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),
+        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CExpat", "CArchive"]),
+        .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
+        .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
+        .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
+
+        // Level 4: assembly.
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource", "SampleStore",
+                "Wire",
+            ]),
+
+        // Level 5: the program.
+        .executableTarget(
+            name: "vitalgate",
+            dependencies: [
+                "Gateway", "CommandLineKit", "EventLoopKit", "SampleStore", "Profiles", "FileSource", "BlueZSource",
+                "SerialSource", "Pipeline", "HealthModel", "Wire",
+            ]),
+
+        .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
+        .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"], exclude: ["Facts", "Vectors"]),
+        .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], exclude: ["Snapshots"]),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(name: "WireTests", dependencies: ["Wire"]),
+        .testTarget(
+            name: "ProfilesTests",
+            dependencies: ["Profiles", "FileSource", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
+            exclude: ["Vectors"]),
+        .testTarget(
+            name: "FileSourceTests", dependencies: ["FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
+            exclude: ["Files"]),
+        .testTarget(
+            name: "BlueZSourceTests",
+            dependencies: [
+                "BlueZSource", "EventLoopKit", "Gateway", "SampleStore", "Profiles", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
+            name: "SerialSourceTests",
+            dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
+        .testTarget(name: "SampleStoreTests", dependencies: ["SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Gateway", "EventLoopKit", "SampleStore", "Profiles", "FileSource", "BlueZSource", "Pipeline", "PipelineTesting",
+                "HealthModel",
+            ]),
+        .testTarget(
+            name: "VitalgateTests", dependencies: ["HealthModel", "PipelineTesting", "vitalgate"],
+            exclude: ["BadInput", "Snapshots"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,281 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+
+/// What the assembling target decides about the source.
+public struct BlueZConfiguration {
+    /// Addresses of the adapters to use; empty: all.
+    public var adapters: Set<BluetoothAddress> = []
+    /// Whether an adapter that is off is switched on.
+    public var powersAdapters = true
+    /// What clocks on the wall here show at an instant, for devices that keep the time.
+    public var wallTime: (Instant) -> WallTime
+    /// 0 up to 1, for the jitter of back-offs.
+    public var random: () -> Double
+    var limits = ConnectionLimits()
+
+    public init(wallTime: @escaping (Instant) -> WallTime, random: @escaping () -> Double) {
+        self.wallTime = wallTime
+        self.random = random
+    }
+}
+
+/// Bluetooth LE through BlueZ: hands on the frames of adopted devices, and of no others. Knows services and bytes, and no heart rates.
+///
+///     let loop = EventLoop(clock: clock)
+///     let source = BlueZSource(bus: SystemBus(loop: loop), configuration: configuration)
+///     source.delegate = gateway
+///     source.adopt(strap, memory: memory)
+///     source.start()
+///     loop.run()
+///
+/// One thread: everything is called on the loop's, and nothing blocks it.
+public final class BlueZSource: SessionHost {
+    public weak var delegate: (any BlueZSourceDelegate)?
+    public let bus: SystemBus
+    let configuration: BlueZConfiguration
+    let tree: ObjectTree
+    private(set) var sessions: [BluetoothAddress: DeviceSession] = [:]
+    private(set) var adapters: [String: AdapterKeeper] = [:]
+    private var paths: [String: DeviceSession] = [:]
+    private var tokens = 0
+    private var scans = 0
+    private var toldOfRefusal = false
+    private var toldOfLoss = false
+    private var isStopping = false
+    var scanned: Set<String> = []
+    let agent: PairingAgent
+
+    public init(bus: SystemBus, configuration: BlueZConfiguration) {
+        self.bus = bus
+        self.configuration = configuration
+        tree = ObjectTree(bus: bus)
+        agent = PairingAgent(bus: bus)
+        agent.mayBond = { [weak self] in self?.paths[$0]?.description.needsBond ?? false }
+        tree.onChange = { [weak self] in self?.changed($0) }
+    }
+
+    public func start() {
+        bus.onConnected = { [weak self] in
+            self?.toldOfLoss = false
+            self?.tree.start()
+        }
+        bus.onLost = { [weak self] error in
+            guard let self else { return }
+            tree.stop()
+            guard !toldOfLoss else { return }
+            toldOfLoss = true
+            told(.warning, "D-Bus", "\(error.name); connecting again")
+        }
+        bus.open()
+    }
+
+    /// Leaves all devices and closes the connection to the bus.
+    public func stop() {
+        isStopping = true
+        defer { isStopping = false }
+        for session in sessions.values { session.handle(.stop) }
+        for adapter in adapters.values { adapter.want(nil) }
+        tree.stop()
+        bus.close()
+    }
+
+    // MARK: Devices
+
+    /// Reads a device from now on; what was adopted under its address before is replaced.
+    public func adopt(_ description: DeviceDescription, memory: DeviceMemory) {
+        release(description.address)
+        let session = DeviceSession(description, memory: memory, host: self)
+        sessions[description.address] = session
+        for path in devicePaths { attach(path) }
+        updateDiscovery()
+        if tree.isFilled, description.needsBond { agent.register(isDefault: true) }
+    }
+
+    /// Whether somebody adopted has to bond.
+    var wantsBonds: Bool { sessions.values.contains { $0.description.needsBond } }
+
+    /// Stops reading a device. Its bond stays.
+    public func release(_ address: BluetoothAddress) {
+        guard let session = sessions.removeValue(forKey: address) else { return }
+        session.handle(.stop)
+        paths = paths.filter { $0.value !== session }
+        updateDiscovery()
+    }
+
+    /// A person has done something about a device that waits for one.
+    public func retry(_ address: BluetoothAddress) { sessions[address]?.handle(.start) }
+
+    /// What was handed on before the token was given is durable.
+    public func confirm(_ token: CommitToken) {
+        guard let session = sessions[token.address], session.pendingToken == token else { return }
+        session.committed()
+    }
+
+    /// Whether the device delivers now.
+    public func isLive(_ address: BluetoothAddress) -> Bool { sessions[address]?.machine.state == .live }
+
+    /// Whether there is an adapter to work with.
+    public var hasAdapter: Bool { !adapters.isEmpty }
+
+    // MARK: What sessions ask for
+
+    func requestTurn(_ session: DeviceSession) { adapter(of: session)?.requestTurn(session) }
+    func releaseTurn(_ session: DeviceSession) { for adapter in adapters.values { adapter.releaseTurn(session) } }
+
+    func observed(_ observation: Recovery.Observation, by session: DeviceSession) {
+        adapter(of: session)?.observed(observation, about: session.address.description)
+    }
+
+    func commit(_ session: DeviceSession) {
+        tokens += 1
+        let token = CommitToken(address: session.address, number: tokens)
+        session.pendingToken = token
+        var memory = session.memory
+        memory.records = session.pendingCursor
+        delegate?.commit(token, memory: memory)
+    }
+
+    private func adapter(of session: DeviceSession) -> AdapterKeeper? {
+        session.path.flatMap { tree[path: $0, interface: BlueZ.device]?["Adapter"]?.text }.flatMap { adapters[$0] }
+    }
+
+    func told(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
+        delegate?.told(SourceNotice(weight, subject, text))
+    }
+
+    // MARK: The tree
+
+    private var devicePaths: [String] { tree.objects.compactMap { $0.value[BlueZ.device] == nil ? nil : $0.key } }
+
+    private func changed(_ change: ObjectTree.Change) {
+        switch change {
+        case .filled:
+            toldOfRefusal = false
+            for (path, interfaces) in tree.objects where interfaces[BlueZ.adapter] != nil { addAdapter(path) }
+            for path in devicePaths { attach(path) }
+            updateDiscovery()
+            agent.register(isDefault: wantsBonds)
+        case .emptied:
+            if !isStopping { told(.warning, "bluetoothd", "it is gone; waiting for it to come back") }
+            for session in paths.values { session.gone() }
+            paths.removeAll()
+            for adapter in adapters.values { adapter.stop() }
+            adapters.removeAll()
+        case .refused(let error):
+            guard !toldOfRefusal else { return }
+            toldOfRefusal = true
+            let denied = LinkFailure(error) == .accessDenied
+            told(
+                denied ? .action : .warning, denied ? "D-Bus" : "bluetoothd",
+                denied
+                    ? ConnectionNotice.accessDeniedText
+                    : "it does not answer (\(error.name)): `systemctl status bluetooth`, `vitalgate doctor`")
+        case .added(let path, let interface): added(path, interface)
+        case .removed(let path, let interface): removed(path, interface)
+        case .changed(let path, let interface, let names): propertiesChanged(path, interface, names)
+        }
+    }
+
+    private func added(_ path: String, _ interface: String) {
+        switch interface {
+        case BlueZ.adapter:
+            addAdapter(path)
+            updateDiscovery()
+        case BlueZ.device:
+            scanned.insert(path)
+            attach(path)
+            paths[path]?.heardAdvert()
+        case BlueZ.battery: paths[path]?.batteryChanged()
+        default: break
+        }
+    }
+
+    private func removed(_ path: String, _ interface: String) {
+        switch interface {
+        case BlueZ.adapter:
+            told(.warning, path, "the adapter is gone; its devices wait for it")
+            adapters.removeValue(forKey: path)?.stop()
+        case BlueZ.device: paths.removeValue(forKey: path)?.gone()
+        default: break
+        }
+    }
+
+    private func propertiesChanged(_ path: String, _ interface: String, _ names: Set<String>) {
+        switch interface {
+        case BlueZ.characteristic where names.contains("Value"):
+            // …/dev_XX_XX_XX_XX_XX_XX/serviceNNNN/charNNNN
+            guard let service = path.lastIndex(of: "/"), let device = path[..<service].lastIndex(of: "/") else { return }
+            paths[String(path[..<device])]?.characteristicChanged(path)
+        case BlueZ.device:
+            scanned.insert(path)
+            paths[path]?.changed(names)
+            if names.contains("Connected") { updateDiscovery() }
+        case BlueZ.battery: paths[path]?.batteryChanged()
+        case BlueZ.adapter: adapters[path]?.changed(names)
+        default: break
+        }
+    }
+
+    private func addAdapter(_ path: String) {
+        guard adapters[path] == nil else { return }
+        if !configuration.adapters.isEmpty {
+            guard let address = tree[path: path, interface: BlueZ.adapter]?["Address"]?.text.flatMap({ BluetoothAddress($0) }),
+                configuration.adapters.contains(address)
+            else { return }
+        }
+        let adapter = AdapterKeeper(path: path, source: self)
+        adapters[path] = adapter
+        adapter.start()
+    }
+
+    /// Only adopted devices have a session; what others advertise goes no further than here (DESIGN, promise 9).
+    private func attach(_ path: String) {
+        guard paths[path] == nil, let properties = tree[path: path, interface: BlueZ.device],
+            let address = properties["Address"]?.text.flatMap({ BluetoothAddress($0) }), let session = sessions[address],
+            session.path == nil, let adapter = properties["Adapter"]?.text, adapters[adapter] != nil
+        else { return }
+        if let chosen = session.description.adapter,
+            tree[path: adapter, interface: BlueZ.adapter]?["Address"]?.text != chosen.description
+        {
+            return
+        }
+        paths[path] = session
+        session.found(at: path)
+    }
+
+    // MARK: Discovery
+
+    func beginScan() {
+        scans += 1
+        scanned.removeAll()
+        updateDiscovery()
+    }
+
+    func endScan() {
+        scans -= 1
+        updateDiscovery()
+    }
+
+    func updateDiscovery() {
+        for adapter in adapters.values { adapter.want(filter(for: adapter)) }
+    }
+
+    /// Discovery runs while somebody is missing or speaks by advertisements; filtered by service only where all who are missing
+    /// advertise one.
+    func filter(for adapter: AdapterKeeper) -> DiscoveryFilter? {
+        var filter = DiscoveryFilter()
+        if scans > 0 { return filter }
+        let missing = sessions.values.filter { session in
+            if !session.description.adverts.isEmpty { return true }
+            guard let path = session.path else { return true }
+            return tree[path: path, interface: BlueZ.device]?["Connected"]?.truth != true && !session.machine.isBlocked
+        }
+        if missing.isEmpty { return nil }
+        filter.duplicates = missing.contains { !$0.description.adverts.isEmpty }
+        // BlueZ compares with the list of services alone: who only carries data of a service would be filtered out.
+        let isFiltered = missing.allSatisfy { !$0.description.services.isEmpty && $0.description.adverts.isEmpty }
+        if isFiltered { filter.services = Set(missing.flatMap(\.description.services)).sorted() }
+        return filter
+    }
+}

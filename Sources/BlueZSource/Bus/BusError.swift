@@ -1,0 +1,24 @@
+/// Why a call failed: D-Bus's name of the error, and its text for a person.
+public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var name: String
+    public var message: String
+
+    public init(_ name: String, _ message: String = "") {
+        self.name = name
+        self.message = message
+    }
+
+    public var description: String { message.isEmpty ? name : "\(name): \(message)" }
+
+    /// No answer within the time given; the peer may be stuck (story 1).
+    public static let timeout = BusError("org.freedesktop.DBus.Error.NoReply", "no answer in time")
+    /// The connection to the bus went away.
+    public static let disconnected = BusError("org.freedesktop.DBus.Error.Disconnected", "the connection to D-Bus is gone")
+    /// The message did not hold what its sender's documentation says.
+    public static let unexpected = BusError("org.freedesktop.DBus.Error.InvalidArgs", "the answer has another form")
+
+    /// A C function's negative error number.
+    static func system(_ code: Int32, _ what: String) -> BusError {
+        BusError("System.Error.\(-code)", "\(what): \(errorText(-code))")
+    }
+}

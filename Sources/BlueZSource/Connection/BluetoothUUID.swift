@@ -1,0 +1,70 @@
+/// A Bluetooth UUID; the 16-bit ones of the SIG stand for their 128-bit form.
+public struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// 36 characters in lower case, as BlueZ writes them.
+    public let text: String
+
+    private static let base = "-0000-1000-8000-00805f9b34fb"
+
+    public init(_ short: UInt16) {
+        let digits = String(short, radix: 16)
+        text = "0000" + String(repeating: "0", count: 4 - digits.count) + digits + Self.base
+    }
+
+    /// Reads `2A37`, `00002a37` or the long form, in either case.
+    public init?(_ text: some StringProtocol) {
+        let text = text.lowercased()
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else { return nil }
+        switch text.utf8.count {
+        case 4: self.text = "0000" + text + Self.base
+        case 8 where digits.count == 8: self.text = text + Self.base
+        case 36 where digits.count == 32 && text.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12]: self.text = text
+        default: return nil
+        }
+    }
+
+    /// `2A37` where it is a 16-bit one, else the long form in upper case: the name of a channel.
+    public var description: String {
+        let isShort = text.hasPrefix("0000") && text.hasSuffix(Self.base)
+        return (isShort ? String(text.dropFirst(4).prefix(4)) : text).uppercased()
+    }
+
+    public static func < (one: BluetoothUUID, other: BluetoothUUID) -> Bool { one.text < other.text }
+}
+
+/// A characteristic of a service.
+public struct CharacteristicName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public var service: BluetoothUUID
+    public var characteristic: BluetoothUUID
+
+    public init(_ service: BluetoothUUID, _ characteristic: BluetoothUUID) {
+        self.service = service
+        self.characteristic = characteristic
+    }
+
+    /// Of 16-bit numbers: `CharacteristicName(0x180D, 0x2A37)`.
+    public init(_ service: UInt16, _ characteristic: UInt16) {
+        self.init(BluetoothUUID(service), BluetoothUUID(characteristic))
+    }
+
+    public var description: String { "\(service)/\(characteristic)" }
+
+    public static func < (one: CharacteristicName, other: CharacteristicName) -> Bool {
+        (one.service, one.characteristic) < (other.service, other.characteristic)
+    }
+}
+
+/// A device's address, in upper case with colons.
+public struct BluetoothAddress: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let description: String
+
+    public init?(_ text: some StringProtocol) {
+        let parts = text.uppercased().split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts.allSatisfy({ $0.count == 2 && UInt8($0, radix: 16) != nil && $0.first != "+" }) else {
+            return nil
+        }
+        description = parts.joined(separator: ":")
+    }
+
+    public static func < (one: BluetoothAddress, other: BluetoothAddress) -> Bool { one.description < other.description }
+}

@@ -1,0 +1,66 @@
+/// What the machine hears and says.
+extension ConnectionMachine {
+    enum State: Equatable {
+        /// Not wanted, or no adapter.
+        case stopped
+        /// Waits to be seen.
+        case idle
+        /// Waits for its time.
+        case waiting
+        /// Waits for its turn: an adapter makes one connection at a time.
+        case queued
+        case connecting
+        case resolving
+        case working(Step)
+        case live
+        case leaving
+        /// Only a person can help.
+        case blocked(ConnectionNotice)
+    }
+
+    enum Step: Hashable {
+        case information
+        case readClock
+        case read(CharacteristicName)
+        case unsubscribe(CharacteristicName)
+        case subscribe(CharacteristicName)
+        case collect
+        /// Waits until the caller has made the records durable.
+        case commit
+        case setClock
+    }
+
+    enum Outcome: Equatable {
+        case done
+        case failed(LinkFailure)
+    }
+
+    enum Event: Equatable {
+        case start
+        case stop
+        /// An advertisement was heard.
+        case seen
+        case turn
+        /// The link is up, whoever asked for it (BlueZ connects bonded devices by itself).
+        case connected
+        case connectFailed(LinkFailure)
+        case resolved(Set<CharacteristicName>)
+        case linkLost
+        case finished(Step, Outcome)
+        /// Something of the profile arrived.
+        case frame
+        case bonded
+        case tick
+    }
+
+    enum Command: Equatable {
+        case requestTurn
+        case releaseTurn
+        case connect
+        case disconnect
+        case perform(Step)
+        case tell(ConnectionNotice)
+        /// For the recovery, which sees all devices of an adapter.
+        case observe(Recovery.Observation)
+    }
+}

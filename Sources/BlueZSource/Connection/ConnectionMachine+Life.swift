@@ -1,0 +1,76 @@
+/// While the link lives: silence, and its end.
+extension ConnectionMachine {
+    /// After how long without a frame something is done.
+    var quietLimit: Duration? {
+        if case .leave(let quiet, _) = description.presence { return quiet }
+        guard let expected = description.expectedInterval, !subscribed.isEmpty else { return nil }
+        let patience = max(expected * 3, limits.silence)
+        return min(patience * Int(1 << min(silence.rounds, 8)), max(limits.longestSilence, patience))
+    }
+
+    mutating func frame(_ now: Duration) -> [Command] {
+        lastFrame = now
+        silence = Silence()
+        hadGoodSession = true
+        told.remove(.silent)
+        if state == .live { deadline = quietLimit.map { now + $0 } }
+        return [.observe(.worked)]
+    }
+
+    mutating func tick(_ now: Duration) -> [Command] {
+        guard let due = deadline, now >= due else { return [] }
+        deadline = nil
+        switch state {
+        case .waiting:
+            state = .idle
+            return wasSeen(now) ? queue() : []
+        case .connecting: return fail(.noAnswer, now)
+        case .resolving: return tell(.notResolved) + fail(.other, now)
+        case .working(let step):
+            // Either a pause before a repetition, or the step got no answer.
+            if steps.first == step { return next(now) }
+            return fail(.noAnswer, now)
+        case .live: return quiet(now)
+        case .leaving:
+            // Disconnect was not answered by a change of Connected; it is asked once more.
+            deadline = now + limits.step
+            return [.disconnect]
+        case .stopped, .idle, .queued, .blocked: return []
+        }
+    }
+
+    /// Nothing came for long: the next tier (stories 5, 6). It ends at the link; an idle device is no reason to restart what
+    /// others use (story 12).
+    mutating func quiet(_ now: Duration) -> [Command] {
+        if case .leave = description.presence {
+            state = .leaving
+            deadline = now + limits.step
+            return [.disconnect]
+        }
+        if silence.tier == 0 {
+            silence.tier = 1
+            let names = subscribed.sorted()
+            steps = names.flatMap { [.unsubscribe($0), .subscribe($0)] }
+            return [.observe(.silent(.subscription))] + next(now)
+        }
+        silence.tier = 0
+        silence.rounds += 1
+        let notice = silence.rounds >= 3 ? tell(.silent) : []
+        return notice + [.observe(.silent(.link))] + leave(after: limits.pause, now)
+    }
+
+    mutating func linkLost(_ now: Duration) -> [Command] {
+        switch state {
+        case .leaving:
+            guard case .leave(_, let rest) = description.presence else { return wait(limits.pause, now) }
+            return wait(rest, now)
+        case .connecting, .resolving, .working:
+            failures += 1
+            return wait(backOff(), now)
+        case .live:
+            if case .leave(_, let rest) = description.presence { return wait(rest, now) }
+            return wait(limits.pause, now)
+        case .stopped, .idle, .waiting, .queued, .blocked: return []
+        }
+    }
+}

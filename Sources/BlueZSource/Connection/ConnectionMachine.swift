@@ -1,0 +1,266 @@
+/// What to do about one device, decided from events alone: no I/O, no clock, no bus.
+///
+///     idle ─seen─▶ queued ─turn─▶ connecting ─▶ resolving ─▶ working(step…) ─▶ live ─▶ leaving ─▶ waiting ─▶ idle
+///                                   └────────────┴──────────────┴── failure ────┴────▶ waiting (back-off) │ blocked
+///
+/// The steps, in this order: Device Information once, the clock read (evidence before anything is set), the listed reads, subscriptions,
+/// stored records, their commit confirmed, and only then the clock set: a clock set earlier would change what stored records say.
+struct ConnectionMachine {
+    let description: DeviceDescription
+    let limits: ConnectionLimits
+    var state: State = .stopped
+    /// When `tick` is wanted next.
+    var deadline: Duration?
+    var informationKnown: Bool
+    var hadGoodSession: Bool
+    /// What is enabled now.
+    private(set) var subscribed: Set<CharacteristicName> = []
+
+    private let random: () -> Double
+    var steps: [Step] = []
+    private var available: Set<CharacteristicName> = []
+    var failures = 0
+    private var authenticationFailures = 0
+    private var missingBefore: Set<CharacteristicName> = []
+    private var staleFailures: [CharacteristicName: Int] = [:]
+    private var repeats = 0
+    var silence = Silence()
+    var told: Set<ConnectionNotice> = []
+    private var lastSeen: Duration?
+    var lastFrame: Duration = .zero
+    private var holdsTurn = false
+
+    struct Silence {
+        /// 0: all well; 1: resubscribed.
+        var tier = 0
+        /// Reconnections in a row without a frame.
+        var rounds = 0
+    }
+
+    /// - Parameter random: 0 up to 1, for the jitter.
+    init(
+        _ description: DeviceDescription, memory: DeviceMemory = DeviceMemory(), limits: ConnectionLimits = ConnectionLimits(),
+        random: @escaping () -> Double
+    ) {
+        self.description = description
+        self.limits = limits
+        self.random = random
+        informationKnown = memory.device != nil
+        hadGoodSession = memory.hadGoodSession
+    }
+
+    mutating func handle(_ event: Event, at now: Duration) -> [Command] {
+        switch event {
+        case .start: return state == .stopped || isBlocked ? enterIdle(now) : []
+        case .stop: return stop()
+        case .seen: return seen(now)
+        case .turn: return turn(now)
+        case .connected: return connected(now)
+        case .connectFailed(let failure): return connectFailed(failure, now)
+        case .resolved(let names): return resolved(names, now)
+        case .linkLost: return linkLost(now)
+        case .finished(let step, let outcome): return finished(step, outcome, now)
+        case .frame: return frame(now)
+        case .bonded: return isBlocked ? enterIdle(now) : []
+        case .tick: return tick(now)
+        }
+    }
+
+    var isBlocked: Bool { if case .blocked = state { true } else { false } }
+    private var isWorking: Bool { if case .working = state { true } else { false } }
+    private var hasLink: Bool { state == .resolving || state == .live || state == .leaving || isWorking }
+
+    // MARK: Towards the link
+
+    private mutating func enterIdle(_ now: Duration) -> [Command] {
+        state = .idle
+        deadline = nil
+        authenticationFailures = 0
+        told.subtract([.needsPairing, .bondRefused])
+        return wasSeen(now) ? queue() : []
+    }
+
+    func wasSeen(_ now: Duration) -> Bool { lastSeen.map { now - $0 <= limits.seenFor } ?? false }
+
+    private mutating func stop() -> [Command] {
+        guard state != .stopped else { return [] }
+        let disconnects = hasLink || state == .connecting
+        state = .stopped
+        deadline = nil
+        steps = []
+        subscribed = []
+        return release() + (disconnects ? [.disconnect] : [])
+    }
+
+    private mutating func seen(_ now: Duration) -> [Command] {
+        lastSeen = now
+        return state == .idle ? queue() : []
+    }
+
+    mutating func queue() -> [Command] {
+        guard description.presence != .adverts else { return [] }
+        state = .queued
+        deadline = nil
+        return [.requestTurn]
+    }
+
+    private mutating func turn(_ now: Duration) -> [Command] {
+        guard state == .queued else { return [.releaseTurn] }
+        holdsTurn = true
+        state = .connecting
+        deadline = now + limits.connect
+        return [.connect]
+    }
+
+    private mutating func connected(_ now: Duration) -> [Command] {
+        switch state {
+        case .connecting, .idle, .waiting, .queued:
+            state = .resolving
+            deadline = now + limits.resolve
+            return []
+        case .stopped, .resolving, .working, .live, .leaving, .blocked: return []
+        }
+    }
+
+    private mutating func connectFailed(_ failure: LinkFailure, _ now: Duration) -> [Command] {
+        guard state == .connecting || state == .resolving else { return [] }
+        return fail(failure, now)
+    }
+
+    private mutating func resolved(_ names: Set<CharacteristicName>, _ now: Duration) -> [Command] {
+        switch state {
+        case .connecting, .idle, .waiting, .queued, .resolving: break
+        case .stopped, .working, .live, .leaving, .blocked: return []
+        }
+        available = names
+        subscribed = []
+        repeats = 0
+        let (plan, missing) = ConnectionPlan.steps(description, available: names, informationKnown: informationKnown)
+        steps = plan
+        // The first table may be incomplete, as where the link was lost while BlueZ bonded: only what is missing again is missing.
+        let again = missing.filter { missingBefore.contains($0) }
+        missingBefore = Set(missing)
+        return release() + again.flatMap { tell(.missing($0)) } + next(now)
+    }
+
+    // MARK: The steps
+
+    mutating func next(_ now: Duration) -> [Command] {
+        guard !steps.isEmpty else { return goLive(now) }
+        let step = steps.removeFirst()
+        state = .working(step)
+        // Records have time limits of their own, and a commit is the caller's to make.
+        deadline = step == .collect || step == .commit ? nil : now + limits.step
+        return [.perform(step)]
+    }
+
+    private mutating func finished(_ step: Step, _ outcome: Outcome, _ now: Duration) -> [Command] {
+        guard state == .working(step) else { return [] }
+        switch outcome {
+        case .done:
+            repeats = 0
+            if step == .information { informationKnown = true }
+            if case .subscribe(let name) = step {
+                subscribed.insert(name)
+                staleFailures[name] = nil
+                told.subtract([.staleCache(name), .notEnabled(name)])
+            }
+            if case .unsubscribe(let name) = step { subscribed.remove(name) }
+            return next(now)
+        case .failed(let failure): return failed(step, failure, now)
+        }
+    }
+
+    private mutating func failed(_ step: Step, _ failure: LinkFailure, _ now: Duration) -> [Command] {
+        switch failure {
+        case .noAnswer, .authentication, .notConnected, .notReady, .accessDenied, .unknownObject, .absent:
+            return fail(failure, now)
+        case .inProgress, .procedureRunning:
+            // BlueZ has not finished what came before, often an earlier client's StopNotify: a moment later it has.
+            guard repeats < limits.repeats else { break }
+            repeats += 1
+            steps.insert(step, at: 0)
+            deadline = now + limits.pause
+            return []
+        case .stale, .other: break
+        }
+        repeats = 0
+        // Records that were not collected were written by the device's clock as it is; setting it would change what they say.
+        if step == .collect { steps.removeAll { $0 == .setClock } }
+        guard case .subscribe(let name) = step else { return next(now) }
+        if failure == .stale {
+            staleFailures[name, default: 0] += 1
+            if staleFailures[name] == 1 { return fail(.stale, now) }
+            return tell(.staleCache(name)) + next(now)
+        }
+        return tell(.notEnabled(name)) + next(now)
+    }
+
+    private mutating func goLive(_ now: Duration) -> [Command] {
+        // Nothing of what is wanted could be enabled: the link is of no use.
+        if !description.allSubscriptions.isEmpty, subscribed.isEmpty { return fail(.other, now) }
+        state = .live
+        failures = 0
+        authenticationFailures = 0
+        told.subtract([.needsPairing, .bondRefused, .accessDenied, .notResolved])
+        lastFrame = now
+        deadline = quietLimit.map { now + $0 }
+        return [.observe(.worked)]
+    }
+
+    // MARK: Failure
+
+    mutating func fail(_ failure: LinkFailure, _ now: Duration) -> [Command] {
+        failures += 1
+        switch failure {
+        case .authentication:
+            authenticationFailures += 1
+            // Without a bond there is nothing to retry. With one, a device that was busy or out of range may refuse once or twice;
+            // after that only a new bond helps, and trying for ever would drain its battery (story 8).
+            let bond: ConnectionNotice = hadGoodSession ? .bondRefused : .needsPairing
+            if bond == .needsPairing || authenticationFailures > limits.authenticationRetries { return block(bond) }
+        case .accessDenied: return block(.accessDenied)
+        case .noAnswer where state == .connecting:
+            // BlueZ ends each attempt by itself; where it does not, it is stuck. A step without an answer may be the device's fault.
+            return [.observe(.noAnswer)] + leave(after: backOff(), now)
+        case .noAnswer, .absent, .inProgress, .notReady, .notConnected, .stale, .procedureRunning, .unknownObject, .other: break
+        }
+        return leave(after: backOff(), now)
+    }
+
+    private mutating func block(_ notice: ConnectionNotice) -> [Command] {
+        let disconnects = state != .idle
+        state = .blocked(notice)
+        deadline = nil
+        steps = []
+        subscribed = []
+        return release() + tell(notice) + (disconnects ? [.disconnect] : [])
+    }
+
+    mutating func leave(after delay: Duration, _ now: Duration) -> [Command] {
+        // Disconnect also cancels a Connect that was not answered (BlueZ, org.bluez.Device1, Disconnect).
+        wait(delay, now) + [.disconnect]
+    }
+
+    mutating func wait(_ delay: Duration, _ now: Duration) -> [Command] {
+        state = .waiting
+        steps = []
+        subscribed = []
+        deadline = now + delay
+        return release()
+    }
+
+    /// 1, 2, 4 … seconds up to the limit, the upper half of it by chance, so that twenty devices do not come at once.
+    func backOff() -> Duration {
+        let doubled = limits.backOff * Int(1 << min(max(failures - 1, 0), 12))
+        return min(doubled, limits.longestBackOff) * (0.5 + 0.5 * random())
+    }
+
+    private mutating func release() -> [Command] {
+        guard holdsTurn || state == .stopped else { return [] }
+        holdsTurn = false
+        return [.releaseTurn]
+    }
+
+    mutating func tell(_ notice: ConnectionNotice) -> [Command] { told.insert(notice).inserted ? [.tell(notice)] : [] }
+}

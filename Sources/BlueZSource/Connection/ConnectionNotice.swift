@@ -1,0 +1,40 @@
+/// What a person has to know about a device; each is told once, until it is over.
+public enum ConnectionNotice: Hashable, Sendable {
+    /// The device answers only a bonded hub, and there is no bond.
+    case needsPairing
+    /// It was bonded and no longer accepts us (story 8).
+    case bondRefused
+    /// The table of services is another one than the cached (story 7).
+    case staleCache(CharacteristicName)
+    /// The profile expects a characteristic that the device does not have.
+    case missing(CharacteristicName)
+    /// It could not be enabled, for another reason.
+    case notEnabled(CharacteristicName)
+    /// Connected and enabled, and nothing comes, again and again.
+    case silent
+    /// D-Bus does not let us.
+    case accessDenied
+    /// Services are never resolved.
+    case notResolved
+
+    static let accessDeniedText = "D-Bus denies it: `sudo usermod -aG bluetooth $USER` and log in again; see `vitalgate doctor`"
+
+    /// What it means and what mends it.
+    public func text(for address: BluetoothAddress) -> String {
+        switch self {
+        case .needsPairing:
+            "it wants a bond: put it into pairing mode and run `vitalgate devices pair \(address)`"
+        case .bondRefused:
+            "it no longer accepts the bond; on the device, delete this hub or start pairing mode, then "
+                + "`vitalgate devices forget --bond \(address)` and `vitalgate devices pair \(address)`"
+        case .staleCache(let name):
+            "\(name) is in BlueZ's cached table but cannot be enabled, as after a firmware update: "
+                + "`vitalgate devices forget --bond \(address)` and pair again, or delete its file in /var/lib/bluetooth/*/cache and restart bluetooth"
+        case .missing(let name): "it has no \(name), which its profile reads"
+        case .notEnabled(let name): "\(name) cannot be enabled"
+        case .silent: "connected, but nothing comes: is it worn, are its contacts wet, is its battery good?"
+        case .accessDenied: Self.accessDeniedText
+        case .notResolved: "its services are never resolved: too far away, or another hub holds the connection"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// The time limits of a connection, in one place.
+struct ConnectionLimits: Sendable {
+    /// BlueZ itself gives up after about 41 s; past this it is stuck.
+    var connect: Duration = .seconds(60)
+    var resolve: Duration = .seconds(30)
+    /// BlueZ waits 30 s for an ATT answer (Core specification, vol 3, part F, 3.3.3).
+    var step: Duration = .seconds(35)
+    /// Between a failure of the moment and its repetition.
+    var pause: Duration = .seconds(1)
+    var repeats = 3
+    var backOff: Duration = .seconds(1)
+    var longestBackOff: Duration = .seconds(300)
+    /// How long an advertisement means that the device is there.
+    var seenFor: Duration = .seconds(60)
+    /// No link is called silent sooner.
+    var silence: Duration = .seconds(5)
+    var longestSilence: Duration = .seconds(600)
+    var authenticationRetries = 2
+}
+
+/// What is done after the services are known, and in which order.
+enum ConnectionPlan {
+    static let deviceInformation = BluetoothUUID(0x180A)
+
+    static func steps(
+        _ description: DeviceDescription, available: Set<CharacteristicName>, informationKnown: Bool
+    ) -> (steps: [ConnectionMachine.Step], missing: [CharacteristicName]) {
+        var steps: [ConnectionMachine.Step] = []
+        if !informationKnown, available.contains(where: { $0.service == deviceInformation }) { steps.append(.information) }
+        let clock = description.clock.flatMap { available.contains($0.name) ? $0 : nil }
+        if clock != nil { steps.append(.readClock) }
+        steps += description.reads.filter(available.contains).map { .read($0) }
+        let wanted = description.allSubscriptions
+        let subscriptions = wanted.filter(available.contains)
+        steps += subscriptions.map { .subscribe($0) }
+        let collects = description.recordAccess.map { available.contains($0.controlPoint) } ?? false
+        if collects { steps += [.collect, .commit] }
+        if let clock, clock.isSet { steps.append(.setClock) }
+        // What a profile lists may be optional in its service; a device that has nothing of it is another matter.
+        return (steps, subscriptions.isEmpty ? wanted : [])
+    }
+}

@@ -1,0 +1,125 @@
+import HealthModel
+
+/// An adopted device as the source sees it: what to ask and how to stay. The assembling target fills it from profiles.
+///
+///     var strap = DeviceDescription(address: address, profile: "sig-heart-rate")
+///     strap.services = [BluetoothUUID(0x180D)]
+///     strap.subscriptions = [CharacteristicName(0x180D, 0x2A37)]
+///     strap.expectedInterval = .seconds(1)
+public struct DeviceDescription: Hashable, Sendable {
+    public enum Presence: Hashable, Sendable {
+        /// Connected as long as the device lets us.
+        case stay
+        /// Leaves when nothing came for `quiet`, and comes back no sooner than `rest` later: devices that are switched on to measure
+        /// keep advertising for a while after they have told everything.
+        case leave(quiet: Duration, rest: Duration)
+        /// Never connected: everything is in its advertisements.
+        case adverts
+    }
+
+    public var address: BluetoothAddress
+    /// Of the profile, for the log.
+    public var profile: String
+    /// The adapter's address, where only one of several is meant.
+    public var adapter: BluetoothAddress?
+    /// What the device advertises; empty where it advertises no service, so that discovery cannot filter.
+    public var services: [BluetoothUUID] = []
+    /// Read after each connection and handed on as frames, where the device has them.
+    public var reads: [CharacteristicName] = []
+    /// Enabled after each connection, where the device has them.
+    public var subscriptions: [CharacteristicName] = []
+    /// Stored records.
+    public var recordAccess: RecordAccessDescription?
+    public var clock: DeviceClock?
+    public var presence: Presence = .stay
+    /// Frames come about this often while all is well; none where they come when they come.
+    public var expectedInterval: Duration?
+    /// Advertised data that is handed on as frames.
+    public var adverts: [AdvertisedData] = []
+    /// The device only answers a bonded hub.
+    public var needsBond = false
+
+    public init(address: BluetoothAddress, profile: String) {
+        self.address = address
+        self.profile = profile
+    }
+
+    /// Everything to be enabled: what was listed, and what the record access needs.
+    var allSubscriptions: [CharacteristicName] {
+        var names = subscriptions
+        if let recordAccess {
+            names += ([recordAccess.measurement, recordAccess.context].compactMap { $0 } + [recordAccess.controlPoint])
+                .filter { !subscriptions.contains($0) }
+        }
+        return names
+    }
+}
+
+/// Where a device keeps the time.
+public struct DeviceClock: Hashable, Sendable {
+    public enum Layout: Hashable, Sendable {
+        /// 2A2B: date time, day of week, fractions, reason.
+        case currentTime
+        /// 2A08: date time.
+        case dateTime
+    }
+
+    public var name: CharacteristicName
+    public var layout: Layout
+    /// Whether the profile allows to set it.
+    public var isSet: Bool
+
+    public init(name: CharacteristicName = CharacteristicName(0x1805, 0x2A2B), layout: Layout = .currentTime, isSet: Bool) {
+        self.name = name
+        self.layout = layout
+        self.isSet = isSet
+    }
+}
+
+/// Data in an advertisement.
+public enum AdvertisedData: Hashable, Sendable {
+    /// `advert:FCD2`
+    case service(BluetoothUUID)
+    /// `advert:manufacturer:0157`
+    case manufacturer(UInt16)
+
+    public var channel: String {
+        switch self {
+        case .service(let uuid): return "advert:\(uuid)"
+        case .manufacturer(let company):
+            let digits = String(company, radix: 16, uppercase: true)
+            return "advert:manufacturer:" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+}
+
+/// What was learned about a device and has to be known the next time. The caller keeps it in the store, with the samples.
+public struct DeviceMemory: Hashable, Sendable {
+    /// From Device Information (180A), read once.
+    public var device: Device?
+    /// How far the stored records were collected and committed.
+    public var records: RecordCursor?
+    /// There was a session that delivered: later failures to authenticate are a broken bond, not a missing one (story 8).
+    public var hadGoodSession = false
+
+    public init() {}
+}
+
+/// The device's clock, compared with ours before anything was set (DESIGN, promise 7).
+public struct ClockEvidence: Hashable, Sendable {
+    /// What the device showed.
+    public var shown: WallTime
+    /// When we heard it, by our clock.
+    public var received: Instant
+    /// What a right clock in our zone would have shown.
+    public var expected: WallTime
+
+    public init(shown: WallTime, received: Instant, expected: WallTime) {
+        self.shown = shown
+        self.received = received
+        self.expected = expected
+    }
+
+    /// How far the device is ahead, in microseconds.
+    public var ahead: Int64 { shown.microseconds &- expected.microseconds }
+}

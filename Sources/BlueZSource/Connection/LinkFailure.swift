@@ -1,0 +1,72 @@
+/// What a failed operation tells about the link.
+enum LinkFailure: Hashable, Sendable {
+    /// No answer at all: BlueZ, or the device behind it, is stuck.
+    case noAnswer
+    /// The device did not answer the connection attempt.
+    case absent
+    /// BlueZ does the same thing already, or has not finished the last.
+    case inProgress
+    /// The adapter is off.
+    case notReady
+    case notConnected
+    /// A bond is missing or no longer valid.
+    case authentication
+    /// D-Bus policy, not the device.
+    case accessDenied
+    /// The attribute is not where the cached table says (story 7).
+    case stale
+    /// A record access procedure is already running (ATT 0xFE).
+    case procedureRunning
+    /// BlueZ does not know the object: the device was removed, or the daemon restarted.
+    case unknownObject
+    case other
+
+    init(_ error: BusError) {
+        self = Self.names[error.name] ?? .other
+        let text = error.message.lowercased()
+        switch error.name {
+        case "org.bluez.Error.NotPermitted" where text.contains("not paired"):
+            // src/gatt-client.c answers so for insufficient authentication and encryption (ATT 0x05, 0x0F, 0x0C).
+            self = .authentication
+        case "org.bluez.Error.Failed":
+            if text.contains("att error: 0x01") || text.contains("att error: 0x0a") {
+                // Invalid Handle, Attribute Not Found: the table is another one than when it was cached.
+                self = .stale
+            } else if text.contains("att error: 0x05") || text.contains("att error: 0x0f") {
+                self = .authentication
+            } else if text.contains("att error: 0xfe") {
+                self = .procedureRunning
+            } else if text.contains("abort") || text.contains("timeout") || text.contains("host is down")
+                || text.contains("page-timeout")
+            {
+                self = .absent
+            } else if text.contains("not connected") {
+                self = .notConnected
+            } else if text.contains("in progress") {
+                self = .inProgress
+            }
+        default: break
+        }
+    }
+
+    private static let names: [String: LinkFailure] = [
+        "org.freedesktop.DBus.Error.NoReply": .noAnswer,
+        "org.freedesktop.DBus.Error.Timeout": .noAnswer,
+        "org.freedesktop.DBus.Error.AccessDenied": .accessDenied,
+        "org.freedesktop.DBus.Error.UnknownObject": .unknownObject,
+        "org.freedesktop.DBus.Error.UnknownMethod": .unknownObject,
+        "org.freedesktop.DBus.Error.ServiceUnknown": .unknownObject,
+        "org.freedesktop.DBus.Error.Disconnected": .unknownObject,
+        "org.bluez.Error.DoesNotExist": .unknownObject,
+        "org.bluez.Error.InProgress": .inProgress,
+        "org.bluez.Error.NotReady": .notReady,
+        "org.bluez.Error.NotConnected": .notConnected,
+        "org.bluez.Error.AuthenticationFailed": .authentication,
+        "org.bluez.Error.AuthenticationRejected": .authentication,
+        "org.bluez.Error.AuthenticationCanceled": .authentication,
+        "org.bluez.Error.AuthenticationTimeout": .authentication,
+        "org.bluez.Error.NotAuthorized": .authentication,
+        "org.bluez.Error.ConnectionAttemptFailed": .absent,
+        "org.bluez.Error.NotSupported": .stale,
+    ]
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// The version of the bluetoothd that is installed. BlueZ does not tell it over D-Bus, so its program is asked.
+struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
+    var major: Int
+    var minor: Int
+
+    var description: String { "\(major).\(minor)" }
+    static func < (one: Self, other: Self) -> Bool { (one.major, one.minor) < (other.major, other.minor) }
+
+    init?(_ text: String) {
+        let parts = text.split { $0.isWhitespace || $0 == "." }.prefix(2).compactMap { Int($0) }
+        guard parts.count == 2 else { return nil }
+        (major, minor) = (parts[0], parts[1])
+    }
+
+    /// Where distributions keep it: Debian 12 and later, before, and Fedora.
+    private static let paths = [
+        "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+    ]
+
+    static var program: String? { paths.first { access($0, X_OK) == 0 } }
+
+    /// What is wrong with versions that are known to be wrong, and where that was told.
+    var fault: String? {
+        switch (major, minor) {
+        // Before 5.49 there is no AcquireNotify; 5.50 is the oldest that a supported Debian ever had.
+        case (...4, _), (5, ..<50): "is older than any that was tried (5.66 was)"
+        case (5, 64): "drops links, and loses notifications (bluez/bluez#509)"
+        case (5, 71): "does not load the bonds that it kept (bluez/bluez#686)"
+        default: nil
+        }
+    }
+
+    /// Runs `bluetoothd --version`; tests run something else.
+    static func installed(program: String? = program, arguments words: [String] = ["--version"]) -> DaemonVersion? {
+        guard let program else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        let result = posix_spawn(&process, program, &actions, nil, &arguments, environ)
+        close(ends[1])
+        guard result == 0 else { return nil }
+        var octets = [UInt8](repeating: 0, count: 64)
+        let count = read(ends[0], &octets, octets.count)
+        // A program that has said more than its version, and would wait to say the rest, is not waited for.
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+        return count > 0 ? DaemonVersion(String(decoding: octets[..<count], as: UTF8.self)) : nil
+    }
+}

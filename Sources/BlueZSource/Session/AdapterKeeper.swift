@@ -1,0 +1,169 @@
+import EventLoopKit
+
+/// One adapter: its power, its discovery, whose turn it is to connect, and its recovery.
+final class AdapterKeeper {
+    let path: String
+    private(set) var recovery = Recovery()
+    private unowned let source: BlueZSource
+    private var discovery = DiscoveryMachine()
+    private var timer: EventLoop.Timer?
+    private var queue: [DeviceSession] = []
+    private var current: DeviceSession?
+    private var cycling = false
+    private var toldOff = false
+
+    /// - Parameter source: it owns this, and takes it away with the adapter.
+    init(path: String, source: BlueZSource) {
+        self.path = path
+        self.source = source
+    }
+
+    private var properties: ObjectTree.Properties { source.tree[path: path, interface: BlueZ.adapter] ?? [:] }
+    private var isPowered: Bool { properties["Powered"]?.truth ?? false }
+    private var subject: String { properties["Address"]?.text ?? path }
+    private var loop: EventLoop { source.bus.loop }
+
+    func start() {
+        if isPowered { handle(.discovering(properties["Discovering"]?.truth ?? false)) } else { power() }
+    }
+
+    func stop() {
+        timer?.cancel()
+        queue.removeAll()
+        current = nil
+    }
+
+    /// Switched off by nobody's wish: on again, once; a person who switches it off means it (rfkill is asked by `doctor`).
+    private func power() {
+        guard source.configuration.powersAdapters, !cycling else { return }
+        source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
+            guard let self, let error = answer.failure, !toldOff else { return }
+            toldOff = true
+            source.told(.action, subject, "the adapter is off and cannot be switched on (\(error.name)): see `vitalgate doctor`")
+        }
+    }
+
+    func changed(_ names: Set<String>) {
+        if names.contains("Powered") {
+            if isPowered {
+                toldOff = false
+                want(source.filter(for: self))
+            } else {
+                handle(.lost)
+                if !cycling, !toldOff {
+                    toldOff = true
+                    source.told(.warning, subject, "the adapter was switched off; nothing is received until it is on")
+                }
+            }
+        }
+        if names.contains("Discovering") { handle(.discovering(properties["Discovering"]?.truth ?? false)) }
+    }
+
+    func want(_ filter: DiscoveryFilter?) { handle(.want(isPowered ? filter : nil)) }
+
+    // MARK: Discovery
+
+    private func handle(_ event: DiscoveryMachine.Event) {
+        let commands = discovery.handle(event, at: loop.clock.uptime)
+        for command in commands { carryOut(command) }
+        timer?.cancel()
+        timer = discovery.deadline.map { deadline in
+            loop.after(max(.zero, deadline - loop.clock.uptime)) { [weak self] in self?.handle(.tick) }
+        }
+    }
+
+    private func carryOut(_ command: DiscoveryMachine.Command) {
+        switch command {
+        case .configure(let filter): call("SetDiscoveryFilter", [filter.options], .configure)
+        case .start: call("StartDiscovery", [], .start)
+        case .stop: call("StopDiscovery", [], .stop)
+        case .observe(let observation): observed(observation, about: subject)
+        }
+    }
+
+    private func call(_ member: String, _ arguments: [BusValue], _ call: DiscoveryMachine.Call) {
+        source.bus.call(.adapter(path, member), arguments) { [weak self] answer in
+            guard let self else { return }
+            if let error = answer.failure { source.told(.detail, subject, "\(member) failed: \(error.name)") }
+            handle(.answered(call, answer.failure.map { LinkFailure($0) }))
+        }
+    }
+
+    // MARK: Turns
+
+    func requestTurn(_ session: DeviceSession) {
+        guard !queue.contains(where: { $0 === session }), current !== session else { return }
+        queue.append(session)
+        // Later, so that a session is not handed its turn while it still asks for it.
+        loop.after(.zero) { [weak self] in self?.giveTurn() }
+    }
+
+    func releaseTurn(_ session: DeviceSession) {
+        queue.removeAll { $0 === session }
+        guard current === session else { return }
+        current = nil
+        loop.after(.zero) { [weak self] in self?.giveTurn() }
+    }
+
+    private func giveTurn() {
+        guard current == nil, !queue.isEmpty else { return }
+        let session = queue.removeFirst()
+        current = session
+        session.handle(.turn)
+    }
+
+    // MARK: Recovery
+
+    func observed(_ observation: Recovery.Observation, about subject: String) {
+        guard let decision = recovery.note(observation, at: loop.clock.uptime) else { return }
+        let weight: SourceNotice.Weight = decision.isOurs ? .warning : .information
+        source.told(weight, subject, "\(decision.reason); \(decision.layer.rawValue) is stuck: \(decision.action.text)")
+        switch decision.action {
+        case .resubscribe, .reconnect: break
+        case .restartDiscovery: handle(.restart)
+        case .powerCycle: powerCycle()
+        case .tellPerson:
+            source.told(
+                .action, "bluetoothd",
+                "it does not recover by itself: `sudo systemctl restart bluetooth`, then `vitalgate doctor`")
+        }
+    }
+
+    private func powerCycle() {
+        cycling = true
+        source.bus.set(path, BlueZ.adapter, "Powered", .boolean(false)) { [weak self] answer in
+            guard let self else { return }
+            let failed = answer.failure != nil
+            // The controller takes a moment to forget what it was doing.
+            loop.after(.seconds(2)) { [weak self] in
+                guard let self else { return }
+                source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
+                    guard let self else { return }
+                    cycling = false
+                    observed(.carriedOut(.powerCycle, succeeded: !failed && answer.failure == nil), about: subject)
+                    want(source.filter(for: self))
+                }
+            }
+        }
+    }
+}
+
+extension DiscoveryFilter {
+    var options: BusValue {
+        var options: [String: BusValue] = ["Transport": .string("le"), "DuplicateData": .boolean(duplicates)]
+        if !services.isEmpty { options["UUIDs"] = .array(of: "s", services.map { .string($0.text) }) }
+        return .options(options)
+    }
+}
+
+extension Recovery.Action {
+    var text: String {
+        switch self {
+        case .resubscribe: "enabling its notifications again"
+        case .reconnect: "connecting anew"
+        case .restartDiscovery: "restarting discovery"
+        case .powerCycle: "switching the adapter off and on"
+        case .tellPerson: "nothing is left to try"
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+
+/// What a session needs of the source it belongs to.
+protocol SessionHost: AnyObject {
+    var bus: SystemBus { get }
+    var tree: ObjectTree { get }
+    var configuration: BlueZConfiguration { get }
+    var delegate: (any BlueZSourceDelegate)? { get }
+    func requestTurn(_ session: DeviceSession)
+    func releaseTurn(_ session: DeviceSession)
+    func observed(_ observation: Recovery.Observation, by session: DeviceSession)
+    func commit(_ session: DeviceSession)
+}
+
+/// One adopted device: carries out what its ``ConnectionMachine`` decides.
+final class DeviceSession {
+    let description: DeviceDescription
+    var memory: DeviceMemory
+    /// BlueZ's object, while there is one.
+    private(set) var path: String?
+    private(set) var machine: ConnectionMachine
+    unowned let host: any SessionHost
+    var table = GattTable()
+    var pipes: [CharacteristicName: NotificationPipe] = [:]
+    var information = DeviceInformation()
+    var evidence: ClockEvidence?
+    var records: RecordAccess?
+    var recordTimer: EventLoop.Timer?
+    /// The cursor of a commit that is waited for.
+    var pendingCursor: RecordCursor?
+    var pendingToken: CommitToken?
+    /// Counts links, so that an answer that belongs to an earlier one is known.
+    private(set) var generation = 0
+    private var timer: EventLoop.Timer?
+    private var frames = 0
+    /// The battery's level was handed on since the link came up.
+    private var hadBattery = false
+    private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
+
+    init(_ description: DeviceDescription, memory: DeviceMemory, host: any SessionHost) {
+        self.description = description
+        self.memory = memory
+        self.host = host
+        machine = ConnectionMachine(
+            description, memory: memory, limits: host.configuration.limits, random: host.configuration.random)
+    }
+
+    var loop: EventLoop { host.bus.loop }
+    var address: BluetoothAddress { description.address }
+
+    func handle(_ event: ConnectionMachine.Event) {
+        let before = machine.state
+        let commands = machine.handle(event, at: loop.clock.uptime)
+        // The level was known before the device was: it is told when the device's key is what it will stay.
+        if machine.state != before, machine.state == .live, !hadBattery { batteryChanged() }
+        if machine.state != before, [.waiting, .stopped].contains(machine.state) || machine.isBlocked { endLink() }
+        for command in commands { carryOut(command) }
+        timer?.cancel()
+        timer = machine.deadline.map { deadline in
+            loop.after(max(.zero, deadline - loop.clock.uptime)) { [weak self] in self?.handle(.tick) }
+        }
+    }
+
+    private func carryOut(_ command: ConnectionMachine.Command) {
+        switch command {
+        case .requestTurn: host.requestTurn(self)
+        case .releaseTurn: host.releaseTurn(self)
+        case .connect: connect()
+        case .disconnect:
+            if let path { host.bus.call(.device(path, "Disconnect")) }
+        case .perform(let step): perform(step)
+        case .tell(let notice):
+            host.delegate?.told(SourceNotice(.action, address.description, notice.text(for: address)))
+        case .observe(let observation): host.observed(observation, by: self)
+        }
+    }
+
+    private func connect() {
+        guard let path else { return handle(.connectFailed(.unknownObject)) }
+        // The machine ends the wait, a little later than BlueZ itself should.
+        host.bus.call(.device(path, "Connect"), timeout: host.configuration.limits.connect * 2) { [weak self] answer in
+            guard let self, let error = answer.failure else { return }
+            if error.name == "org.bluez.Error.AlreadyConnected" { return handle(.connected) }
+            host.delegate?.told(SourceNotice(.detail, address.description, "connecting failed: \(error.name)"))
+            handle(.connectFailed(LinkFailure(error)))
+        }
+    }
+
+    // MARK: The tree
+
+    /// The device's object is there, or is there again.
+    func found(at path: String) {
+        self.path = path
+        handle(.start)
+        guard let properties = host.tree[path: path, interface: BlueZ.device] else { return }
+        // RSSI is only there while the device is heard, or was within this discovery (org.bluez.Device1, RSSI).
+        if properties["RSSI"] != nil { handle(.seen) }
+        if properties["Connected"]?.truth == true {
+            handle(.connected)
+            if properties["ServicesResolved"]?.truth == true { resolve() }
+        }
+    }
+
+    /// The object is gone: removed, or with its adapter or the daemon (story 4).
+    func gone() {
+        path = nil
+        handle(.linkLost)
+        handle(.stop)
+        endLink()
+    }
+
+    func changed(_ names: Set<String>) {
+        guard let path, let properties = host.tree[path: path, interface: BlueZ.device] else { return }
+        if names.contains("RSSI"), properties["RSSI"] != nil { handle(.seen) }
+        if names.contains("Paired"), properties["Paired"]?.truth == true { handle(.bonded) }
+        if names.contains("Connected") {
+            handle(properties["Connected"]?.truth == true ? .connected : .linkLost)
+        }
+        if names.contains("ServicesResolved"), properties["ServicesResolved"]?.truth == true { resolve() }
+        if names.contains("ServiceData") || names.contains("ManufacturerData") { heardAdvert() }
+    }
+
+    private func resolve() {
+        guard let path else { return }
+        generation += 1
+        table = GattTable(of: path, in: host.tree)
+        handle(.resolved(Set(table.characteristics.keys)))
+    }
+
+    private func endLink() {
+        // What the device sent before it went may be in a socket still, though D-Bus has told its end already.
+        for pipe in pipes.values { pipe.drain() }
+        generation += 1
+        pipes.removeAll()
+        table = GattTable()
+        if records != nil { recordEvent(.linkLost) }
+        records = nil
+        recordTimer?.cancel()
+        pendingToken = nil
+        hadBattery = false
+    }
+
+    func characteristicChanged(_ path: String) {
+        guard let name = table.names[path], machine.subscribed.contains(name) || isWanted(name),
+            let value = host.tree[path: path, interface: BlueZ.characteristic]?["Value"]?.octets
+        else { return }
+        notified(name, value)
+    }
+
+    private func isWanted(_ name: CharacteristicName) -> Bool { description.allSubscriptions.contains(name) }
+
+    /// BlueZ keeps the Battery Service for itself and shows its level as a property (profiles/battery).
+    func batteryChanged() {
+        let name = CharacteristicName(0x180F, 0x2A19)
+        guard description.reads.contains(name) || description.subscriptions.contains(name), let path,
+            machine.state == .live, let level = host.tree[path: path, interface: BlueZ.battery]?["Percentage"]?.integer,
+            let octet = UInt8(exactly: level)
+        else { return }
+        hadBattery = true
+        deliver("gatt:2A19", [octet])
+    }
+
+    // MARK: Frames
+
+    /// A notification or an indication.
+    func notified(_ name: CharacteristicName, _ value: [UInt8]) {
+        let isRecord = description.recordAccess.map { $0.measurement == name || $0.context == name } ?? false
+        if let access = description.recordAccess, name == access.controlPoint {
+            recordEvent(.indicated(value))
+        } else if isRecord, isCollecting {
+            recordEvent(name == description.recordAccess?.measurement ? .measured(value) : .context(value))
+        } else {
+            deliver("gatt:\(name.characteristic)", value)
+        }
+        // Only what had to be enabled shows that the device accepts us: plain reads need no bond.
+        if !memory.hadGoodSession {
+            memory.hadGoodSession = true
+            host.delegate?.remember(memory, for: address)
+        }
+        handle(.frame)
+    }
+
+    private var isCollecting: Bool {
+        if case .working(.collect) = machine.state { return records != nil }
+        return false
+    }
+
+    /// Hands a frame on.
+    /// - Parameter continues: it belongs to the frame before it, and has its place.
+    func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false) {
+        if !continues { frames += 1 }
+        let received = loop.clock.now
+        bytes.withUnsafeBytes { raw in
+            host.delegate?.received(
+                RawFrame(
+                    payload: .bytes(raw), place: Place(.record, frames), received: received, channel: channel, device: device),
+                of: address)
+        }
+    }
+
+    /// The device as far as it is known.
+    var device: Device {
+        if let device = memory.device { return device }
+        let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
+        return DeviceInformation().device(
+            name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
+    }
+
+    var hasDurableAddress: Bool {
+        let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
+        return DeviceInformation.isDurable(
+            address, type: properties["AddressType"]?.text,
+            bonded: properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false)
+    }
+
+    /// An advertisement with data. What BlueZ remembered from before is never handed on: only a change is an arrival (story 13).
+    func heardAdvert() {
+        guard !description.adverts.isEmpty, let path, let properties = host.tree[path: path, interface: BlueZ.device] else {
+            return
+        }
+        let parts = AdvertisedData.all(in: properties)
+        for part in description.adverts {
+            guard let data = parts[part] else { continue }
+            // BlueZ shows all it ever heard with each change; beside others, only what is new was in this advertisement.
+            if parts.count > 1, lastAdverts[part] == data { continue }
+            lastAdverts[part] = data
+            deliver(part.channel, data)
+        }
+    }
+}

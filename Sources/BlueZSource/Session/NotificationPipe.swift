@@ -1,0 +1,40 @@
+import EventLoopKit
+import Glibc
+
+/// Notifications through a socket of bluetoothd's, one packet each: no D-Bus message for every value (AcquireNotify).
+final class NotificationPipe {
+    private let descriptor: Descriptor
+    private let loop: EventLoop
+    private var buffer: [UInt8]
+    private let handler: ([UInt8]?) -> Void
+
+    /// - Parameter handler: called with each value, and with none when BlueZ has closed its end.
+    init(_ descriptor: Descriptor, loop: EventLoop, maximum: Int, handler: @escaping ([UInt8]?) -> Void) {
+        self.descriptor = descriptor
+        self.loop = loop
+        self.handler = handler
+        // The MTU, within what Bluetooth allows for a value.
+        buffer = [UInt8](repeating: 0, count: min(max(maximum, 23), 517))
+        _ = fcntl(descriptor.number, F_SETFL, fcntl(descriptor.number, F_GETFL) | O_NONBLOCK)
+        loop.watch(descriptor.number) { [weak self] _ in self?.drain() }
+    }
+
+    deinit { loop.unwatch(descriptor.number) }
+
+    /// Hands on what has arrived.
+    func drain() {
+        while true {
+            let count = read(descriptor.number, &buffer, buffer.count)
+            if count > 0 {
+                handler(Array(buffer[..<count]))
+            } else if count < 0, errno == EINTR {
+                continue
+            } else {
+                if count < 0, errno == EAGAIN { return }
+                loop.unwatch(descriptor.number)
+                handler(nil)
+                return
+            }
+        }
+    }
+}

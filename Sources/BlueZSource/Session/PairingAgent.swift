@@ -1,0 +1,74 @@
+/// Our side of pairings (org.bluez.Agent1), as long as the source runs.
+///
+/// Where no agent is registered BlueZ leaves an operation that needs a bond without an answer until the link breaks, about 30 s later.
+/// So there is always one; it agrees for adopted devices whose profile wants a bond and for the one that a person is pairing, and
+/// refuses all others at once (DESIGN, promise 9).
+final class PairingAgent {
+    /// Whether an adopted device at this path may bond by itself.
+    var mayBond: (String) -> Bool = { _ in false }
+    private let bus: SystemBus
+    private var device: String?
+    private weak var dialogue: (any PairingDialogue)?
+    private var export: BusExport?
+
+    private static let path = "/org/vitalgate/agent"
+    private static let rejected = BusError("org.bluez.Error.Rejected", "not this device")
+    private static let canceled = BusError("org.bluez.Error.Canceled", "given up")
+
+    init(bus: SystemBus) { self.bus = bus }
+
+    /// After each start of the daemon.
+    /// - Parameter isDefault: also for bonds that no `Pair` asked for.
+    func register(isDefault: Bool, completion: @escaping (BusError?) -> Void = { _ in }) {
+        export = bus.export(Self.path) { [weak self] in self?.answer($0) }
+        let capability = device != nil && dialogue != nil ? "KeyboardDisplay" : "NoInputNoOutput"
+        bus.call(.agentManager("RegisterAgent"), [.path(Self.path), .string(capability)]) { [bus] answer in
+            if isDefault { bus.call(.agentManager("RequestDefaultAgent"), [.path(Self.path)]) }
+            completion(answer.failure.flatMap { $0.name == "org.bluez.Error.AlreadyExists" ? nil : $0 })
+        }
+    }
+
+    /// Speaks to a person about one device, until called with none. What the agent can do is told when it registers, so it does anew.
+    func speak(
+        of device: String?, with dialogue: (any PairingDialogue)?, isDefault: Bool, completion: @escaping (BusError?) -> Void
+    ) {
+        self.device = device
+        self.dialogue = dialogue
+        bus.call(.agentManager("UnregisterAgent"), [.path(Self.path)]) { [weak self] _ in
+            self?.register(isDefault: isDefault, completion: completion)
+        }
+    }
+
+    private func answer(_ call: IncomingCall) {
+        guard call.interface == BlueZ.agent else {
+            return call.fail(BusError("org.freedesktop.DBus.Error.UnknownInterface"))
+        }
+        if call.member == "Release" || call.member == "Cancel" { return call.reply() }
+        guard let asking = call.arguments.first?.text, asking == device || mayBond(asking) else {
+            return call.fail(Self.rejected)
+        }
+        let person = asking == device ? dialogue : nil
+        let address = String(asking.suffix(17).map { $0 == "_" ? ":" : $0 })
+        let passkey = call.arguments.dropFirst().first?.integer.flatMap { UInt32(exactly: $0) }
+        switch call.member {
+        case "RequestAuthorization", "AuthorizeService": call.reply()
+        case "RequestPasskey":
+            guard let person else { return call.fail(Self.rejected) }
+            person.enterPasskey(for: address) { number in
+                if let number { call.reply([.uint32(number)]) } else { call.fail(Self.canceled) }
+            }
+        case "DisplayPasskey":
+            if let passkey { person?.showPasskey(passkey, for: address) }
+            call.reply()
+        case "RequestConfirmation":
+            guard let passkey else { return call.fail(Self.rejected) }
+            // Without a display nothing can be compared: this is "just works".
+            guard let person else { return call.reply() }
+            person.confirmPasskey(passkey, for: address) { same in
+                if same { call.reply() } else { call.fail(Self.rejected) }
+            }
+        // PIN codes belong to BR/EDR.
+        default: call.fail(Self.rejected)
+        }
+    }
+}

@@ -1,0 +1,10 @@
+#pragma once
+#include <sqlite3.h>
+
+/// SQLITE_STATIC is a macro with a cast, which Swift does not import: the bytes stay valid while the call runs.
+static const sqlite3_destructor_type vitalgate_sqlite_static = ((sqlite3_destructor_type)0);
+/// SQLITE_TRANSIENT, likewise: SQLite copies the bytes.
+static const sqlite3_destructor_type vitalgate_sqlite_transient = ((sqlite3_destructor_type)-1);
+
+/// sqlite3_config is variadic, which Swift cannot call: memory statistics are off, their lock costs more than a row's bind.
+static inline int vitalgate_sqlite_without_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }

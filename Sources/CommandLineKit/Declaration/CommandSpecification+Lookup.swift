@@ -1,0 +1,81 @@
+/// A command with those it is in, the program first.
+struct CommandChain: Sendable {
+    private(set) var commands: [CommandSpecification]
+
+    init(root: CommandSpecification) {
+        commands = [root]
+    }
+
+    var current: CommandSpecification { commands[commands.count - 1] }
+    var isRoot: Bool { commands.count == 1 }
+
+    /// The names below the program: `["store", "check"]`.
+    var path: [String] { commands.dropFirst().map(\.name) }
+
+    /// As one types it: `vitalgate store check`.
+    var line: String { commands.map(\.name).joined(separator: " ") }
+
+    /// The options of the command, and of the groups it is in.
+    var ownOptions: [Option] { current.options + (isRoot ? [] : commands.dropFirst().dropLast().flatMap(\.options)) }
+
+    /// The options of the program, and those known to every program.
+    var globalOptions: [Option] {
+        // A program that has its own words for the help has declared it.
+        let declared = Set(commands.flatMap(\.options).flatMap(\.names))
+        return (isRoot ? [] : commands[0].options)
+            + [Option.help, Option.version].filter { declared.isDisjoint(with: $0.names) }
+    }
+
+    /// All options that the command takes.
+    var options: [Option] { ownOptions + globalOptions }
+
+    /// Goes down to a subcommand; false if there is none of that name.
+    mutating func descend(to name: String) -> Bool {
+        guard let next = current.subcommands.first(where: { $0.name == name }) else { return false }
+        commands.append(next)
+        return true
+    }
+
+    func descending(to command: CommandSpecification) -> CommandChain {
+        var chain = self
+        chain.commands.append(command)
+        return chain
+    }
+
+    /// Itself and all commands below it, in the order of declaration.
+    var family: [CommandChain] {
+        [self] + current.subcommands.flatMap { descending(to: $0).family }
+    }
+}
+
+extension CommandSpecification {
+    /// What is wrong with the declaration itself, for a test of the program: names that occur twice or lack their dashes,
+    /// places that can't be told apart, sentences that are missing.
+    public var declarationProblems: [String] {
+        CommandChain(root: self).family.flatMap { chain in
+            Self.problems(of: chain).map { "\(chain.line): \($0)" }
+        }
+    }
+
+    private static func problems(of chain: CommandChain) -> [String] {
+        let command = chain.current
+        var problems: [String] = []
+        if command.summary.isEmpty { problems.append("no summary") }
+        if !command.subcommands.isEmpty && !command.arguments.isEmpty {
+            problems.append("a group takes commands, not arguments")
+        }
+        if command.arguments.filter(\.isRepeating).count > 1 { problems.append("two arguments repeat") }
+        for argument in command.arguments where argument.help.isEmpty { problems.append("no help for \(argument.name)") }
+        for option in command.options {
+            if option.help.isEmpty { problems.append("no help for \(option.name)") }
+            if option.names.isEmpty { problems.append("an option without a name") }
+            for name in option.names where !(name.hasPrefix("-") && name.utf8.count > 1) || name.contains("=") {
+                problems.append("'\(name)' is no option's name")
+            }
+        }
+        let names = chain.options.flatMap(\.names) + command.arguments.map(\.name) + command.subcommands.map { "/\($0.name)" }
+        var seen: Set<String> = []
+        for name in names where !seen.insert(name).inserted { problems.append("\(name) is declared twice") }
+        return problems
+    }
+}

@@ -1,0 +1,107 @@
+extension CommandSpecification {
+    /// The help of a command below this program, wrapped to a width.
+    ///
+    /// Of a path that leads nowhere, the part that is known counts: there is always some help.
+    public func help(for path: [String] = [], width: Int = 80) -> String {
+        var chain = CommandChain(root: self)
+        for name in path where !chain.descend(to: name) { break }
+        // Narrower than this, the descriptions would be columns of single words.
+        return HelpText(chain: chain, width: max(40, width)).text
+    }
+}
+
+/// One screen of help: what a command is, how it is written, what each part means.
+private struct HelpText {
+    let chain: CommandChain
+    let width: Int
+
+    /// Longer labels have a line of their own.
+    private static let longestLabel = 28
+
+    var text: String {
+        let command = chain.current
+        var sections = [TextWrapping.lines(of: words(command.summary), width: width)]
+        sections.append(synopsis)
+        sections += TextWrapping.paragraphs(command.discussion).map { TextWrapping.lines(of: $0, width: width) }
+        sections.append(list("Commands:", command.subcommands.map { ($0.name, $0.summary) }))
+        sections.append(list("Arguments:", command.arguments.map { ($0.name, $0.describedHelp) }))
+        let own = chain.ownOptions.map { ($0.label, $0.describedHelp) }
+        let global = chain.globalOptions.map { ($0.label, $0.describedHelp) }
+        sections.append(list("Options:", chain.isRoot ? own + global : own))
+        sections.append(list("Global options:", chain.isRoot ? [] : global))
+        sections.append(examples)
+        if !command.subcommands.isEmpty {
+            let hint = "'\(chain.line) COMMAND --help' says more about a command."
+            sections.append(TextWrapping.lines(of: words(hint), width: width))
+        }
+        return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+
+    private var synopsis: [String] {
+        let prefix = "Usage: \(chain.line) "
+        // Under the first part, unless that is too far to the right.
+        let indent = TerminalText.width(prefix) <= width / 2 ? TerminalText.width(prefix) : 8
+        return TextWrapping.lines(of: chain.synopsis, width: width, prefix: prefix, indent: indent)
+    }
+
+    private var examples: [String] {
+        guard !chain.current.examples.isEmpty else { return [] }
+        return ["Examples:"]
+            + chain.current.examples.flatMap { example in
+                // A command is never broken: it is there to be copied.
+                ["  " + example.command]
+                    + TextWrapping.lines(of: words(example.explanation), width: width, prefix: "      ", indent: 6)
+            }
+    }
+
+    private func list(_ title: String, _ entries: [(label: String, help: String)]) -> [String] {
+        guard !entries.isEmpty else { return [] }
+        let widths = entries.map { TerminalText.width($0.label) }
+        let longest = min(Self.longestLabel, width / 3)
+        let indent = 2 + (widths.filter { $0 <= longest }.max() ?? longest) + 2
+        var lines = [title]
+        for (entry, labelWidth) in zip(entries, widths) {
+            var prefix = "  " + entry.label
+            if 2 + labelWidth + 2 > indent {
+                lines.append(prefix)
+                prefix = String(repeating: " ", count: indent)
+            } else {
+                prefix += String(repeating: " ", count: indent - 2 - labelWidth)
+            }
+            lines += TextWrapping.lines(of: words(entry.help), width: width, prefix: prefix, indent: indent)
+        }
+        return lines
+    }
+
+    private func words(_ text: String) -> [String] {
+        text.split { $0 == " " || $0 == "\n" }.map(String.init)
+    }
+}
+
+extension CommandChain {
+    /// What follows the names of the command, in pieces that stay on one line.
+    var synopsis: [String] {
+        if !current.subcommands.isEmpty { return ["COMMAND"] }
+        let required = ownOptions.filter(\.required).map(\.synopsis)
+        return current.arguments.map(\.synopsis) + required + ownOptions.filter { !$0.required }.map(\.synopsis)
+    }
+}
+
+extension Option {
+    /// The help, with the values allowed if the placeholder does not name them already.
+    var describedHelp: String {
+        Self.describe(help, allowed: completion.allowed, placeholder: value ?? "")
+    }
+
+    static func describe(_ help: String, allowed: [String]?, placeholder: String) -> String {
+        guard let allowed, placeholder != allowed.joined(separator: "|") else { return help }
+        return "\(help) One of: \(allowed.joined(separator: ", "))."
+    }
+}
+
+extension Argument {
+    /// The help, with the values allowed if the name does not say them already.
+    var describedHelp: String {
+        Option.describe(help, allowed: completion.allowed, placeholder: name)
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// What is known of the terminal behind a file descriptor.
+public struct Terminal: Sendable, Equatable {
+    public var isTerminal: Bool
+    /// A terminal that can redraw a line: `TERM` is set and not `dumb`.
+    public var canRedraw: Bool
+    /// The columns of a line; `nil` if lines may have any width, as in a file.
+    public var width: Int?
+    /// Shows more than ASCII, as far as the locale tells.
+    public var isUnicode: Bool
+
+    public init(isTerminal: Bool, canRedraw: Bool, width: Int?, isUnicode: Bool) {
+        self.isTerminal = isTerminal
+        self.canRedraw = canRedraw
+        self.width = width
+        self.isUnicode = isUnicode
+    }
+
+    /// Asks the system, and the environment for `TERM`, `COLUMNS`, `LC_ALL`, `LC_CTYPE` and `LANG`.
+    public init(descriptor: Int32) {
+        self.init(descriptor: descriptor) { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    init(descriptor: Int32, environment: (String) -> String?) {
+        isTerminal = isatty(descriptor) == 1
+        let kind = environment("TERM") ?? ""
+        canRedraw = isTerminal && !kind.isEmpty && kind != "dumb"
+        width = isTerminal ? Self.columns(of: descriptor) ?? environment("COLUMNS").flatMap { Int($0) } ?? 80 : nil
+        // The first one that is not empty holds: locale(7).
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
+        let encoding = locale.lowercased()
+        isUnicode = encoding.contains("utf-8") || encoding.contains("utf8")
+    }
+
+    /// A serial console does not know its size, and says zero.
+    private static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+}

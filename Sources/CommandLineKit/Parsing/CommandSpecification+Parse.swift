@@ -1,0 +1,158 @@
+extension CommandSpecification {
+    /// Reads a command line, without the program's name.
+    ///
+    /// A value follows its option as `--opt value` or `--opt=value`; `--` ends the options; `-`, and what looks like a negative
+    /// number, is a value and no option. Help is given for the command named even if the rest of the line makes no sense.
+    public func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        var parser = CommandParser(root: self, tokens: arguments)
+        return try parser.parse()
+    }
+}
+
+/// One pass from left to right. Errors are kept back to the end, because `--help` may still come.
+private struct CommandParser {
+    private var chain: CommandChain
+    private var tokens: ArraySlice<String>
+    private var action = Invocation.Action.run
+    private var options: [String: [String]] = [:]
+    private var arguments: [String] = []
+    private var firstError: UsageError?
+
+    init(root: CommandSpecification, tokens: [String]) {
+        chain = CommandChain(root: root)
+        self.tokens = tokens[...]
+    }
+
+    mutating func parse() throws(UsageError) -> Invocation {
+        var optionsEnded = false
+        while let token = tokens.popFirst() {
+            if optionsEnded {
+                try takePositional(token)
+            } else if token == "--" {
+                optionsEnded = true
+            } else if isOption(token) {
+                takeOption(token)
+            } else {
+                try takePositional(token)
+            }
+        }
+        if action == .run { try complete() }
+        return Invocation(chain: chain, action: action, options: options, arguments: arguments)
+    }
+
+    private mutating func complete() throws(UsageError) {
+        if let firstError { throw firstError }
+        guard chain.current.subcommands.isEmpty else { throw UsageError(.missingCommand, command: chain.line) }
+        for option in chain.options where option.required && options[option.name] == nil {
+            throw UsageError(.missingOption(option.name), command: chain.line)
+        }
+        let declared = chain.current.arguments
+        let required = declared.filter(\.isRequired)
+        if arguments.count < required.count {
+            throw UsageError(.missingArgument(required[arguments.count].name), command: chain.line)
+        }
+        if !declared.contains(where: \.isRepeating), arguments.count > declared.count {
+            throw UsageError(.excessArgument(arguments[declared.count]), command: chain.line)
+        }
+        for (argument, values) in zip(declared, ArgumentBinding.bind(arguments, to: declared)) {
+            for value in values { check(value, against: argument.completion, name: argument.name) }
+        }
+        if let firstError { throw firstError }
+    }
+
+    // MARK: Positional
+
+    private mutating func takePositional(_ token: String) throws(UsageError) {
+        guard !chain.current.subcommands.isEmpty || action == .help else {
+            arguments.append(token)
+            return
+        }
+        if chain.descend(to: token) { return }
+        if chain.isRoot, token == "help" {
+            action = .help
+        } else if chain.current.subcommands.isEmpty {
+            // `query heartRate --help heartRate`: what an argument would have been does not matter for the help.
+            return
+        } else {
+            let names = chain.current.subcommands.map(\.name)
+            let suggestion = Suggestion.nearest(to: token, among: names)
+            throw firstError ?? UsageError(.unknownCommand(token, suggestion: suggestion), command: chain.line)
+        }
+    }
+
+    // MARK: Options
+
+    private func isOption(_ token: String) -> Bool {
+        token.hasPrefix("-") && token != "-" && (!looksNegative(token) || find(token) != nil)
+    }
+
+    /// A dash and a digit, or a dash, a point and a digit: `-40`, `-.5`, also `-1d`, about which the command knows best.
+    private func looksNegative(_ token: String) -> Bool {
+        var rest = token.utf8.dropFirst()
+        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst() }
+        guard token.hasPrefix("-"), let first = rest.first else { return false }
+        return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+    }
+
+    private func find(_ name: String) -> Option? {
+        chain.options.first { $0.names.contains(name) }
+    }
+
+    private mutating func takeOption(_ token: String) {
+        var name = token
+        var attached: String?
+        // By bytes: with an accent after it, the sign would be another character.
+        if let equals = token.utf8.firstIndex(of: UInt8(ascii: "=")) {
+            name = String(token[..<equals])
+            attached = String(token[token.utf8.index(after: equals)...])
+        } else if !token.hasPrefix("--"), find(token) == nil, let short = find(String(token.prefix(2))), short.value != nil {
+            // `-n5`, as POSIX has it.
+            name = String(token.prefix(2))
+            attached = String(token.dropFirst(2))
+        }
+        guard let option = find(name) else {
+            let suggestion = Suggestion.nearest(to: name, among: chain.options.flatMap(\.names))
+            return fail(.unknownOption(name, suggestion: suggestion))
+        }
+        if let placeholder = option.value {
+            guard let value = attached ?? nextValue(of: option) else {
+                return fail(.missingValue(option: name, placeholder: placeholder))
+            }
+            check(value, against: option.completion, name: name)
+            store(value, of: option)
+        } else if let attached {
+            fail(.unexpectedValue(option: name, value: attached))
+        } else if option.names.contains("--help") {
+            action = .help
+        } else if option.names.contains("--version") {
+            if action == .run { action = .version }
+        } else {
+            store("", of: option)
+        }
+    }
+
+    /// The next word, unless it is an option itself: `--from --to T` is a value forgotten, not a time called `--to`. A word that the
+    /// option names as one of its values is one: `--sort -start`.
+    private mutating func nextValue(of option: Option) -> String? {
+        guard let next = tokens.first,
+            next == "-" || !next.hasPrefix("-") || looksNegative(next) || option.completion.allowed?.contains(next) == true
+        else { return nil }
+        return tokens.popFirst()
+    }
+
+    private mutating func store(_ value: String, of option: Option) {
+        if !option.repeating, options[option.name] != nil {
+            return fail(.repeatedOption(option.name))
+        }
+        options[option.name, default: []].append(value)
+    }
+
+    private mutating func check(_ value: String, against completion: Completion, name: String) {
+        guard let allowed = completion.allowed, !allowed.contains(value) else { return }
+        fail(.invalidValue(name: name, value: value, expected: allowed.joined(separator: ", ")))
+    }
+
+    private mutating func fail(_ reason: UsageError.Reason) {
+        firstError = firstError ?? UsageError(reason, command: chain.line)
+    }
+}

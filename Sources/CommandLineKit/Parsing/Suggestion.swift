@@ -1,0 +1,40 @@
+/// The name that was probably meant by a mistyped one.
+enum Suggestion {
+    /// The nearest candidate; the first of equals; `nil` if none is near enough to be of help.
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let typed = Array(word.unicodeScalars.prefix(longest))
+        var best: (candidate: String, distance: Int)?
+        for candidate in candidates {
+            let letters = Array(candidate.unicodeScalars)
+            let distance = distance(typed, letters)
+            // A third of the letters may be wrong: more, and the proposal is a guess.
+            guard distance <= max(1, max(typed.count, letters.count) / 3), distance < letters.count else { continue }
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        if let best { return best.candidate }
+        // Cut short, as in `--prof`: a proposal if only one name goes on like this.
+        let continued = candidates.filter { $0.hasPrefix(word) }
+        return typed.count > 2 && continued.count == 1 ? continued.first : nil
+    }
+
+    /// No name is longer; a longer word costs no time.
+    private static let longest = 64
+
+    /// Insertions, deletions, substitutions and exchanges of neighbours: optimal string alignment.
+    static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for (row, letter) in left.enumerated() {
+            var line = [row + 1]
+            for (column, other) in right.enumerated() {
+                var least = min(last[column] + (letter == other ? 0 : 1), last[column + 1] + 1, line[column] + 1)
+                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+                    least = min(least, beforeLast[column - 1] + 1)
+                }
+                line.append(least)
+            }
+            (beforeLast, last) = (last, line)
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,123 @@
+/// A table for a terminal: columns side by side, two spaces between them.
+///
+/// ```swift
+/// var table = TextTable(columns: [.init("type"), .init("value", .decimal)])
+/// table.append(["heartRate", "61.5"])
+/// print(table.rendered(width: 80), terminator: "")
+/// ```
+public struct TextTable: Sendable {
+    public enum Alignment: Sendable, Equatable {
+        case left
+        case right
+        /// Decimal points below each other.
+        case decimal
+    }
+
+    public struct Column: Sendable, Equatable {
+        public var header: String
+        public var alignment: Alignment
+        /// How narrow it may become where the terminal is. Only columns aligned left are cut: half a number is a wrong number.
+        public var minimumWidth: Int
+
+        public init(_ header: String, _ alignment: Alignment = .left, minimumWidth: Int = 8) {
+            self.header = header
+            self.alignment = alignment
+            self.minimumWidth = minimumWidth
+        }
+    }
+
+    public let columns: [Column]
+    private var rows: [[String]] = []
+
+    public init(columns: [Column]) {
+        self.columns = columns
+    }
+
+    public var isEmpty: Bool { rows.isEmpty }
+
+    /// Adds a row; cells that are missing are empty, cells without a column are left out.
+    public mutating func append(_ cells: [String]) {
+        rows.append(
+            columns.indices.map { index in
+                index < cells.count ? TerminalText.sanitized(cells[index]) : ""
+            })
+    }
+
+    /// The header and the rows, each ending in a line feed.
+    ///
+    /// - Parameters:
+    ///   - width: the columns of the terminal; `nil` cuts nothing.
+    ///   - unicode: whether an ellipsis may be `…`.
+    public func rendered(width: Int? = nil, unicode: Bool = true) -> String {
+        let body = columns.indices.map { index in alignedCells(of: index) }
+        let headers = columns.map { TerminalText.sanitized($0.header) }
+        let natural = columns.indices.map { index in
+            body[index].reduce(TerminalText.width(headers[index])) { max($0, TerminalText.width($1)) }
+        }
+        let widths = fitted(natural, to: width)
+        let ellipsis = unicode ? "…" : "~"
+        var text = line(headers, widths: widths, ellipsis: ellipsis)
+        for row in rows.indices {
+            text += line(body.map { $0[row] }, widths: widths, ellipsis: ellipsis)
+        }
+        return text
+    }
+
+    /// The cells of a column; in a decimal one, filled up on the right so that the points meet when aligned right.
+    private func alignedCells(of column: Int) -> [String] {
+        let cells = rows.map { $0[column] }
+        guard columns[column].alignment == .decimal else { return cells }
+        let fractions = cells.map { cell in cell.firstIndex(of: ".").map { TerminalText.width(cell[$0...]) } ?? 0 }
+        let longest = fractions.max() ?? 0
+        return zip(cells, fractions).map { $0 + Self.spaces(longest - $1) }
+    }
+
+    /// Takes from the widest column that may be cut until all fit, or none is left to cut.
+    private func fitted(_ natural: [Int], to limit: Int?) -> [Int] {
+        guard let limit else { return natural }
+        var widths = natural
+        var excess = widths.reduce(0, +) + 2 * max(0, widths.count - 1) - limit
+        while excess > 0 {
+            let candidates = widths.indices.filter { columns[$0].alignment == .left && widths[$0] > columns[$0].minimumWidth }
+            guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
+    private func line(_ cells: [String], widths: [Int], ellipsis: String) -> String {
+        var line = ""
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { line += "  " }
+            let shown =
+                columns[index].alignment == .left ? TerminalText.truncated(cell, to: widths[index], ellipsis: ellipsis) : cell
+            let padding = Self.spaces(widths[index] - TerminalText.width(shown))
+            line += columns[index].alignment == .left ? shown + padding : padding + shown
+        }
+        // No spaces at the end: they would wrap in a terminal that is too narrow.
+        while line.last == " " { line.removeLast() }
+        return line + "\n"
+    }
+
+    private static func spaces(_ count: Int) -> String {
+        String(repeating: " ", count: max(0, count))
+    }
+
+    /// A bar of a number of columns, filled by a fraction of one, in steps of an eighth of a column; spaces behind it.
+    ///
+    /// Without Unicode the steps are whole columns of `#`. What is no number, or below zero, is an empty bar.
+    public static func bar(_ fraction: Double, width: Int, unicode: Bool = true) -> String {
+        let width = max(0, width)
+        let part = fraction.isNaN ? 0 : min(1, max(0, fraction))
+        guard unicode else {
+            let full = Int((part * Double(width)).rounded())
+            return String(repeating: "#", count: full) + spaces(width - full)
+        }
+        let eighths = Int((part * Double(width) * 8).rounded())
+        let full = String(repeating: "█", count: eighths / 8)
+        guard eighths % 8 > 0 else { return full + spaces(width - eighths / 8) }
+        let steps: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+        return full + String(steps[eighths % 8 - 1]) + spaces(width - eighths / 8 - 1)
+    }
+}

@@ -1,0 +1,20 @@
+import Glibc
+
+/// A file descriptor with one owner: closed when the last reference goes (story 11, descriptors that leak until the machine dies).
+public final class Descriptor: Equatable {
+    public let number: Int32
+
+    /// Takes over the descriptor.
+    public init(owning number: Int32) { self.number = number }
+
+    /// A duplicate of a descriptor that somebody else closes.
+    public convenience init?(copying number: Int32) {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { return nil }
+        self.init(owning: copy)
+    }
+
+    deinit { close(number) }
+
+    public static func == (one: Descriptor, other: Descriptor) -> Bool { one === other }
+}

@@ -1,0 +1,110 @@
+import HealthModel
+import Pipeline
+
+/// Delivers an Apple Health export, `export.xml` or the ZIP that holds it, element by element.
+///
+/// Each `Record`, also inside a `Correlation`, is a frame at `record n`, the n-th in the order of the file; each other element
+/// below the root is a frame at its line. The columns are those of `ExportColumn`; ``AppleHealthInterpreter`` knows them.
+///
+/// Memory does not grow with the file. What a file from outside may do wrong: no entity is ever declared, since the DOCTYPE is
+/// stepped over; control characters are blanks; names, attributes, nesting and unpacking have bounds.
+///
+///     let source = AppleHealthExportSource(path: "export.zip", received: now)
+///     try source.forEachFrame { frame in … }
+public struct AppleHealthExportSource: FrameSource {
+    private let path: String
+    private let received: Instant
+    private let limits: ZipArchive.Limits
+    private let meter: ReadMeter?
+
+    /// - Parameters:
+    ///   - received: the time of the import, for all frames.
+    ///   - meter: counts what is read.
+    public init(path: String, received: Instant, meter: ReadMeter? = nil) {
+        self.init(path: path, received: received, meter: meter, limits: ZipArchive.Limits())
+    }
+
+    init(path: String, received: Instant, meter: ReadMeter? = nil, limits: ZipArchive.Limits) {
+        self.meter = meter
+        self.path = path
+        self.received = received
+        self.limits = limits
+    }
+
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        meter?.bytes = 0
+        let input = PrefixedInput(try FileInput(path: path, meter: meter))
+        if try input.look(at: 4, AppleHealthExport.isArchive) {
+            try readArchive(handle)
+        } else {
+            switch try prolog(of: input) {
+            case .found(let offset, let line): try read(input, from: offset, line: line, handle)
+            case let other: throw SourceError(.malformed, other.reason)
+            }
+        }
+    }
+
+    /// XML members looked into: an export has two, and the DTD is read of each.
+    private static let maximumCandidates = 64
+
+    private func readArchive(_ handle: (RawFrame) throws -> Void) throws {
+        let archive = try ZipArchive(path: path, limits: limits, meter: meter)
+        var candidates = 0
+        var seen: String?
+        var isRead = false
+        while let member = try archive.nextMember() {
+            // The name of the file differs by the phone's language; what it holds does not.
+            guard member.suffix == "xml" || !member.isNameReadable else { continue }
+            candidates += 1
+            guard candidates <= Self.maximumCandidates else {
+                throw SourceError(.malformed, "the ZIP archive holds more than \(Self.maximumCandidates) XML files")
+            }
+            let input = PrefixedInput(archive)
+            let prolog = try prolog(of: input)
+            guard case .found(let offset, let line) = prolog else {
+                seen = seen ?? prolog.reason
+                continue
+            }
+            guard !isRead else { throw SourceError(.malformed, "the ZIP archive holds a second export, which was not read") }
+            isRead = true
+            try read(input, from: offset, line: line, handle)
+        }
+        guard !isRead else { return }
+        let files = archive.memberCount == 1 ? "1 member" : "\(archive.memberCount) members"
+        throw SourceError(
+            .malformed,
+            "no Apple Health export in the ZIP archive: it has \(files), \(candidates) of them XML"
+                + (seen.map { "; of the first: \($0)" } ?? ""))
+    }
+
+    private func prolog(of input: PrefixedInput) throws(SourceError) -> ExportProlog {
+        var length = 4 << 10
+        while true {
+            let (prolog, isMore) = try input.look(at: length) { (ExportProlog($0), $0.count == length) }
+            guard case .unfinished = prolog, isMore, length < ExportProlog.maximumLength else { return prolog }
+            length *= 4
+        }
+    }
+
+    private func read(
+        _ input: PrefixedInput, from offset: Int, line: Int, _ handle: (RawFrame) throws -> Void
+    ) throws {
+        input.skip(offset)
+        let parser = try ExportParser(firstLine: line)
+        let row = TextRow()
+        var isMore = true
+        while isMore {
+            var failure: SourceError?
+            do throws(SourceError) {
+                isMore = try parser.advance(input)
+            } catch {
+                failure = error
+                failure?.place = error.place ?? parser.place
+            }
+            try parser.forEachRow(in: row) { place in
+                try handle(RawFrame(payload: .row(row), place: place, received: received))
+            }
+            if let failure { throw failure }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+import Glibc
+import HealthModel
+import Pipeline
+
+/// What the elements of an Apple Health export mean: each `Record` of a quantity type is one reading, everything else is counted.
+///
+/// - A reading's instants are the record's start and end; its creation date, when the phone stored it, is no time of the
+///   measurement and is left out: it differs from row to row and would make all metadata unique.
+/// - The source id is `apple-health/` and the source's name with plain blanks, since the phone writes no-break ones now and
+///   then; the source's name is as written. The device is the same whatever memory address its description holds.
+/// - A record inside a `Correlation` stands outside of it as well, as a rule. It is read like any other, so that nothing is lost
+///   where it does not, and marked as a repeat, `correlationRecord`.
+/// - The two pressures of one measurement share a group: a number made of source, device, start and end, since the export
+///   writes them down far from each other. Two measurements that share these four share the group.
+/// - The single beats behind a heart rate variability are a part of it; how many there were is its metadata `instantaneousBeats`.
+/// - `HKMetadataKeySyncIdentifier` and `…SyncVersion` are the reading's record id, and then no metadata.
+public final class AppleHealthInterpreter: FrameInterpreter {
+    typealias Texts = UnsafeBufferPointer<UnsafeRawBufferPointer>
+
+    private let registry: OriginRegistry
+    private var time = ExportTime()
+    private let types = ByteMemo<RecordKind>(capacity: 512)
+    private let units = ByteMemo<Unit>(capacity: 128)
+    /// Sources and devices are only told apart here, by a number each; what they are is read where an origin is new.
+    private let sources = ByteMemo<UInt64>(capacity: 512)
+    private let devices = ByteMemo<UInt64>(capacity: 512)
+    private let origins: UnsafeMutablePointer<OriginEntry?>
+    private let metadata = ByteMemo<Metadata>(capacity: 1024)
+    private var lastNumber: UInt64 = 0
+    /// For lists of texts that do not stand side by side in the row.
+    private var scratch: [UnsafeRawBufferPointer] = []
+
+    private static let originCapacity = 2048
+
+    private struct OriginEntry {
+        var type: QuantityType
+        var source: UInt64
+        var device: UInt64
+        var origin: Origin
+    }
+
+    private enum Meaning {
+        case reading(Reading)
+        case other(FrameOutcome)
+    }
+
+    private enum RecordKind {
+        case quantity(QuantityType)
+        case bloodPressure(QuantityType)
+        case category, correlation, dataType, unknownType
+    }
+
+    private static let syncIdentifier: StaticString = "HKMetadataKeySyncIdentifier"
+    private static let syncVersion: StaticString = "HKMetadataKeySyncVersion"
+    private static let correlationRecord = SkipKind("correlationRecord")
+
+    /// - Parameter registry: of the person whose export it is.
+    public init(registry: OriginRegistry) {
+        self.registry = registry
+        origins = .allocate(capacity: Self.originCapacity)
+        origins.initialize(repeating: nil, count: Self.originCapacity)
+    }
+
+    deinit {
+        origins.deinitialize(count: Self.originCapacity)
+        origins.deallocate()
+    }
+
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        guard case .row(let row) = frame.payload else { throw Refusal("not a row of an export", at: frame.place) }
+        let cells = row.cells
+        // Swift 6.0's rethrowing closures forget an error's type. The reading comes out of the closure before it is appended:
+        // appended inside, it would be copied.
+        let answer: Result<Meaning, Refusal> = cells.withUnsafeBufferPointer { texts in
+            do throws(Refusal) {
+                return .success(try meaning(of: texts, at: frame.place))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch try answer.get() {
+        case .reading(let reading):
+            readings.append(reading)
+            return .readings
+        case .other(let outcome): return outcome
+        }
+    }
+
+    // Inlined, its typed throw makes the optimiser of Swift 6.0.3 release the frame once too often. It costs nothing apart.
+    @inline(never)
+    private func meaning(of texts: Texts, at place: Place) throws(Refusal) -> Meaning {
+        guard texts.count >= ExportColumn.metadata else { return .other(Self.outcome(ofElement: texts.first)) }
+        guard texts[ExportColumn.excess].isEmpty else {
+            throw Refusal(
+                "the record has an attribute of more than \(ExportRows.maximumAttribute >> 10) KiB or more than "
+                    + "\(ExportRows.maximumMetadata) metadata entries", at: place)
+        }
+        let type: QuantityType
+        var isBloodPressure = false
+        switch try recordKind(texts, at: place) {
+        case .quantity(let known): type = known
+        case .bloodPressure(let known): (type, isBloodPressure) = (known, true)
+        case .category: return .other(.skipped(SkipKind("category")))
+        case .correlation: return .other(.skipped(SkipKind("correlation")))
+        case .dataType: return .other(.skipped(SkipKind("dataType")))
+        case .unknownType: return .other(.skipped(SkipKind("unknownType")))
+        }
+        let start = try moment(texts[ExportColumn.startDate], "start", at: place)
+        let end = try moment(texts[ExportColumn.endDate], "end", at: place)
+        let numeral = try numeral(texts[ExportColumn.value], at: place)
+        let unit = try unit(texts, at: place)
+        let origin = origin(texts, type)
+        var said: (metadata: Metadata?, record: RecordIdentifier?) = (nil, nil)
+        if texts.count > ExportColumn.metadata || !texts[ExportColumn.beats].isEmpty { said = read(metadata: texts) }
+        return .reading(
+            Reading(
+                origin: origin, numeral: numeral, unit: unit,
+                time: .instants(start: start.instant, end: end.instant, offset: start.offset),
+                group: isBloodPressure ? .shared(Self.group(origin, start.instant, end.instant)) : .none,
+                metadata: said.metadata, record: said.record,
+                repeats: texts[ExportColumn.inCorrelation].isEmpty ? nil : Self.correlationRecord, place: place))
+    }
+
+    /// The group of two pressures: FNV-1a of 64 bits over source id, device key, start and end, its lower 62 bits, never 0.
+    static func group(_ origin: Origin, _ start: Instant, _ end: Instant) -> UInt64 {
+        var hash = FNV()
+        hash.combine(origin.source.id)
+        hash.combine("\n")
+        hash.combine(origin.device?.key ?? "")
+        hash.combine("\n")
+        hash.combine(start.microseconds)
+        hash.combine(end.microseconds)
+        return max(hash.value & 0x3FFF_FFFF_FFFF_FFFF, 1)
+    }
+}
+
+// What stands in one column.
+extension AppleHealthInterpreter {
+    private static func outcome(ofElement name: UnsafeRawBufferPointer?) -> FrameOutcome {
+        switch String(decoding: name ?? UnsafeRawBufferPointer(start: nil, count: 0), as: UTF8.self) {
+        // When the export was made, and who the person is: not measured by any sensor.
+        case "ExportDate", "Me": .notData
+        case "Workout": .skipped(SkipKind("workout"))
+        case "ActivitySummary": .skipped(SkipKind("activitySummary"))
+        case "Correlation": .skipped(SkipKind("correlation"))
+        case "ClinicalRecord": .skipped(SkipKind("clinicalRecord"))
+        case "Audiogram": .skipped(SkipKind("audiogram"))
+        case "VisionPrescription": .skipped(SkipKind("visionPrescription"))
+        default: .skipped(SkipKind("other"))
+        }
+    }
+
+    @inline(__always) private func recordKind(_ texts: Texts, at place: Place) throws(Refusal) -> RecordKind {
+        let key = texts[ExportColumn.type...ExportColumn.type]
+        let hash = ByteMemo<RecordKind>.hash(key)
+        if let kind = types.find(key, hash) { return kind }
+        let kind = try Self.recordKind(String(decoding: texts[ExportColumn.type], as: UTF8.self), at: place)
+        types.insert(kind, for: key, hash)
+        return kind
+    }
+
+    private static func recordKind(_ identifier: String, at place: Place) throws(Refusal) -> RecordKind {
+        if identifier.isEmpty { throw Refusal("the record has no type", at: place) }
+        if identifier.hasPrefix("HKQuantityTypeIdentifier"), let type = QuantityType(identifier) {
+            return type == .bloodPressureSystolic || type == .bloodPressureDiastolic ? .bloodPressure(type) : .quantity(type)
+        }
+        if identifier.hasPrefix("HKCategoryType") { return .category }
+        if identifier.hasPrefix("HKCorrelationType") { return .correlation }
+        if identifier.hasPrefix("HKDataType") { return .dataType }
+        return .unknownType
+    }
+
+    @inline(__always)
+    private func moment(
+        _ text: UnsafeRawBufferPointer, _ name: StaticString, at place: Place
+    ) throws(Refusal) -> ExportTime.Moment {
+        do throws(ExportTime.Problem) {
+            return try time.read(text)
+        } catch {
+            throw Refusal("the record's \(name) \(error.reason)", at: place)
+        }
+    }
+
+    @inline(__always) private func numeral(_ text: UnsafeRawBufferPointer, at place: Place) throws(Refusal) -> Numeral {
+        do throws(NumeralError) {
+            return try Numeral(parsing: text)
+        } catch {
+            if text.contains(UInt8(ascii: ",")) {
+                throw Refusal("the value has a comma, which may divide decimals or thousands and is not guessed at", at: place)
+            }
+            throw Refusal(text.isEmpty ? "the record has no value" : "value: \(error)", at: place)
+        }
+    }
+
+    @inline(__always) private func unit(_ texts: Texts, at place: Place) throws(Refusal) -> Unit {
+        let key = texts[ExportColumn.unit...ExportColumn.unit]
+        let hash = ByteMemo<Unit>.hash(key)
+        if let unit = units.find(key, hash) { return unit }
+        guard !texts[ExportColumn.unit].isEmpty else { throw Refusal("the record has no unit", at: place) }
+        guard texts[ExportColumn.unit].count <= 256 else { throw Refusal("the unit is longer than any unit", at: place) }
+        do throws(UnitError) {
+            let unit = try Unit(healthKit: String(decoding: texts[ExportColumn.unit], as: UTF8.self))
+            units.insert(unit, for: key, hash)
+            return unit
+        } catch {
+            throw Refusal("\(error)", at: place)
+        }
+    }
+}
+
+// Where a record comes from, and what else is said about it.
+extension AppleHealthInterpreter {
+    @inline(__always) private func origin(_ texts: Texts, _ type: QuantityType) -> Origin {
+        let source = number(texts[ExportColumn.sourceName...ExportColumn.sourceVersion], sources)
+        let description = UnsafeRawBufferPointer(rebasing: Device.withoutAddress(texts[ExportColumn.device]))
+        let device = withUnsafePointer(to: description) { number(Texts(start: $0, count: 1)[...], devices) }
+        let slot = origins + Self.slot(type, source, device)
+        if slot.pointee?.type == type, slot.pointee?.source == source, slot.pointee?.device == device,
+            let origin = slot.pointee?.origin
+        {
+            return origin
+        }
+        let name = texts[ExportColumn.sourceName]
+        let version = ExportText.cleaned(texts[ExportColumn.sourceVersion])
+        let origin = registry.origin(
+            type: type,
+            source: SourceRevision(
+                id: "apple-health/" + ExportText.cleaned(name), name: ExportText.shown(name),
+                version: version.isEmpty ? nil : version),
+            device: Device(healthKitDescription: texts[ExportColumn.device]))
+        slot.pointee = OriginEntry(type: type, source: source, device: device, origin: origin)
+        return origin
+    }
+
+    private static func slot(_ type: QuantityType, _ source: UInt64, _ device: UInt64) -> Int {
+        let mixed = (UInt64(type.index) << 40 ^ source << 20 ^ device) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: mixed >> 32) & (originCapacity - 1)
+    }
+
+    @inline(__always) private func number(_ key: Slice<Texts>, _ memo: ByteMemo<UInt64>) -> UInt64 {
+        let hash = ByteMemo<UInt64>.hash(key)
+        if let number = memo.find(key, hash) { return number }
+        lastNumber &+= 1
+        memo.insert(lastNumber, for: key, hash)
+        return lastNumber
+    }
+
+    /// What is said about the record beside its columns: the metadata, and the record id that may stand in it.
+    private func read(metadata texts: Texts) -> (Metadata?, RecordIdentifier?) {
+        let keys = stride(from: ExportColumn.metadata, to: texts.count - 1, by: 2)
+        var identifier: UnsafeRawBufferPointer?
+        var version: UnsafeRawBufferPointer?
+        for index in keys {
+            if Self.isEqual(texts[index], Self.syncIdentifier) { identifier = texts[index + 1] }
+            if Self.isEqual(texts[index], Self.syncVersion) { version = texts[index + 1] }
+        }
+        guard let identifier, let version, !identifier.isEmpty, let number = Int64(String(decoding: version, as: UTF8.self))
+        else {
+            return (metadata(texts[ExportColumn.beats...]), nil)
+        }
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(texts[ExportColumn.beats])
+        for index in keys {
+            if Self.isEqual(texts[index], Self.syncIdentifier) || Self.isEqual(texts[index], Self.syncVersion) { continue }
+            scratch.append(texts[index])
+            scratch.append(texts[index + 1])
+        }
+        let record = RecordIdentifier(id: String(decoding: identifier, as: UTF8.self), version: number)
+        return (scratch.withUnsafeBufferPointer { metadata($0[...]) }, record)
+    }
+
+    /// Metadata of the number of beats, empty where there are none, and keys and values by turns.
+    private func metadata(_ texts: Slice<Texts>) -> Metadata? {
+        guard texts.count > 1 || !texts[texts.startIndex].isEmpty else { return nil }
+        let hash = ByteMemo<Metadata>.hash(texts)
+        if let known = metadata.find(texts, hash) { return known }
+        var entries: [(String, MetadataValue)] = []
+        for index in stride(from: texts.startIndex + 1, to: texts.endIndex - 1, by: 2) {
+            let key = String(decoding: texts[index], as: UTF8.self)
+            entries.append(Metadata.entry(healthKitKey: key, text: String(decoding: texts[index + 1], as: UTF8.self)))
+        }
+        if let beats = try? Numeral(String(decoding: texts[texts.startIndex], as: UTF8.self)) {
+            entries.append(("instantaneousBeats", .number(beats)))
+        }
+        let made = Metadata(entries)
+        metadata.insert(made, for: texts, hash)
+        return made
+    }
+
+    @inline(__always) private static func isEqual(_ text: UnsafeRawBufferPointer, _ other: StaticString) -> Bool {
+        guard text.count == other.utf8CodeUnitCount, let start = text.baseAddress else { return false }
+        return memcmp(start, other.utf8Start, text.count) == 0
+    }
+}

@@ -1,0 +1,182 @@
+import CExpat
+import Glibc
+import Pipeline
+
+/// Which elements of the export become rows. Driven by the parser's events, in document order.
+///
+///     HealthData
+///       ExportDate, Me
+///       Record                                    a row, with what stands in it:
+///         MetadataEntry
+///         HeartRateVariabilityMetadataList
+///           InstantaneousBeatsPerMinute           (only counted)
+///       Correlation                               a row
+///         MetadataEntry
+///         Record                                  a row, the same record as one outside
+///       Workout, ActivitySummary, ClinicalRecord, …   a row each; what stands in them is part of them
+struct ExportElements {
+    /// An export nests three deep.
+    static let maximumDepth = 64
+    /// An export has about 60 names of elements and attributes; the parser never forgets one.
+    static let maximumNames = 4096
+
+    var rows = ExportRows()
+    /// Record elements seen.
+    private(set) var recordCount = 0
+    /// Why the rest cannot be read, where the elements themselves say so.
+    private(set) var problem: String?
+
+    private var depth = 0
+    /// The depths of the elements that are open, 0 where none is.
+    private var recordDepth = 0
+    private var recordNumber = 0
+    private var recordHoldsOther = false
+    private var correlationDepth = 0
+    private var names: Set<UInt64> = []
+
+    /// - Parameter line: of the element, asked for where a row needs it.
+    @inline(__always)
+    mutating func start(
+        _ name: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int
+    ) {
+        guard problem == nil else { return }
+        depth += 1
+        let element = Self.bytes(name)
+        if recordDepth > 0 {
+            startInRecord(element, attributes)
+        } else if Self.equal(element, "Record") {
+            recordCount += 1
+            recordDepth = depth
+            recordNumber = recordCount
+            startRecord(element, attributes)
+        } else if depth > 1 {
+            startOther(element, attributes, line: line)
+        }
+    }
+
+    @inline(__always) mutating func end() {
+        guard problem == nil else { return }
+        if depth == recordDepth {
+            rows.end(Place(.record, recordNumber))
+            recordDepth = 0
+            if recordHoldsOther { endOther() }
+        } else if depth == correlationDepth {
+            correlationDepth = 0
+        }
+        depth -= 1
+    }
+
+    @inline(__always) private mutating func startRecord(
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) {
+        rows.begin(element, columns: ExportColumn.metadata)
+        if correlationDepth > 0 { rows.set(ExportColumn.inCorrelation, "1") }
+        var index = 0
+        while let name = attributes[index], let value = attributes[index + 1] {
+            if let column = Self.column(name) {
+                rows.set(column, Self.bytes(value))
+            } else {
+                note(Self.bytes(name))
+            }
+            index += 2
+        }
+    }
+
+    private mutating func startInRecord(
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) {
+        if Self.equal(element, "MetadataEntry") {
+            var key = UnsafeRawBufferPointer(start: nil, count: 0)
+            var text = key
+            var index = 0
+            while let name = attributes[index], let value = attributes[index + 1] {
+                let name = Self.bytes(name)
+                if Self.equal(name, "key") {
+                    key = Self.bytes(value)
+                } else if Self.equal(name, "value") {
+                    text = Self.bytes(value)
+                } else {
+                    note(name)
+                }
+                index += 2
+            }
+            rows.addMetadata(key: key, value: text)
+        } else {
+            note(element, attributes)
+            if Self.equal(element, "InstantaneousBeatsPerMinute") {
+                rows.addBeat()
+            } else if depth == recordDepth + 1, !Self.equal(element, "HeartRateVariabilityMetadataList") {
+                if Self.equal(element, "Record") { recordCount += 1 }
+                recordHoldsOther = true
+            }
+        }
+    }
+
+    /// What no export so far has in a Record is counted once for the record, behind it.
+    private mutating func endOther() {
+        recordHoldsOther = false
+        let name: StaticString = "Other"
+        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 1)
+        rows.end(Place(.record, recordNumber))
+    }
+
+    private mutating func startOther(
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int
+    ) {
+        note(element, attributes)
+        guard depth == 2 else { return }
+        if Self.equal(element, "Correlation") { correlationDepth = depth }
+        rows.begin(element, columns: 1)
+        rows.end(Place(.line, line()))
+    }
+
+    private mutating func note(
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) {
+        guard depth <= Self.maximumDepth else {
+            problem = "elements nest more than \(Self.maximumDepth) deep"
+            return
+        }
+        note(element)
+        var index = 0
+        while let name = attributes[index] {
+            note(Self.bytes(name))
+            index += 2
+        }
+    }
+
+    private mutating func note(_ name: UnsafeRawBufferPointer) {
+        names.insert(FNV.hash(name))
+        if names.count > Self.maximumNames { problem = "more than \(Self.maximumNames) names of elements and attributes" }
+    }
+
+    /// The column of an attribute of Record. All names that begin alike differ in length.
+    @inline(__always) private static func column(_ name: UnsafePointer<XML_Char>) -> Int? {
+        switch UInt8(bitPattern: name[0]) {
+        case UInt8(ascii: "t"): strcmp(name, "type") == 0 ? ExportColumn.type : nil
+        case UInt8(ascii: "u"): strcmp(name, "unit") == 0 ? ExportColumn.unit : nil
+        case UInt8(ascii: "v"): strcmp(name, "value") == 0 ? ExportColumn.value : nil
+        case UInt8(ascii: "s"):
+            if strcmp(name, "sourceName") == 0 {
+                ExportColumn.sourceName
+            } else if strcmp(name, "startDate") == 0 {
+                ExportColumn.startDate
+            } else {
+                strcmp(name, "sourceVersion") == 0 ? ExportColumn.sourceVersion : nil
+            }
+        case UInt8(ascii: "d"): strcmp(name, "device") == 0 ? ExportColumn.device : nil
+        case UInt8(ascii: "c"): strcmp(name, "creationDate") == 0 ? ExportColumn.creationDate : nil
+        case UInt8(ascii: "e"): strcmp(name, "endDate") == 0 ? ExportColumn.endDate : nil
+        default: nil
+        }
+    }
+
+    @inline(__always) private static func bytes(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text, count: strlen(text))
+    }
+
+    @inline(__always) private static func equal(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
+        guard bytes.count == text.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
+        return memcmp(start, text.utf8Start, bytes.count) == 0
+    }
+}

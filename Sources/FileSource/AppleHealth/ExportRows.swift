@@ -1,0 +1,167 @@
+import Glibc
+import Pipeline
+
+/// The columns of a row that ``AppleHealthExportSource`` delivers.
+///
+/// Column 0 holds the element's name. Any element but `Record` has this column only.
+enum ExportColumn {
+    static let element = 0
+    // In the order of the DTD.
+    static let type = 1
+    static let unit = 2
+    static let value = 3
+    static let sourceName = 4
+    static let sourceVersion = 5
+    static let device = 6
+    static let creationDate = 7
+    static let startDate = 8
+    static let endDate = 9
+    /// `1` inside a Correlation, else empty.
+    static let inCorrelation = 10
+    /// `1` where something was left out because it was over ``ExportRows/maximumAttribute`` or ``ExportRows/maximumMetadata``.
+    static let excess = 11
+    /// The number of InstantaneousBeatsPerMinute elements as text; empty where there is none.
+    static let beats = 12
+    /// Keys and values of the MetadataEntry elements, by turns, from here on.
+    static let metadata = 13
+}
+
+/// Rows that stand behind one another in one buffer, until they are delivered: parsing and delivery take turns, so that what a
+/// receiver throws never has to find its way through the parser.
+///
+/// Whoever makes one calls ``deallocate()``.
+struct ExportRows {
+    /// Longest attribute taken, in bytes; devices and sync identifiers have less than 300.
+    static let maximumAttribute = 32 << 10
+    /// Metadata entries of one record taken; Apple's have up to about 20.
+    static let maximumMetadata = 1000
+    /// Bytes of one record's metadata taken.
+    static let maximumMetadataBytes = 256 << 10
+
+    private struct Cell {
+        var offset: Int32
+        var length: Int32
+    }
+    private struct Row {
+        var firstCell: Int
+        var place: Place
+    }
+
+    private var bytes: UnsafeMutableRawPointer
+    private var byteCapacity: Int
+    private var byteCount = 0
+    private var cells: ContiguousArray<Cell> = []
+    private var rows: ContiguousArray<Row> = []
+    /// Of the row that is being made.
+    private var firstCell = 0
+    private var metadataStart = 0
+    private var beatCount = 0
+
+    init() {
+        byteCapacity = 1 << 16
+        bytes = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 16)
+    }
+
+    func deallocate() { bytes.deallocate() }
+
+    /// Begins a row of an element's name and `columns` empty cells.
+    mutating func begin(_ name: UnsafeRawBufferPointer, columns: Int) {
+        firstCell = cells.count
+        beatCount = 0
+        cells.append(contentsOf: repeatElement(Cell(offset: 0, length: 0), count: columns))
+        cells[firstCell] = put(name)
+        metadataStart = byteCount
+    }
+
+    /// Sets a column of the row; a text that is too long marks the row instead.
+    @inline(__always) mutating func set(_ column: Int, _ text: UnsafeRawBufferPointer) {
+        guard text.count <= Self.maximumAttribute else {
+            markExcess()
+            return
+        }
+        cells[firstCell + column] = put(text)
+        metadataStart = byteCount
+    }
+
+    mutating func set(_ column: Int, _ text: StaticString) {
+        set(column, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    mutating func addMetadata(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard key.count <= Self.maximumAttribute, value.count <= Self.maximumAttribute,
+            byteCount - metadataStart <= Self.maximumMetadataBytes,
+            cells.count - firstCell < ExportColumn.metadata + 2 * Self.maximumMetadata
+        else {
+            markExcess()
+            return
+        }
+        cells.append(put(key))
+        cells.append(put(value))
+    }
+
+    mutating func addBeat() { beatCount += 1 }
+
+    private mutating func markExcess() {
+        if cells[firstCell + ExportColumn.excess].length == 0 { set(ExportColumn.excess, "1") }
+    }
+
+    /// Ends the row; it will be delivered.
+    mutating func end(_ place: Place) {
+        if beatCount > 0 {
+            var text = String(beatCount)
+            text.withUTF8 { cells[firstCell + ExportColumn.beats] = put(UnsafeRawBufferPointer($0)) }
+        }
+        rows.append(Row(firstCell: firstCell, place: place))
+        firstCell = cells.count
+    }
+
+    /// Forgets all finished rows and keeps the one that is being made.
+    mutating func removeFinished() {
+        rows.removeAll(keepingCapacity: true)
+        guard firstCell < cells.count else {
+            cells.removeAll(keepingCapacity: true)
+            (byteCount, firstCell) = (0, 0)
+            return
+        }
+        // The row that goes on moves to the front. Empty cells may point anywhere, so the start is its name's.
+        let start = Int(cells[firstCell].offset)
+        memmove(bytes, bytes + start, byteCount - start)
+        byteCount -= start
+        metadataStart -= start
+        cells.removeSubrange(..<firstCell)
+        firstCell = 0
+        for index in cells.indices where cells[index].length > 0 { cells[index].offset -= Int32(start) }
+    }
+
+    /// Hands each finished row to `body`, its cells in `row`.
+    func forEach(in row: TextRow, _ body: (Place) throws -> Void) rethrows {
+        var texts: [UnsafeRawBufferPointer] = []
+        for index in rows.indices {
+            let end = index + 1 < rows.count ? rows[index + 1].firstCell : firstCell
+            // Built outside the object and swapped in: an access to a local array costs no check.
+            swap(&texts, &row.cells)
+            texts.removeAll(keepingCapacity: true)
+            for cell in rows[index].firstCell..<end {
+                texts.append(UnsafeRawBufferPointer(start: bytes + Int(cells[cell].offset), count: Int(cells[cell].length)))
+            }
+            swap(&texts, &row.cells)
+            try body(rows[index].place)
+        }
+    }
+
+    @inline(__always) private mutating func put(_ text: UnsafeRawBufferPointer) -> Cell {
+        if byteCount + text.count > byteCapacity { grow(text.count) }
+        let cell = Cell(offset: Int32(truncatingIfNeeded: byteCount), length: Int32(truncatingIfNeeded: text.count))
+        if let start = text.baseAddress { memcpy(bytes + byteCount, start, text.count) }
+        byteCount += text.count
+        return cell
+    }
+
+    private mutating func grow(_ count: Int) {
+        byteCapacity = max(byteCapacity * 2, byteCount + count)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 16)
+        memcpy(larger, bytes, byteCount)
+        bytes.deallocate()
+        bytes = larger
+    }
+}

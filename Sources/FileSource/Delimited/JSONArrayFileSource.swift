@@ -1,0 +1,147 @@
+import HealthModel
+import Pipeline
+
+/// Reads a file that is one JSON array of objects, element by element, in memory that does not grow with the file.
+///
+///     let source = JSONArrayFileSource(path: "heart_rate-2023-11-03.json", paths: ["dateTime", "value.bpm"], received: now)
+///
+/// Each element is a row with one cell for each path, counted from 1. An element that is not well-formed is refused and the
+/// next one read; where the array itself breaks, the rest cannot be read.
+public final class JSONArrayFileSource: FrameSource {
+    /// Longest element in bytes.
+    public static let maximumElement = 1 << 20
+
+    /// What was assumed about the text, for a person.
+    public private(set) var notes: [String] = []
+
+    private enum Origin {
+        case path(String)
+        case bytes([UInt8])
+    }
+
+    private let origin: Origin
+    private let paths: [[UInt8]]
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// - Parameter paths: the members that become cells, such as `value.bpm`.
+    public init(path: String, paths: [String], received: Instant, meter: ReadMeter? = nil) {
+        self.meter = meter
+        origin = .path(path)
+        self.paths = paths.map { Array($0.utf8) }
+        self.received = received
+    }
+
+    /// Reads elements from memory; for vectors and tests.
+    public init(bytes: [UInt8], paths: [String], received: Instant) {
+        meter = nil
+        origin = .bytes(bytes)
+        self.paths = paths.map { Array($0.utf8) }
+        self.received = received
+    }
+
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        meter?.bytes = 0
+        let input: any ByteInput
+        switch origin {
+        case .path(let path): input = try FileInput(path: path, meter: meter)
+        case .bytes(let bytes): input = MemoryInput(bytes)
+        }
+        let buffer = try TextBuffer(input, maximum: Self.maximumElement)
+        notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
+        guard try next(buffer) == UInt8(ascii: "[") else { throw SourceError(.malformed, "not a JSON array") }
+        buffer.start += 1
+        let row = TextRow()
+        var cells: [UnsafeRawBufferPointer] = []
+        var number = 0
+        while let byte = try next(buffer) {
+            if byte == UInt8(ascii: "]") {
+                buffer.start += 1
+                guard try next(buffer) == nil else { throw SourceError(.malformed, "text stands behind the array") }
+                return
+            }
+            if number > 0 {
+                guard byte == UInt8(ascii: ",") else { throw broken("a comma is missing between elements", number) }
+                buffer.start += 1
+                guard try next(buffer) != nil else { break }
+            }
+            number += 1
+            let place = Place(.record, number)
+            let length = try elementLength(buffer, number)
+            let first = buffer.start
+            do throws(JSONElementScanner.Failure) {
+                guard buffer.base[first] == UInt8(ascii: "{") else { throw .init(reason: "it is no object") }
+                guard !buffer.mayHaveHighBytes || isUTF8(UnsafeRawBufferPointer(start: buffer.base + first, count: length)) else {
+                    throw .init(reason: "it is not UTF-8")
+                }
+                var scanner = JSONElementScanner(buffer.base, from: first, to: first + length, paths: paths)
+                try scanner.scan(into: &cells)
+            } catch {
+                try handle(RawFrame(payload: .malformed(error.reason), place: place, received: received))
+                buffer.start = first + length
+                continue
+            }
+            swap(&row.cells, &cells)
+            defer { swap(&row.cells, &cells) }
+            try handle(RawFrame(payload: .row(row), place: place, received: received))
+            buffer.start = first + length
+        }
+        throw broken("the array is never closed", number)
+    }
+
+    private func broken(_ reason: String, _ number: Int) -> SourceError {
+        SourceError(.malformed, reason, at: Place(.record, max(number, 1)))
+    }
+
+    /// The next byte that is no blank; nothing at the end of the file.
+    private func next(_ buffer: TextBuffer) throws(SourceError) -> UInt8? {
+        while true {
+            while buffer.start < buffer.end {
+                let byte = buffer.base[buffer.start]
+                guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+                buffer.start += 1
+            }
+            guard try buffer.refill() else { return nil }
+        }
+    }
+
+    /// Reads on until the element that starts here is whole in the buffer.
+    private func elementLength(_ buffer: TextBuffer, _ number: Int) throws(SourceError) -> Int {
+        var offset = 0
+        var depth = 0
+        var quoted = false
+        var escaped = false
+        while true {
+            while buffer.start + offset < buffer.end {
+                let byte = buffer.base[buffer.start + offset]
+                if quoted {
+                    if escaped {
+                        escaped = false
+                    } else if byte == UInt8(ascii: "\\") {
+                        escaped = true
+                    } else if byte == UInt8(ascii: "\"") {
+                        quoted = false
+                    }
+                } else {
+                    switch byte {
+                    case UInt8(ascii: "\""): quoted = true
+                    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+                    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                        // A bracket that closes the array ends a bare element in front of it.
+                        if depth == 0 { return offset }
+                        depth -= 1
+                        if depth == 0 { return offset + 1 }
+                    case UInt8(ascii: ",") where depth == 0: return offset
+                    case 0: throw broken("it holds a NUL byte", number)
+                    default: break
+                    }
+                }
+                offset += 1
+            }
+            guard try buffer.refill() else {
+                throw broken(
+                    buffer.atEnd ? "the array is never closed" : "an element is longer than \(Self.maximumElement) bytes", number)
+            }
+        }
+    }
+}

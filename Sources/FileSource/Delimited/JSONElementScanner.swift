@@ -1,0 +1,182 @@
+/// Reads the members of one JSON object that a profile names, from the object's bytes (RFC 8259).
+///
+/// Texts are unescaped in place: they only get shorter.
+struct JSONElementScanner {
+    struct Failure: Error {
+        var reason: String
+    }
+
+    /// Deeper than any export; the parser calls itself once for each level.
+    private static let maximumDepth = 32
+
+    private let bytes: UnsafeMutablePointer<UInt8>
+    private let end: Int
+    private var index: Int
+    private let paths: [[UInt8]]
+    /// The path to where the scan stands, joined by full stops.
+    private var path: [UInt8] = []
+
+    init(_ bytes: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, paths: [[UInt8]]) {
+        self.bytes = bytes
+        self.end = end
+        self.paths = paths
+        index = start
+    }
+
+    /// Fills the cells, one for each path; a member that is missing or null has no bytes.
+    mutating func scan(into cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+        cells.removeAll(keepingCapacity: true)
+        for _ in paths { cells.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        try value(depth: 0, &cells)
+        skipBlanks()
+        guard index == end else { throw Failure(reason: "text stands behind the element") }
+    }
+
+    private mutating func skipBlanks() {
+        while index < end, bytes[index] == 0x20 || bytes[index] == 0x0A || bytes[index] == 0x0D || bytes[index] == 0x09 {
+            index += 1
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard index < end, bytes[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func value(depth: Int, _ cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+        guard depth <= Self.maximumDepth else { throw Failure(reason: "it is nested more than \(Self.maximumDepth) levels deep") }
+        skipBlanks()
+        guard index < end else { throw Failure(reason: "it ends early") }
+        let named = paths.firstIndex(of: path)
+        switch bytes[index] {
+        case UInt8(ascii: "{"):
+            guard named == nil || depth == 0 else { throw Failure(reason: "an object stands where the profile expects a value") }
+            index += 1
+            try members(depth: depth, &cells)
+        case UInt8(ascii: "["):
+            guard named == nil else { throw Failure(reason: "a list stands where the profile expects a value") }
+            index += 1
+            try elements(depth: depth, &cells)
+        case UInt8(ascii: "\""):
+            let text = try string()
+            if let named { cells[named] = text }
+        default:
+            let first = index
+            while index < end, !Self.isDelimiter(bytes[index]) { index += 1 }
+            let literal = UnsafeRawBufferPointer(start: bytes + first, count: index - first)
+            guard !literal.isEmpty, literal.allSatisfy(Self.isLiteral) else { throw Failure(reason: "it is not JSON") }
+            if let named, !literal.elementsEqual("null".utf8) { cells[named] = literal }
+        }
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+    }
+
+    /// Characters of numbers, true, false and null; whether they make a number is the interpreter's to say.
+    private static func isLiteral(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || byte &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "+")
+            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
+    private mutating func members(depth: Int, _ cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+        skipBlanks()
+        if take(UInt8(ascii: "}")) { return }
+        while true {
+            skipBlanks()
+            guard index < end, bytes[index] == UInt8(ascii: "\"") else { throw Failure(reason: "a member has no name") }
+            let name = try string()
+            let length = path.count
+            if length > 0 { path.append(UInt8(ascii: ".")) }
+            path.append(contentsOf: name)
+            skipBlanks()
+            guard take(UInt8(ascii: ":")) else { throw Failure(reason: "a colon is missing behind a member's name") }
+            try value(depth: depth + 1, &cells)
+            path.removeSubrange(length...)
+            skipBlanks()
+            if take(UInt8(ascii: "}")) { return }
+            guard take(UInt8(ascii: ",")) else { throw Failure(reason: "a comma is missing between members") }
+        }
+    }
+
+    private mutating func elements(depth: Int, _ cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+        let length = path.count
+        path.append(contentsOf: "[]".utf8)
+        defer { path.removeSubrange(length...) }
+        skipBlanks()
+        if take(UInt8(ascii: "]")) { return }
+        while true {
+            try value(depth: depth + 1, &cells)
+            skipBlanks()
+            if take(UInt8(ascii: "]")) { return }
+            guard take(UInt8(ascii: ",")) else { throw Failure(reason: "a comma is missing between elements") }
+        }
+    }
+
+    private mutating func string() throws(Failure) -> UnsafeRawBufferPointer {
+        index += 1
+        let first = index
+        var target = index
+        while index < end {
+            let byte = bytes[index]
+            switch byte {
+            case UInt8(ascii: "\""):
+                index += 1
+                return UnsafeRawBufferPointer(start: bytes + first, count: target - first)
+            case UInt8(ascii: "\\"): target += try escape(into: bytes + target)
+            case 0..<0x20: throw Failure(reason: "a control character stands in a text")
+            default:
+                bytes[target] = byte
+                target += 1
+                index += 1
+            }
+        }
+        throw Failure(reason: "a text is never closed")
+    }
+
+    /// Writes what an escape stands for and goes behind it; returns the length written.
+    private mutating func escape(into target: UnsafeMutablePointer<UInt8>) throws(Failure) -> Int {
+        guard index + 1 < end else { throw Failure(reason: "a text is never closed") }
+        let letter = bytes[index + 1]
+        index += 2
+        let simple: UInt8
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): simple = letter
+        case UInt8(ascii: "n"): simple = 0x0A
+        case UInt8(ascii: "r"): simple = 0x0D
+        case UInt8(ascii: "t"): simple = 0x09
+        case UInt8(ascii: "b"): simple = 0x08
+        case UInt8(ascii: "f"): simple = 0x0C
+        case UInt8(ascii: "u"):
+            var scalar = try unit()
+            if (0xD800..<0xDC00).contains(scalar) {
+                guard index + 1 < end, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+                    return putUTF8(0xFFFD, target)
+                }
+                index += 2
+                let low = try unit()
+                scalar = (0xDC00..<0xE000).contains(low) ? 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00) : 0xFFFD
+            } else if (0xDC00..<0xE000).contains(scalar) {
+                scalar = 0xFFFD
+            }
+            return putUTF8(scalar, target)
+        default: throw Failure(reason: "a text has an escape that JSON does not know")
+        }
+        target[0] = simple
+        return 1
+    }
+
+    private mutating func unit() throws(Failure) -> UInt32 {
+        guard index + 4 <= end else { throw Failure(reason: "a text is never closed") }
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            let byte = bytes[index]
+            let digit = byte &- UInt8(ascii: "0") < 10 ? byte &- UInt8(ascii: "0") : (byte | 0x20) &- UInt8(ascii: "a") &+ 10
+            guard digit < 16 else { throw Failure(reason: "a text has an escape that JSON does not know") }
+            unit = unit << 4 | UInt32(digit)
+            index += 1
+        }
+        return unit
+    }
+}

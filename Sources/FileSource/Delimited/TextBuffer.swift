@@ -1,0 +1,136 @@
+import Pipeline
+
+/// The stretch of a text that is in memory, as UTF-8 or ASCII-like bytes; read through from front to back.
+///
+/// Behind the last byte always stands a newline of ours, so that a scan for newlines needs no other bound.
+final class TextBuffer {
+    private(set) var base: UnsafeMutablePointer<UInt8>
+    /// The first byte not used up yet.
+    var start = 0
+    private(set) var end = 0
+    /// Nothing follows ``end``.
+    private(set) var atEnd = false
+    /// Some byte may be above 0x7F.
+    private(set) var mayHaveHighBytes = false
+    let encoding: TextEncoding
+    private let input: any ByteInput
+    private var capacity: Int
+    private let maximum: Int
+    private var transcoder: UTF16Transcoder?
+    private var raw: [UInt8]
+    private static let block = 256 * 1024
+
+    /// - Parameter maximum: the longest stretch that is ever kept at once.
+    /// - Throws: ``SourceError`` of kind `malformed` where the file is no text.
+    init(_ input: any ByteInput, maximum: Int) throws(SourceError) {
+        self.input = input
+        self.maximum = maximum
+        raw = []
+        capacity = Self.block
+        base = .allocate(capacity: capacity + 1)
+        var count = 0
+        var mark = 0
+        var detected = TextEncoding.utf8
+        var failure: SourceError?
+        do throws(SourceError) {
+            // A pipe gives less than asked for: the first 4 KiB are needed to tell the encoding.
+            while count < 4096 {
+                let more = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: Self.block - count))
+                if more == 0 {
+                    atEnd = true
+                    break
+                }
+                count += more
+            }
+            (detected, mark) = TextEncoding.detect(UnsafeRawBufferPointer(start: base, count: count))
+        } catch {
+            failure = error
+        }
+        encoding = detected
+        if let failure { throw failure }
+        if detected == .utf8 {
+            try Self.checkText(UnsafeRawBufferPointer(start: base, count: count))
+            start = mark
+            end = count
+            mayHaveHighBytes = !isASCII(UnsafeRawBufferPointer(start: base + mark, count: count - mark))
+        } else {
+            transcoder = UTF16Transcoder(bigEndian: detected == .utf16BigEndian)
+            mayHaveHighBytes = true
+            raw = Array(UnsafeBufferPointer(start: base + mark, count: count - mark))
+            grow(to: raw.count / 2 * 3 + Self.block)
+            end = transcode(raw.count, at: 0)
+            raw = [UInt8](repeating: 0, count: 64 * 1024)
+        }
+        base[end] = UInt8(ascii: "\n")
+    }
+
+    deinit { base.deallocate() }
+
+    /// Reads more behind the stretch that begins at ``start``, which moves to the front.
+    ///
+    /// - Returns: `false` where nothing more can be had: the end of the text, or the stretch has its greatest length.
+    func refill() throws(SourceError) -> Bool {
+        guard !atEnd, end - start < maximum else { return false }
+        if start > 0 {
+            base.update(from: base + start, count: end - start)
+            end -= start
+            start = 0
+        }
+        if capacity - end < Self.block / 2 { grow(to: min(capacity * 2, maximum + Self.block)) }
+        let first = end
+        if transcoder != nil {
+            let space = min(raw.count, (capacity - end - 4) / 3 * 2)
+            var failure: SourceError?
+            let count = raw.withUnsafeMutableBytes { buffer -> Int in
+                do throws(SourceError) {
+                    return try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<space]))
+                } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            if let failure { throw failure }
+            atEnd = count == 0
+            end += transcode(count, at: end)
+        } else {
+            let count = try input.read(into: UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end))
+            atEnd = count == 0
+            end += count
+            let added = UnsafeRawBufferPointer(start: base + first, count: end - first)
+            mayHaveHighBytes = !isASCII(added) || (mayHaveHighBytes && first > 0)
+        }
+        base[end] = UInt8(ascii: "\n")
+        return true
+    }
+
+    private func transcode(_ count: Int, at offset: Int) -> Int {
+        raw.withUnsafeBytes { buffer in
+            transcoder?.convert(UnsafeRawBufferPointer(rebasing: buffer[..<count]), into: base + offset) ?? 0
+        }
+    }
+
+    private func grow(to wanted: Int) {
+        guard wanted > capacity else { return }
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: wanted + 1)
+        larger.update(from: base, count: end)
+        base.deallocate()
+        base = larger
+        capacity = wanted
+    }
+
+    /// Refuses what is plainly no text, and says what it is where its first bytes tell.
+    private static func checkText(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
+        let signatures: [(bytes: [UInt8], name: String)] = [
+            (Array("PK\u{3}\u{4}".utf8), "a zip archive or a workbook (.xlsx); save the sheet as CSV"),
+            ([0x1F, 0x8B], "gzip data"),
+            (Array("SQLite format 3\0".utf8), "an SQLite database"), (Array("%PDF".utf8), "a PDF document"),
+            ([0xD0, 0xCF, 0x11, 0xE0], "an old workbook (.xls); save the sheet as CSV"),
+        ]
+        for signature in signatures where bytes.starts(with: signature.bytes) {
+            throw SourceError(.malformed, "not text but \(signature.name)")
+        }
+        let sample = bytes.prefix(4096)
+        let control = sample.count { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+        guard control * 10 <= sample.count else { throw SourceError(.malformed, "not text: it holds binary data") }
+    }
+}

@@ -1,0 +1,149 @@
+/// How a file's bytes stand for characters.
+public enum TextEncoding: String, Hashable, Sendable {
+    case utf8 = "UTF-8"
+    case utf16LittleEndian = "UTF-16LE"
+    case utf16BigEndian = "UTF-16BE"
+
+    /// Tells the encoding from a file's first bytes: by its mark, else by where its NUL bytes stand.
+    ///
+    /// - Returns: the encoding, and how many bytes the mark takes.
+    static func detect(_ bytes: UnsafeRawBufferPointer) -> (encoding: TextEncoding, mark: Int) {
+        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { return (.utf8, 3) }
+        if bytes.count >= 2, bytes[0] == 0xFF, bytes[1] == 0xFE { return (.utf16LittleEndian, 2) }
+        if bytes.count >= 2, bytes[0] == 0xFE, bytes[1] == 0xFF { return (.utf16BigEndian, 2) }
+        // Text in a Latin script has a NUL in every other byte of its UTF-16.
+        let sample = min(bytes.count, 512) & ~1
+        var even = 0
+        var odd = 0
+        for index in 0..<sample where bytes[index] == 0 {
+            if index & 1 == 0 { even += 1 } else { odd += 1 }
+        }
+        if sample >= 8, odd * 5 >= sample * 2, even == 0 { return (.utf16LittleEndian, 0) }
+        if sample >= 8, even * 5 >= sample * 2, odd == 0 { return (.utf16BigEndian, 0) }
+        return (.utf8, 0)
+    }
+}
+
+/// Turns UTF-16 into UTF-8, piece by piece.
+struct UTF16Transcoder {
+    let bigEndian: Bool
+    private var pending: UInt8?
+    private var highSurrogate: UInt32?
+
+    init(bigEndian: Bool) { self.bigEndian = bigEndian }
+
+    /// Converts a piece; a unit cut in two waits for the next one. Writes at most 3 bytes for 2, and 4 more.
+    mutating func convert(_ source: UnsafeRawBufferPointer, into target: UnsafeMutablePointer<UInt8>) -> Int {
+        var length = 0
+        for byte in source {
+            guard let first = pending else {
+                pending = byte
+                continue
+            }
+            pending = nil
+            let unit = bigEndian ? UInt32(first) << 8 | UInt32(byte) : UInt32(byte) << 8 | UInt32(first)
+            switch unit {
+            case 0xD800..<0xDC00:
+                if highSurrogate != nil { length += putUTF8(0xFFFD, target + length) }
+                highSurrogate = unit
+            case 0xDC00..<0xE000:
+                let scalar = highSurrogate.map { 0x10000 + ($0 - 0xD800) << 10 + (unit - 0xDC00) }
+                highSurrogate = nil
+                length += putUTF8(scalar ?? 0xFFFD, target + length)
+            default:
+                if highSurrogate != nil { length += putUTF8(0xFFFD, target + length) }
+                highSurrogate = nil
+                length += putUTF8(unit, target + length)
+            }
+        }
+        return length
+    }
+}
+
+/// Windows-1252, of which the printable part of Latin-1 is a part.
+enum Windows1252 {
+    /// What 0x80 to 0x9F stand for, by the WHATWG encoding standard; the five unused ones stay control characters.
+    private static let upper: [UInt16] = [
+        0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
+        0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E,
+        0x0178,
+    ]
+
+    /// Writes the bytes as UTF-8, at most 3 for 1, and returns how many those are.
+    static func convert(_ source: UnsafeRawBufferPointer, into target: UnsafeMutablePointer<UInt8>) -> Int {
+        var length = 0
+        for byte in source {
+            let scalar = (0x80..<0xA0).contains(byte) ? UInt32(upper[Int(byte) - 0x80]) : UInt32(byte)
+            length += putUTF8(scalar, target + length)
+        }
+        return length
+    }
+}
+
+/// Writes one scalar and returns its length.
+func putUTF8(_ scalar: UInt32, _ target: UnsafeMutablePointer<UInt8>) -> Int {
+    func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F)) }
+    switch scalar {
+    case 0..<0x80:
+        target[0] = UInt8(truncatingIfNeeded: scalar)
+        return 1
+    case 0x80..<0x800:
+        target[0] = UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6)
+        target[1] = tail(0)
+        return 2
+    case 0x800..<0x10000:
+        target[0] = UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12)
+        target[1] = tail(6)
+        target[2] = tail(0)
+        return 3
+    default:
+        target[0] = UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18)
+        target[1] = tail(12)
+        target[2] = tail(6)
+        target[3] = tail(0)
+        return 4
+    }
+}
+
+/// Whether the bytes have none above 0x7F.
+func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    var seen: UInt64 = 0
+    while index + 8 <= bytes.count {
+        seen |= bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        index += 8
+    }
+    while index < bytes.count {
+        seen |= UInt64(bytes[index])
+        index += 1
+    }
+    return seen & 0x8080_8080_8080_8080 == 0
+}
+
+/// Whether the bytes are well-formed UTF-8.
+func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    while index < bytes.count {
+        let first = bytes[index]
+        if first < 0x80 {
+            index += 1
+            continue
+        }
+        // Table 3-7 of the Unicode standard: the second byte's range depends on the first.
+        let (length, second): (Int, ClosedRange<UInt8>) =
+            switch first {
+            case 0xC2...0xDF: (2, 0x80...0xBF)
+            case 0xE0: (3, 0xA0...0xBF)
+            case 0xED: (3, 0x80...0x9F)
+            case 0xE1...0xEF: (3, 0x80...0xBF)
+            case 0xF0: (4, 0x90...0xBF)
+            case 0xF1...0xF3: (4, 0x80...0xBF)
+            case 0xF4: (4, 0x80...0x8F)
+            default: (0, 0x80...0xBF)
+            }
+        guard length > 0, index + length <= bytes.count, second.contains(bytes[index + 1]) else { return false }
+        for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return false }
+        index += length
+    }
+    return true
+}

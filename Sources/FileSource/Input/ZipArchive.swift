@@ -1,0 +1,109 @@
+import CArchive
+import Glibc
+import Pipeline
+
+/// A ZIP file, read member by member without unpacking anything to disk (libarchive).
+///
+/// A member's name is looked at and never used as a path, so `../` in it does nothing.
+final class ZipArchive: ByteInput {
+    /// What a member's name tells.
+    struct Member {
+        /// In ASCII lower case, from the last point on, at most 16 bytes; empty where there is none or the name is not UTF-8.
+        var suffix: String
+        var isNameReadable: Bool
+    }
+
+    /// How far unpacking goes; real exports are packed 20:1 and hold a few gigabytes.
+    struct Limits {
+        /// Bytes unpacked before the ratio counts.
+        var free: Int64 = 100_000_000
+        /// Bytes unpacked for each byte of the file, after that.
+        var ratio: Int64 = 1000
+        /// Bytes unpacked, whatever the file's size.
+        var total: Int64 = 64 << 30
+        /// Members looked at.
+        var members = 1_000_000
+    }
+
+    private let archive: OpaquePointer
+    private let fileSize: Int64
+    private let limits: Limits
+    private let meter: ReadMeter?
+    private var unpacked: Int64 = 0
+    private(set) var memberCount = 0
+
+    init(path: String, limits: Limits = Limits(), meter: ReadMeter? = nil) throws(SourceError) {
+        self.meter = meter
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw SourceError(.noInput, FileInput.message("cannot open it", errno)) }
+        guard let archive = archive_read_new() else { throw SourceError(.inputOutput, "out of memory") }
+        self.archive = archive
+        self.limits = limits
+        fileSize = Int64(status.st_size)
+        // Only ZIP: every further format is code that strangers' bytes could reach.
+        archive_read_support_format_zip(archive)
+        guard archive_read_open_filename(archive, path, 128 << 10) == ARCHIVE_OK else {
+            throw SourceError(.malformed, "cannot be read as a ZIP archive: \(Self.message(archive))")
+        }
+    }
+
+    deinit { archive_read_free(archive) }
+
+    /// Goes to the next regular file in the archive; `nil` at the end.
+    func nextMember() throws(SourceError) -> Member? {
+        while true {
+            var entry: OpaquePointer?
+            let status = archive_read_next_header(archive, &entry)
+            if status == ARCHIVE_EOF { return nil }
+            if status == ARCHIVE_RETRY { continue }
+            // A warning is about the name, which may not fit the locale; the data is whole.
+            guard status == ARCHIVE_OK || status == ARCHIVE_WARN, let entry else {
+                throw SourceError(.malformed, "the ZIP archive is damaged: \(Self.message(archive))")
+            }
+            memberCount += 1
+            guard memberCount <= limits.members else {
+                throw SourceError(.malformed, "the ZIP archive holds more than \(limits.members) members")
+            }
+            // Directories and links are of no use here. 0o170000 is S_IFMT, 0o100000 a regular file.
+            let kind = archive_entry_filetype(entry) & 0o170000
+            guard kind == 0o100000 || kind == 0 else { continue }
+            let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry)
+            return Member(suffix: name.map(Self.suffix) ?? "", isNameReadable: name != nil)
+        }
+    }
+
+    /// Unpacks some of the current member.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
+        while true {
+            let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
+            if count == Int(ARCHIVE_RETRY) { continue }
+            guard count >= 0 else {
+                throw SourceError(.malformed, "the ZIP archive is damaged: \(Self.message(archive))")
+            }
+            unpacked += Int64(count)
+            meter?.bytes = archive_filter_bytes(archive, -1)
+            guard unpacked <= limits.total else {
+                throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")
+            }
+            guard unpacked <= limits.free || unpacked / limits.ratio <= fileSize else {
+                throw SourceError(
+                    .malformed, "the ZIP archive unpacks to more than \(limits.ratio) times its size, which no export does")
+            }
+            return count
+        }
+    }
+
+    private static func suffix(_ name: UnsafePointer<CChar>) -> String {
+        let length = strlen(name)
+        var start = length
+        while start > 0, length - start < 16, name[start - 1] != 0x2E, name[start - 1] != 0x2F { start -= 1 }
+        guard start > 0, name[start - 1] == 0x2E else { return "" }
+        let bytes = UnsafeRawBufferPointer(start: name + start, count: length - start)
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
+        return String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    private static func message(_ archive: OpaquePointer) -> String {
+        archive_error_string(archive).map { String(cString: $0) } ?? "error \(archive_errno(archive))"
+    }
+}

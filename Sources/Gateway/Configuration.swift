@@ -1,0 +1,117 @@
+import FoundationEssentials
+import Glibc
+import Profiles
+
+/// What a person may settle in a file; the default needs none. JSON5, so that it can be commented:
+///
+///     {
+///         store: "/var/lib/vitalgate/store.db",
+///         timeZone: "Europe/Berlin",       // of files with local times
+///         subject: "7f9c…",                // the person's UUID, for a second hub of the same person
+///         profiles: ["/home/pi/profiles"], // more folders of device profiles
+///         hub: {
+///             inbox: "/srv/vitalgate/inbox",        // files put here are imported; none without it
+///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
+///         },
+///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
+///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
+///     }
+public struct Configuration: Sendable {
+    /// Empty where nothing says where it is: no home folder, no option, no file.
+    public var store: String
+    /// Its name, and where that comes from.
+    public var timeZone: ZoneName
+    /// The subject for a new store.
+    public var subject: String?
+    public var profiles: [String]
+    public var hub: HubConfiguration
+    /// Sources and devices by id or name, the best first.
+    public var priority: [String]
+    /// Whether profiles' corrections are applied by themselves.
+    public var appliesCorrections: Bool
+
+    private struct File: Decodable {
+        var store: String?
+        var timeZone: String?
+        var subject: String?
+        var profiles: [String]?
+        var hub: HubConfiguration?
+        var priority: [String]?
+        var corrections: String?
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int?
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// The file that counts: the one named, else the system's, else the person's.
+    ///
+    /// - Throws: ``ConfigurationError`` where a named file is missing, or any file is malformed or has keys nobody knows.
+    public init(path: String?, machine: Machine) throws(ConfigurationError) {
+        let own = (machine.folder("XDG_CONFIG_HOME") ?? machine.home.map { $0 + "/.config" }).map {
+            $0 + "/vitalgate/config.json5"
+        }
+        var file = File()
+        let candidates = path.map { [$0] } ?? ["/etc/vitalgate/config.json5", own].compactMap { $0 }
+        let found = candidates.first { access($0, F_OK) == 0 }
+        if let found {
+            file = try Self.read(found)
+        } else if let path {
+            throw ConfigurationError("\(path): no such file")
+        }
+        let data = (machine.folder("XDG_DATA_HOME") ?? machine.home.map { $0 + "/.local/share" }).map {
+            $0 + "/vitalgate/store.db"
+        }
+        let system = "/var/lib/vitalgate/store.db"
+        store = file.store ?? (access(system, F_OK) == 0 ? system : data ?? "")
+        timeZone = file.timeZone.map { ZoneName($0, from: .configuration(found ?? "")) } ?? machine.zoneName
+        subject = file.subject
+        profiles = file.profiles ?? []
+        hub = file.hub ?? HubConfiguration()
+        priority = file.priority ?? []
+        guard [nil, "apply", "report"].contains(file.corrections) else {
+            throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
+        }
+        appliesCorrections = file.corrections == "apply"
+    }
+
+    private static func read(_ path: String) throws(ConfigurationError) -> File {
+        guard let bytes = Machine.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): it cannot be read") }
+        // An empty file settles nothing.
+        guard !bytes.isEmpty else { return File() }
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        do {
+            let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
+            let known = ["store", "timeZone", "subject", "profiles", "priority", "corrections", "hub"]
+            if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
+                throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
+            }
+            return try decoder.decode(File.self, from: Data(bytes))
+        } catch let error as ConfigurationError {
+            throw error
+        } catch let error as DecodingError {
+            throw ConfigurationError("\(path): \(Self.explain(error, bytes))")
+        } catch {
+            throw ConfigurationError("\(path): \(error)")
+        }
+    }
+
+    private struct AnyValue: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
+    private static func explain(_ error: DecodingError, _ bytes: [UInt8]) -> String {
+        switch error {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
+            "'\(context.codingPath.map(\.stringValue).joined(separator: "."))': \(context.debugDescription)"
+        case .dataCorrupted(let context):
+            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? context.debugDescription
+        @unknown default:
+            "\(error)"
+        }
+    }
+}

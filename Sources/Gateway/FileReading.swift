@@ -1,0 +1,76 @@
+import FileSource
+import HealthModel
+import Pipeline
+import Profiles
+
+/// How a person wants a file read.
+public struct ReadingOptions: Sendable {
+    /// The profile's id, where it is not to be found by the file's header.
+    public var profile: String?
+    public var interpreter: InterpreterOptions
+
+    public init(profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions()) {
+        self.profile = profile
+        self.interpreter = interpreter
+    }
+}
+
+/// A file, the source that reads it and the interpreter that understands it.
+public struct FileReading {
+    public let path: String
+    /// The profile's id.
+    public let profile: String
+    /// How much of the file is read.
+    public let meter = ReadMeter()
+    public let source: any FrameSource
+    public let interpreter: any FrameInterpreter
+    private let table: ProfileInterpreter?
+    private let text: DelimitedFileSource?
+
+    /// Finds out what a file is.
+    ///
+    /// - Throws: ``SourceError`` where it cannot be read, ``ProfileMatchError`` where no profile, or more than one, reads it.
+    public init(
+        path: String, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry, received: Instant
+    ) throws {
+        self.path = path
+        if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(path: path) {
+            profile = Self.appleHealth
+            source = AppleHealthExportSource(path: path, received: received, meter: meter)
+            interpreter = AppleHealthInterpreter(registry: registry)
+            (table, text) = (nil, nil)
+            return
+        }
+        let match = try library.match(firstLines: try TextFileHead.read(path: path).text, profile: options.profile)
+        let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
+        profile = match.profile.id
+        interpreter = table
+        self.table = table
+        switch match.form {
+        case .delimited(let delimiter):
+            let source = DelimitedFileSource(path: path, delimiter: delimiter, received: received, meter: meter)
+            if table.needsSurvey { try table.survey(source) }
+            self.source = source
+            text = source
+        case .jsonArray(let paths):
+            let source = JSONArrayFileSource(path: path, paths: paths, received: received, meter: meter)
+            if table.needsSurvey { try table.survey(source) }
+            self.source = source
+            text = nil
+        }
+    }
+
+    /// The format that no JSON5 file describes.
+    public static let appleHealth = "apple-health-export"
+
+    /// What was assumed; complete once the file is read.
+    public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }
+
+    /// Cuts a text from memory as a file of this form would be; what `profile test` needs.
+    public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {
+        switch form {
+        case .delimited(let delimiter): DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: Instant(seconds: 0))
+        case .jsonArray(let paths): JSONArrayFileSource(bytes: bytes, paths: paths, received: Instant(seconds: 0))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Runs the sources side by side: each is started, watched over and started again on its own, so that one that fails takes no other with
+/// it. All of them deliver into one ``LiveIngest``.
+///
+///     let hub = Hub(live: live)
+///     hub.add(radio, policy: .retry)
+///     hub.take(settings)
+///     try hub.start()
+///     loop.run()
+///     try hub.stop()
+///
+/// Sources start in the order in which they were added and stop in the reverse; the ingest is closed last.
+public final class Hub: HubSourceHost {
+    public let live: LiveIngest
+    public private(set) var sources: [SupervisedSource] = []
+    private var isRunning = false
+    private var isChanged = false
+
+    /// For the log.
+    public var onNotice: (SourceNotice) -> Void = { _ in }
+    /// After something changed that a person may be looking at; once for all that changes in one turn of the loop. None while nobody looks.
+    public var onChange: (() -> Void)?
+
+    public init(live: LiveIngest) { self.live = live }
+
+    /// Adds a source, before the start.
+    public func add(_ source: any HubSource, policy: StartPolicy) {
+        source.host = self
+        sources.append(SupervisedSource(source, policy: policy))
+    }
+
+    /// Hands on what a person decided, to all sources.
+    public func take(_ settings: HubSettings) {
+        live.take(zone: settings.zone)
+        for each in sources { each.source.take(settings) }
+    }
+
+    /// Starts the sources.
+    /// - Throws: the ``SourceError`` of one that has to start and cannot; those before it have been stopped.
+    public func start() throws {
+        isRunning = true
+        for each in sources {
+            do throws(SourceError) {
+                try each.start(live.loop.clock)
+            } catch {
+                guard each.policy != .error else {
+                    stopSources()
+                    throw error
+                }
+                couldNotStart(each, error)
+            }
+        }
+        changed()
+    }
+
+    /// Stops the sources, last first, and commits what they left.
+    public func stop() throws {
+        stopSources()
+        try live.stop()
+    }
+
+    /// Whether everything that is expected has been delivered; what could not start is not waited for.
+    public var isDone: Bool { sources.allSatisfy { $0.state != .running || $0.source.isDone } }
+
+    private func stopSources() {
+        isRunning = false
+        for each in sources.reversed() { each.stop(.stopped) }
+    }
+
+    /// At the start; `error` is not among the policies here.
+    private func couldNotStart(_ each: SupervisedSource, _ error: SourceError) {
+        guard each.policy == .ignore else { return putOff(each, error) }
+        each.stop(.ignored, error)
+        told(SourceNotice(.warning, each.source.name, "\(error); the hub runs without it"))
+    }
+
+    private func putOff(_ each: SupervisedSource, _ error: SourceError) {
+        let delay = each.nextDelay(at: live.loop.clock.uptime)
+        each.stop(.waiting, error)
+        told(SourceNotice(.warning, each.source.name, "\(error); started again in \(delay.components.seconds) s"))
+        each.retry = live.loop.after(delay) { [weak self, weak each] in
+            guard let self, let each, isRunning else { return }
+            startAgain(each)
+        }
+    }
+
+    private func startAgain(_ each: SupervisedSource) {
+        do throws(SourceError) {
+            try each.start(live.loop.clock)
+            told(SourceNotice(.information, each.source.name, "it works again"))
+        } catch {
+            putOff(each, error)
+        }
+        changed()
+    }
+
+    // MARK: What sources say
+
+    public func told(_ notice: SourceNotice) { onNotice(notice) }
+
+    /// A source that has run is always tried again: the policy is for what was wrong from the start.
+    public func failed(_ source: any HubSource, _ error: SourceError) {
+        guard isRunning, let each = sources.first(where: { $0.source === source }), each.state == .running else { return }
+        putOff(each, error)
+        changed()
+    }
+
+    public func changed(_ source: any HubSource) { changed() }
+
+    private func changed() {
+        guard onChange != nil, !isChanged else { return }
+        isChanged = true
+        live.loop.after(.zero) { [weak self] in
+            self?.isChanged = false
+            self?.onChange?()
+        }
+    }
+}
+
+/// A source, and how it is doing.
+public final class SupervisedSource {
+    public enum State: String, Sendable {
+        case stopped, running
+        /// It failed, and is tried again.
+        case waiting
+        /// It could not start, and nobody minds.
+        case ignored
+    }
+
+    public let source: any HubSource
+    public let policy: StartPolicy
+    public private(set) var state = State.stopped
+    /// When it started last.
+    public private(set) var started: Instant?
+    /// Why it does not run.
+    public private(set) var error: SourceError?
+    fileprivate var retry: EventLoop.Timer?
+    private var attempts = 0
+    private var startedAt: Duration?
+
+    fileprivate init(_ source: any HubSource, policy: StartPolicy) {
+        self.source = source
+        self.policy = policy
+    }
+
+    fileprivate func start(_ clock: any SourceClock) throws(SourceError) {
+        retry?.cancel()
+        retry = nil
+        try source.start()
+        state = .running
+        started = clock.now
+        startedAt = clock.uptime
+        error = nil
+    }
+
+    fileprivate func stop(_ state: State, _ error: SourceError? = nil) {
+        retry?.cancel()
+        retry = nil
+        if self.state == .running { source.stop() }
+        self.state = state
+        self.error = error
+    }
+
+    /// 1, 2, 4 … 256 seconds: most of what fails comes back within seconds, or not before a person comes. What ran for some minutes has
+    /// recovered, and the next failure is a new one.
+    fileprivate func nextDelay(at uptime: Duration) -> Duration {
+        if state == .running, let startedAt, uptime - startedAt > .seconds(300) { attempts = 0 }
+        defer { attempts += 1 }
+        return .seconds(1 << min(attempts, 8))
+    }
+}

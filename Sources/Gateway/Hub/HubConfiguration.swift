@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// What a person settles about the hub: the key `hub` of the configuration.
+public struct HubConfiguration: Decodable, Sendable {
+    /// The folder whose files are imported; none: there is no inbox.
+    public var inbox: String?
+    /// By source; ``StartPolicy/retry`` for those that are not named.
+    public var policies: [String: StartPolicy] = [:]
+
+    /// The sources that have a policy.
+    static let sources = ["radio", "serial", "inbox"]
+
+    public init() {}
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        for key in members.allKeys where !["inbox", "sources"].contains(key.stringValue) {
+            throw Self.fault(key, in: members, "unknown key; known are inbox, sources")
+        }
+        inbox = try members.decodeIfPresent(String.self, forKey: Key("inbox"))
+        if let inbox, !inbox.hasPrefix("/") { throw Self.fault(Key("inbox"), in: members, "a folder's path begins with /") }
+        guard members.contains(Key("sources")) else { return }
+        let sources = try members.nestedContainer(keyedBy: Key.self, forKey: Key("sources"))
+        for key in sources.allKeys {
+            guard Self.sources.contains(key.stringValue) else {
+                throw Self.fault(key, in: sources, "unknown source; known are \(Self.sources.joined(separator: ", "))")
+            }
+            guard let policy = StartPolicy(rawValue: try sources.decode(String.self, forKey: key)) else {
+                let known = StartPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Self.fault(key, in: sources, "unknown policy; known are \(known)")
+            }
+            policies[key.stringValue] = policy
+        }
+    }
+
+    public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
+
+    private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> DecodingError {
+        .typeMismatch(
+            String.self, DecodingError.Context(codingPath: container.codingPath + [key], debugDescription: text))
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(_ name: String) { stringValue = name }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

@@ -1,0 +1,96 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// A part of the hub that brings readings: the radio, the serial ports, the inbox. One file implements it; ``Hub`` supervises it.
+///
+///     final class SerialService: HubSource {
+///         let name = "serial"
+///         weak var host: (any HubSourceHost)?
+///         func take(_ settings: HubSettings) { … }          // which devices, by which profiles
+///         func start() throws(SourceError) { … }            // loop.watch(…) { live.take(frame, of: device) }
+///         func stop() { … }                                 // loop.unwatch(…), live.settle(device)
+///     }
+///
+/// All calls come on the loop's thread, and none may block. What a source receives it hands to the ``LiveIngest`` it was made with, which
+/// answers when it is durable.
+public protocol HubSource: AnyObject {
+    /// What people call it in the configuration, the log and the status: `radio`.
+    var name: String { get }
+    /// Who hears of it; set before the first call.
+    var host: (any HubSourceHost)? { get set }
+    /// What a person decided: before the first start, and again whenever that changes, running or not.
+    func take(_ settings: HubSettings)
+    /// Begins to deliver. Where there is nothing to read from (no device is adopted), it waits for ``take(_:)`` and that is no failure.
+    /// - Throws: ``SourceError`` where it cannot work now; nothing is left open then. The hub tries again, or not, as configured.
+    func start() throws(SourceError)
+    /// Gives back descriptors and timers; everything received is handed on before it returns. Also called after a failure.
+    func stop()
+    /// For `run --once`: whether all that is expected of it has been delivered and is durable.
+    var isDone: Bool { get }
+    /// Its devices, as they are now.
+    var devices: [HubDevice] { get }
+}
+
+extension HubSource {
+    public var isDone: Bool { true }
+    public var devices: [HubDevice] { [] }
+}
+
+/// What a source says to the hub.
+public protocol HubSourceHost: AnyObject {
+    /// For the log, and for a person. Never holds a value or a name.
+    func told(_ notice: SourceNotice)
+    /// It cannot go on: the hub stops it, and starts it again after a while. A device that is gone is no failure of its source.
+    func failed(_ source: any HubSource, _ error: SourceError)
+    /// What ``HubSource/devices`` or ``HubSource/isDone`` say has changed.
+    func changed(_ source: any HubSource)
+}
+
+/// What a person decided, as the sources need it.
+public struct HubSettings: Sendable {
+    public var library: ProfileLibrary
+    /// Of all sources; a source knows its own by the address.
+    public var devices: [AdoptedDevice]
+    /// Device keys and the keys they were merged into.
+    public var aliases: [String: String]
+    /// Of local times.
+    public var zone: TimeZoneRules
+    /// The folder whose files are imported, where there is one.
+    public var inbox: InboxSettings?
+
+    public init(
+        library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,
+        inbox: InboxSettings? = nil
+    ) {
+        self.inbox = inbox
+        self.library = library
+        self.devices = devices
+        self.aliases = aliases
+        self.zone = zone
+    }
+}
+
+/// A device as its source sees it now.
+public struct HubDevice {
+    public let device: LiveDevice
+    /// `live`, or what it waits for, in a word or two.
+    public let state: String
+
+    public init(_ device: LiveDevice, state: String) {
+        self.device = device
+        self.state = state
+    }
+}
+
+/// What becomes of the hub where a source cannot start.
+public enum StartPolicy: String, CaseIterable, Sendable {
+    /// The hub ends with the error.
+    case error
+    /// It is tried again, less and less often.
+    case retry
+    /// It is said once, and the hub runs without it.
+    case ignore
+}

@@ -1,0 +1,199 @@
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// An adopted device on the way from frames to samples: its interpreters, one a channel, its clock, and what it has been doing.
+public final class LiveDevice {
+    /// What is known of it; the source that learns something changes it and calls ``LiveIngest/remember(_:)``.
+    public var adopted: AdoptedDevice
+    /// How often it delivers while it works, where its profile says so.
+    public var expectedInterval: Duration?
+    public internal(set) var activity = DeviceActivity()
+    private var profiles: [Profile]
+    private let registry: OriginRegistry
+    private let aliases: [String: String]
+    private let normaliser: Normaliser
+    private let gate = Gate()
+    /// Who the frames come from, as the source said last.
+    private var device: Device?
+    private var interpreters: [String: BinaryInterpreter] = [:]
+    private var sessionStart: Timestamp?
+    private var readings: [Reading] = []
+    private var joins = FrameJoin()
+    private var lastAdverts: [String: (bytes: [UInt8], heard: Instant)] = [:]
+    private var repeats = RepeatedReadings()
+    private var records: RecordOrdinals?
+
+    /// A device repeats one advertisement many times; silence of this length ends the row.
+    private static let advertRow: Int64 = 60_000_000
+    /// How far a clock may be off, in microseconds, and still be called right: some have no seconds hand to set.
+    private static let clockTolerance: Int64 = 10_000_000
+    /// A stamp this close to its arrival is of a clock that is right.
+    private static let fresh: Int64 = 300_000_000
+    /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
+    public var hasRecords = false
+    /// Whether its clock was compared with ours.
+    private var isClockKnown = false
+
+    /// - Parameter profiles: those it was adopted with, as far as they are there.
+    public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
+        self.adopted = adopted
+        self.profiles = profiles
+        self.aliases = aliases
+        registry = OriginRegistry(subject: adopted.subject, aliases: aliases)
+        normaliser = Normaliser(zone: zone, received: Instant(seconds: 0))
+        device = adopted.device
+    }
+
+    /// What it goes by, as it said last.
+    var key: String {
+        let own = device?.key ?? adopted.device?.key ?? adopted.key
+        return aliases[own] ?? own
+    }
+
+    /// Reads it by other profiles from the next frame on.
+    public func read(by profiles: [Profile]) {
+        self.profiles = profiles
+        interpreters.removeAll()
+    }
+
+    enum Outcome {
+        /// So many readings came in; they are samples, refusals, or held back until a time is settled.
+        case readings(Int)
+        case skipped(SkipKind)
+    }
+
+    func take(_ frame: RawFrame, into output: inout Normaliser.Output) -> Outcome {
+        if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
+        if frame.device != device {
+            // New firmware, or a device that has said who it is: what it says from now on comes from that.
+            device = frame.device
+            interpreters.removeAll()
+        }
+        if frame.channel == "gatt:2AAA", case .bytes(let bytes) = frame.payload {
+            sessionStart = SessionStart.timestamp(bytes)
+            for interpreter in interpreters.values { interpreter.sessionStart = sessionStart }
+            return .skipped(SkipKind("session-start"))
+        }
+        guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
+        readings.removeAll(keepingCapacity: true)
+        do throws(Refusal) {
+            switch try interpreter.interpret(frame, into: &readings) {
+            case .readings:
+                if joins.isRepeated(readings, number: interpreter.packetNumber, frame) {
+                    return .skipped(SkipKind("repeated-advert"))
+                }
+                if repeats.areRepeated(readings, at: frame.received, within: interpreter.repeatsWithin) {
+                    return .skipped(SkipKind("repeated"))
+                }
+                records?.number(&readings)
+                let received = joins.join(&readings, isPart: interpreter.isPart, frame)
+                let first = output.samples.count
+                normaliser.normalise(readings, received: received, into: &output)
+                gate.judge(&output.samples, from: first, of: frame)
+                holdUntimed(&output.samples, from: first, frame)
+                return .readings(readings.count)
+            case .skipped(let kind):
+                if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
+                return .skipped(kind)
+            case .notData: return .skipped(SkipKind("no-data"))
+            }
+        } catch {
+            output.refusals.append(error)
+            return .readings(error.readings)
+        }
+    }
+
+    /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, and whatever
+    /// arrives while our own clock is not set.
+    private func holdUntimed(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame) {
+        let isHubLost = frame.received < Normaliser.earliestHub
+        // A time with its zone is no wall clock's, and is not corrected.
+        var isWall = false
+        if case .wall? = readings.first?.time { isWall = true }
+        for index in first..<samples.count where samples[index].rule == nil {
+            let sample = samples[index].sample
+            // A stamp of just now shows that the clock is right.
+            let isFresh = abs(sample.start.microseconds - frame.received.microseconds) < Self.fresh
+            if isFresh, sample.timeOrigin == .device, !isHubLost { isClockKnown = true }
+            let isUntimed = hasRecords && isWall && !isClockKnown && sample.timeOrigin == .device
+            guard isHubLost || isUntimed else { continue }
+            samples[index].rule = .clockUnknown
+            if samples[index].place == frame.place { samples[index].frame = FrameText(frame) }
+        }
+    }
+
+    /// What comes from now on, up to the next settling, is the device's whole memory.
+    public func beginRecords() { records = RecordOrdinals() }
+
+    /// Settles what was held back for its time.
+    func settle(into output: inout Normaliser.Output) {
+        records = nil
+        let first = output.samples.count
+        normaliser.finish(into: &output)
+        gate.judge(&output.samples, from: first)
+    }
+
+    /// Its clock was so far ahead of a right one in our zone, and so far ahead of UTC, in microseconds, when we read it. Returns by how many
+    /// seconds it is off, where that counts.
+    func learn(ahead: Int64, ofUTC: Int64, received: Instant, into output: inout Normaliser.Output) -> Int64? {
+        // What came before goes by the clock of before.
+        settle(into: &output)
+        // A hub whose own clock is not set has nothing to compare with.
+        guard received >= Normaliser.earliestHub else { return nil }
+        isClockKnown = true
+        guard ahead.magnitude > UInt64(Self.clockTolerance) else {
+            normaliser.learnedClock = nil
+            return nil
+        }
+        let shown = WallTime(microseconds: received.microseconds &+ ofUTC)
+        if normaliser.learnedClock == nil {
+            normaliser.learnedClock = LearnedClock(shown: shown, received: received)
+        } else {
+            normaliser.learnedClock?.learn(shown: shown, received: received)
+        }
+        return ahead / 1_000_000
+    }
+
+    private func interpreter(for channel: String) -> BinaryInterpreter? {
+        if let known = interpreters[channel] { return known }
+        guard let match = profiles.lazy.compactMap({ $0.match(channel: channel) }).first else { return nil }
+        var options = BinaryOptions(sessionStart: sessionStart)
+        options.secrets.bindKey = adopted.bindKey.flatMap(Self.octets)
+        options.secrets.address = adopted.bluetoothAddress.flatMap { Self.octets($0.filter { $0 != ":" }) }
+        let interpreter = BinaryInterpreter(match, registry: registry, device: device, options: options)
+        interpreters[channel] = interpreter
+        return interpreter
+    }
+
+    /// The same octets again in the same row of advertisements are the same measurement.
+    private func isRepeated(_ frame: RawFrame) -> Bool {
+        guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
+        let last = lastAdverts[frame.channel]
+        lastAdverts[frame.channel] = (Array(bytes), frame.received)
+        guard let last else { return false }
+        return last.bytes.elementsEqual(bytes) && abs(frame.received.microseconds - last.heard.microseconds) < Self.advertRow
+    }
+
+    private static func octets(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var octets: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let octet = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
+            octets.append(octet)
+        }
+        return octets
+    }
+}
+
+extension AdoptedDevice {
+    /// The prefix of the addresses of Bluetooth devices.
+    static let bluetooth = "bluetooth:"
+
+    /// `C0:01:02:03:04:01`, where it is reached over Bluetooth.
+    var bluetoothAddress: String? {
+        address.hasPrefix(Self.bluetooth) ? String(address.dropFirst(Self.bluetooth.count)) : nil
+    }
+}

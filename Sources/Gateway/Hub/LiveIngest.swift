@@ -1,0 +1,258 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Takes what all live sources receive into the store: one writer, one ingest a day in the ledger.
+///
+///     live.take(frame, of: device)
+///     live.commit(device) { port.acknowledge() }   // only once it is durable
+///
+/// Samples are committed a second after the first of them came, and at once where a source asks for it, since then a device waits to be
+/// told that its records are safe. While nothing comes there is no timer, and nothing is written.
+public final class LiveIngest {
+    let store: SampleStore
+    let loop: EventLoop
+    private let machine: Machine
+    private var zone: TimeZoneRules
+    /// Not committed yet.
+    private var pending = Normaliser.Output()
+    private var skipped: [SkipKind: Int] = [:]
+    /// Readings that came in, and those that the ledger has of it, counted apart so that one lost on the way cannot stay unseen.
+    private var entered = 0
+    private var accounted = 0
+    /// Devices with something to remember, by address.
+    private var changed: [String: AdoptedDevice] = [:]
+    /// To be called after the next commit.
+    private var waiting: [() -> Void] = []
+    private var timer: EventLoop.Timer?
+    private var day: LedgerDay?
+    private var notes: [String] = []
+    /// Of devices' clocks with ours; not committed yet.
+    private var comparisons: [ClockComparison] = []
+    private var failures = 0
+    private var arrivals: Set<String> = []
+    /// Addresses of devices of which something is durable.
+    public private(set) var delivered: Set<String> = []
+    /// Why nothing can be committed, while that is so.
+    public private(set) var failure: (any Error)?
+
+    /// For the log; never with a value or a name.
+    public var onNotice: (SourceNotice) -> Void = { _ in }
+    /// After each commit.
+    public var onCommit: () -> Void = {}
+    /// The store takes nothing any more; going on would lose readings.
+    public var onFailure: (any Error) -> Void = { _ in }
+
+    private static let commitInterval = Duration.seconds(1)
+    /// Samples that wait for a store that fails: about a day of a strap.
+    private static let maximumPending = 100_000
+    private static let maximumNotes = 100
+
+    public init(store: SampleStore, machine: Machine, zone: TimeZoneRules, loop: EventLoop) {
+        self.store = store
+        self.machine = machine
+        self.zone = zone
+        self.loop = loop
+    }
+
+    /// How many samples wait for a commit.
+    public var waitingSamples: Int { pending.samples.count }
+
+    // MARK: What sources bring
+
+    /// Takes a frame of a device; its bytes are needed no longer than the call.
+    public func take(_ frame: RawFrame, of device: LiveDevice) {
+        let before = pending.samples.count
+        switch device.take(frame, into: &pending) {
+        case .readings(let count):
+            entered += count
+            device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
+            for gated in pending.samples[before...] where gated.sample.origin.type.id == "batteryLevel" {
+                device.activity.battery = gated.sample.value
+            }
+            arrivals.insert(device.adopted.address)
+            arm()
+        // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
+        case .skipped(let kind): skipped[kind, default: 0] += 1
+        }
+    }
+
+    /// Counts something that a source left out, such as bytes of noise before a frame.
+    public func skip(_ kind: SkipKind, count: Int = 1) { skipped[kind, default: 0] += count }
+
+    /// Notes what came as a frame and cannot be read as one.
+    public func refuse(_ refusal: Refusal) {
+        entered += refusal.readings
+        pending.refusals.append(refusal)
+        arm()
+    }
+
+    /// Ends the stream of a device: what was held back for its time is settled.
+    public func settle(_ device: LiveDevice) {
+        device.settle(into: &pending)
+        if !pending.samples.isEmpty || !pending.refusals.isEmpty { arm() }
+    }
+
+    /// Makes all that came of a device durable at once, together with what is known of it; then calls `confirm`, later where the store
+    /// fails for now.
+    public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
+        device.settle(into: &pending)
+        arrivals.insert(device.adopted.address)
+        waiting.append(confirm)
+        flush()
+    }
+
+    /// Keeps what is known of a device with the next commit.
+    public func remember(_ device: AdoptedDevice) {
+        changed[device.address] = device
+        arm()
+    }
+
+    /// A device's clock was read. Its times are corrected from now on where it is off.
+    /// - Parameters:
+    ///   - ahead: how far it is ahead of a right clock in our zone, in microseconds.
+    ///   - ofUTC: how far what it shows is ahead of UTC, in microseconds.
+    public func learn(ahead: Int64, ofUTC: Int64, of device: LiveDevice) {
+        let received = loop.clock.now
+        let seconds = device.learn(ahead: ahead, ofUTC: ofUTC, received: received, into: &pending)
+        if received >= Normaliser.earliestHub {
+            comparisons.append(
+                ClockComparison(
+                    device: device.key, shown: received.microseconds &+ ofUTC, received: received.microseconds,
+                    ahead: seconds == nil ? nil : ofUTC))
+            arm()
+        }
+        guard let seconds else { return }
+        let text = "its clock is \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind"); its times are corrected by that"
+        let subject = device.adopted.bluetoothAddress ?? device.adopted.address
+        onNotice(SourceNotice(.information, subject, text))
+        if notes.count < Self.maximumNotes { notes.append("\(subject): \(text)") }
+    }
+
+    /// Reads local times, and tells one day from the next, by another zone.
+    public func take(zone: TimeZoneRules) { self.zone = zone }
+
+    /// Commits what is left and closes the ledger's account. Every source has been stopped before.
+    public func stop() throws {
+        timer?.cancel()
+        timer = nil
+        try write()
+        try closeDay()
+        guard entered == accounted else {
+            throw StoreError(
+                .defect, "the ledger does not add up: \(entered) readings came in, \(accounted) are accounted for")
+        }
+    }
+
+    // MARK: Commits
+
+    private func arm(after delay: Duration = commitInterval) {
+        guard timer == nil else { return }
+        timer = loop.after(delay) { [weak self] in
+            self?.timer = nil
+            self?.flush()
+        }
+    }
+
+    private func flush() {
+        timer?.cancel()
+        timer = nil
+        do {
+            try write()
+        } catch {
+            failed(error)
+            return
+        }
+        if failure != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
+        failures = 0
+        failure = nil
+        delivered.formUnion(arrivals)
+        arrivals.removeAll()
+        let durable = waiting
+        waiting.removeAll()
+        for confirm in durable { confirm() }
+        onCommit()
+    }
+
+    /// A full disk may be mended, and a lock goes away: readings wait, up to a point.
+    private func failed(_ error: any Error) {
+        failures += 1
+        if failure == nil {
+            onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
+        }
+        failure = error
+        guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
+        arm(after: .seconds(1 << min(failures - 1, 5)))
+    }
+
+    private func write() throws {
+        try writeSamples()
+        // Behind the samples: what is held for want of a comparison is released at once.
+        for comparison in comparisons {
+            try store.keep(
+                comparison,
+                description: IngestDescription(
+                    kind: "release", name: "clock of \(comparison.device)", received: machine.now().microseconds))
+        }
+        comparisons.removeAll()
+    }
+
+    private func writeSamples() throws {
+        if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty {
+            for device in changed.values { try store.remember(device) }
+            changed.removeAll()
+            return
+        }
+        let ingest = try openDay().ingest
+        for refusal in pending.refusals { ingest.refuse(refusal) }
+        pending.refusals.removeAll(keepingCapacity: true)
+        for (kind, count) in skipped { ingest.skip(kind, count: count) }
+        skipped.removeAll(keepingCapacity: true)
+        var history = PersonHistory(store: store)
+        try history.assign(&pending.samples)
+        _ = try ingest.keep(pending.samples, with: Array(changed.values))
+        pending.samples.removeAll(keepingCapacity: true)
+        changed.removeAll()
+        guard !notes.isEmpty else { return }
+        day?.notes += notes
+        notes.removeAll()
+        try ingest.note(day?.notes ?? [])
+    }
+
+    /// The ingest of today: the one at hand, the one that an earlier run of the hub began, or a new one.
+    private func openDay() throws -> LedgerDay {
+        let now = machine.now()
+        let days = CalendarIntervals(.day, zone: zone)
+        let today = days.index(of: now)
+        if let day, day.number == today { return day }
+        try closeDay()
+        let owner = ProcessIdentity.current()
+        let description = IngestDescription(
+            kind: "live", zone: zone.identifier, received: now.microseconds, owner: owner)
+        let range = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
+        let resumed = try store.resumeIngest(kind: "live", begunWithin: range, owner: owner)
+        let made = LedgerDay(
+            number: today, ingest: try resumed?.ingest ?? store.beginIngest(description), before: resumed?.account.read ?? 0,
+            notes: resumed?.account.notes ?? [])
+        day = made
+        return made
+    }
+
+    private func closeDay() throws {
+        guard let day else { return }
+        let account = try day.ingest.finish(at: machine.now().microseconds)
+        accounted += account.read - day.before + day.ingest.repeated
+        self.day = nil
+    }
+}
+
+/// The ledger's entry of one day.
+private struct LedgerDay {
+    /// Of the calendar, in the hub's zone.
+    var number: Int
+    var ingest: Ingest
+    /// Readings that an earlier run of the hub left in its account.
+    var before: Int
+    var notes: [String]
+}

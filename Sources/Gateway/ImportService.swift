@@ -1,0 +1,175 @@
+import Glibc
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// How far an import has come.
+public struct ImportProgress: Sendable {
+    /// Frames delivered so far.
+    public var frames: Int
+    public var readings: Int
+    public var place: Place?
+}
+
+/// Walks a file down the whole way: source, interpreter, normaliser, gate, store, in batches.
+public struct ImportService {
+    private let store: SampleStore
+    private let machine: Machine
+    private let zone: TimeZoneRules
+    /// Whether somebody asked to stop.
+    private let isCancelled: () -> Bool
+    private let comparesPaths: Bool
+
+    /// Samples in one commit: few enough for a small machine's memory, enough that a card is not worn by commits.
+    private static let batch = 32_768
+    /// Refusals that wait for a commit at most.
+    private static let refusals = 4096
+
+    /// - Parameter comparesPaths: whether the same measurement over another path is a duplicate; else only the very same reading.
+    public init(
+        store: SampleStore, machine: Machine, zone: TimeZoneRules, isCancelled: @escaping () -> Bool = { false },
+        comparesPaths: Bool = true
+    ) {
+        self.comparesPaths = comparesPaths
+        self.store = store
+        self.machine = machine
+        self.zone = zone
+        self.isCancelled = isCancelled
+    }
+
+    /// What an import came to, and what ended it early.
+    public struct Outcome {
+        public var account: IngestAccount
+        /// Why the file was not read to its end.
+        public var failure: SourceError?
+        public var isInterrupted = false
+        /// Stretches of what came that would fit far better in another unit.
+        public var suspicions: [Suspicion] = []
+    }
+
+    private struct Cancelled: Error {}
+
+    /// Imports one file.
+    ///
+    /// Everything before the place where the file breaks off or the person stops it is stored, and in the ledger.
+    ///
+    /// - Throws: ``StoreError`` where the store fails; the batches before are kept.
+    public func run(
+        _ reading: FileReading, received: Instant, progress: (ImportProgress) -> Void = { _ in }
+    ) throws -> Outcome {
+        let ingest = try store.beginIngest(
+            IngestDescription(
+                kind: "import", name: Self.name(of: reading.path), profile: reading.profile, received: received.microseconds,
+                notes: reading.notes, owner: ProcessIdentity.current(), comparesPaths: comparesPaths))
+        var failure: SourceError?
+        var interrupted = false
+        var entered = 0
+        do {
+            do {
+                try walk(reading, ingest, received, &entered, progress)
+            } catch let error as SourceError {
+                failure = error
+            } catch is Cancelled {
+                interrupted = true
+            }
+            try ingest.note(reading.notes)
+        } catch {
+            // The store failed: what it still takes of the account is better than none.
+            _ = try? ingest.finish(at: machine.now().microseconds, state: "failed")
+            throw error
+        }
+        if let failure {
+            entered += 1
+            ingest.refuse(Refusal(failure.reason, at: failure.place ?? Place(.byte, 0)))
+        }
+        let account = try ingest.finish(
+            at: machine.now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done")
+        // What came in is counted apart from where it ended, so that a reading lost on the way cannot stay unseen.
+        guard entered == account.read + ingest.repeated else {
+            throw StoreError(
+                .defect,
+                "the ledger does not add up: \(entered) readings came in, \(account.read + ingest.repeated) are accounted for")
+        }
+        var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
+        // What a wrong profile does is noticed on the first day.
+        if account.stored > 0 { outcome.suspicions = try store.suspicions(broughtBy: ingest.id) }
+        return outcome
+    }
+
+    private func walk(
+        _ reading: FileReading, _ ingest: Ingest, _ received: Instant, _ entered: inout Int,
+        _ progress: (ImportProgress) -> Void
+    ) throws {
+        let interpreter = reading.interpreter
+        let normaliser = Normaliser(zone: zone, received: received)
+        let gate = Gate()
+        var output = Normaliser.Output()
+        output.samples.reserveCapacity(Self.batch + 64)
+        var readings: [Reading] = []
+        var state = ImportProgress(frames: 0, readings: 0, place: nil)
+        var isZoneNoted = false
+        // What is released at the end of the file belongs to no frame.
+        var judged = 0
+        var history = PersonHistory(store: store)
+        func flush() throws {
+            if normaliser.readsLocalTimes, !isZoneNoted {
+                try ingest.note(zone: zone.identifier)
+                isZoneNoted = true
+            }
+            for refusal in output.refusals { ingest.refuse(refusal) }
+            output.refusals.removeAll(keepingCapacity: true)
+            gate.judge(&output.samples, from: judged)
+            judged = 0
+            try history.assign(&output.samples)
+            _ = try ingest.keep(output.samples)
+            state.readings += output.samples.count
+            output.samples.removeAll(keepingCapacity: true)
+            progress(state)
+            if isCancelled() { throw Cancelled() }
+        }
+        do {
+            try reading.source.forEachFrame { frame in
+                readings.removeAll(keepingCapacity: true)
+                state.frames += 1
+                do throws(Refusal) {
+                    switch try interpreter.interpret(frame, into: &readings) {
+                    case .readings:
+                        entered += readings.count
+                        let first = output.samples.count
+                        normaliser.normalise(readings, into: &output)
+                        gate.judge(&output.samples, from: first, of: frame)
+                        judged = output.samples.count
+                    case .skipped(let kind): ingest.skip(kind)
+                    case .notData: break
+                    }
+                } catch {
+                    entered += error.readings
+                    ingest.refuse(error)
+                }
+                if output.samples.count >= Self.batch || ingest.waiting + output.refusals.count >= Self.refusals {
+                    state.place = frame.place
+                    try flush()
+                } else if state.frames & 4095 == 0 {
+                    state.place = frame.place
+                    progress(state)
+                    if isCancelled() { throw Cancelled() }
+                }
+            }
+        } catch {
+            // What stood before the place where it ends is good.
+            if !(error is StoreError) {
+                normaliser.finish(into: &output)
+                do { try flush() } catch is Cancelled {}
+            }
+            throw error
+        }
+        normaliser.finish(into: &output)
+        do { try flush() } catch is Cancelled {}
+    }
+
+    /// The file's name without its folders, which are nobody's business in a store that may be handed on.
+    static func name(of path: String) -> String {
+        String(path.split(separator: "/").last ?? Substring(path))
+    }
+}

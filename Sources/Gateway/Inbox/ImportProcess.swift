@@ -1,0 +1,171 @@
+import EventLoopKit
+import Glibc
+
+/// One `vitalgate import` as a process of its own: a large file neither holds up the devices nor leaves its memory behind, and a file that
+/// brings the reader down does not bring the hub down.
+final class ImportProcess {
+    /// What it ended with.
+    struct Result {
+        /// As waitpid(2) gives it.
+        var status: Int32
+        /// The ledger's account, a line of JSON; empty where there is none.
+        var output: [UInt8]
+        /// What it said, line by line.
+        var errors: [UInt8]
+
+        /// The exit status; none where a signal ended it.
+        var code: Int32? { status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
+    }
+
+    private let loop: EventLoop
+    private let process: pid_t
+    private var output: OutputPipe?
+    private var errors: OutputPipe?
+    private let completion: (Result) -> Void
+    private var isReaped = false
+
+    /// Longer texts are cut.
+    private static let longest = 1 << 20
+
+    /// - Parameters:
+    ///   - arguments: with the program's path in front.
+    ///   - completion: called once, from the loop.
+    init(_ arguments: [String], loop: EventLoop, completion: @escaping (Result) -> Void) throws(SystemFailure) {
+        self.loop = loop
+        self.completion = completion
+        let output = try OutputPipe(loop: loop, limit: Self.longest)
+        let errors = try OutputPipe(loop: loop, limit: Self.longest)
+        process = try Self.spawn(arguments, output: output.writing, errors: errors.writing)
+        (self.output, self.errors) = (output, errors)
+        for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
+    }
+
+    /// Asks it to stop: it commits what it has read, and ends.
+    func stop() { kill(process, SIGTERM) }
+
+    /// Waits for its end, at most that long, then ends it; nothing that it stored is lost by that. The completion is not called.
+    func end(within limit: Duration) {
+        output = nil
+        errors = nil
+        stop()
+        let clock = loop.clock
+        let end = clock.uptime + limit
+        while !reap(WNOHANG) {
+            guard clock.uptime < end else {
+                kill(process, SIGKILL)
+                _ = reap(0)
+                return
+            }
+            usleep(5000)
+        }
+    }
+
+    deinit {
+        guard !isReaped else { return }
+        kill(process, SIGKILL)
+        _ = reap(0)
+    }
+
+    private var status: Int32 = 0
+
+    private func reap(_ options: Int32) -> Bool {
+        guard !isReaped else { return true }
+        var answer = waitpid(process, &status, options)
+        while answer < 0, errno == EINTR { answer = waitpid(process, &status, options) }
+        isReaped = answer != 0
+        return isReaped
+    }
+
+    private func closed() {
+        guard let output, let errors, output.isAtEnd, errors.isAtEnd else { return }
+        self.output = nil
+        self.errors = nil
+        // Both ends are closed: it has ended, or is about to.
+        _ = reap(0)
+        completion(Result(status: status, output: output.bytes, errors: errors.bytes))
+    }
+
+    private static func spawn(_ arguments: [String], output: Int32, errors: Int32) throws(SystemFailure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A group of its own: what a terminal's Ctrl-C stops is the hub, which then stops its import.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var process: pid_t = 0
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, environ)
+        guard code == 0 else { throw SystemFailure(arguments[0], code) }
+        return process
+    }
+}
+
+/// Reads what a process says.
+private final class OutputPipe {
+    let writing: Int32
+    private let reading: Int32
+    private let loop: EventLoop
+    private let limit: Int
+    private(set) var bytes: [UInt8] = []
+    private(set) var isAtEnd = false
+    private var isWritingOpen = true
+
+    init(loop: EventLoop, limit: Int) throws(SystemFailure) {
+        self.loop = loop
+        self.limit = limit
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SystemFailure("pipe", errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reading, writing) = (ends[0], ends[1])
+        _ = fcntl(reading, F_SETFL, O_NONBLOCK)
+    }
+
+    /// The process has its end.
+    func open(onEnd: @escaping () -> Void) {
+        close(writing)
+        isWritingOpen = false
+        loop.watch(reading) { [weak self] _ in
+            guard let self else { return }
+            drain()
+            if isAtEnd { onEnd() }
+        }
+    }
+
+    deinit {
+        loop.unwatch(reading)
+        close(reading)
+        if isWritingOpen { close(writing) }
+    }
+
+    private func drain() {
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while !isAtEnd {
+            let count = read(reading, &chunk, chunk.count)
+            if count > 0 {
+                bytes += chunk[..<min(count, limit - bytes.count)]
+            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                isAtEnd = true
+                loop.unwatch(reading)
+            } else if errno == EAGAIN {
+                return
+            }
+        }
+    }
+}
+
+/// A call of the system that failed.
+struct SystemFailure: Error, CustomStringConvertible {
+    var description: String
+    var code: Int32
+
+    init(_ subject: String, _ code: Int32) {
+        description = "\(subject): \(String(cString: strerror(code)))"
+        self.code = code
+    }
+}

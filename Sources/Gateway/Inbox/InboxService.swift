@@ -1,0 +1,229 @@
+import EventLoopKit
+import Glibc
+import HealthModel
+import Pipeline
+
+/// The inbox as a part of the hub: a file that is put into the folder is imported, then moved to `done` or `refused` with its account beside
+/// it (`weight.csv.account.json`).
+///
+/// A file is taken when its writer has closed it or moved it there (inotify(7)); those that are there at the start, at once. One at a time,
+/// oldest first. A crash between import and move imports the file again, which stores nothing twice.
+public final class InboxService: HubSource {
+    public let name = "inbox"
+    public weak var host: (any HubSourceHost)?
+    /// Files that wait, the one that is read among them.
+    public var waiting: Int { queue.count + (current == nil ? 0 : 1) }
+    private let loop: EventLoop
+    private var settings: InboxSettings?
+    private var folder: InboxFolder?
+    private var watch: Descriptor?
+    private var queue: [String] = []
+    private var current: (name: String, state: InboxFolder.State, process: ImportProcess)?
+    private var pause: EventLoop.Timer?
+    private var failures = 0
+    private var isStarted = false
+    /// How often a file that is being written was looked at since it was heard of.
+    private var looksAgain: [String: Int] = [:]
+    /// Names that were spoken of and are not files.
+    private var told: Set<String> = []
+
+    /// A file that brings the import down so many times is put away.
+    private static let maximumCrashes = 3
+    private static let maximumLooks = 7
+    private static let patience = Duration.milliseconds(1500)
+
+    public init(loop: EventLoop) { self.loop = loop }
+
+    public var isDone: Bool { current == nil && queue.isEmpty }
+
+    public func take(_ settings: HubSettings) {
+        let isSame = settings.inbox?.folder == self.settings?.folder
+        self.settings = settings.inbox
+        guard isStarted, !isSame else { return }
+        stop()
+        do throws(SourceError) {
+            try start()
+        } catch {
+            host?.failed(self, error)
+        }
+    }
+
+    public func start() throws(SourceError) {
+        isStarted = true
+        guard let path = settings?.folder else { return }
+        do throws(SystemFailure) {
+            let folder = try InboxFolder(path)
+            let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+            guard descriptor >= 0 else { throw SystemFailure("inotify", errno) }
+            let watch = Descriptor(owning: descriptor)
+            let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+            guard inotify_add_watch(descriptor, path, events) >= 0 else { throw SystemFailure(path, errno) }
+            folder.finishMoves()
+            (self.folder, self.watch) = (folder, watch)
+        } catch {
+            throw SourceError(.inputOutput, "\(error)")
+        }
+        if let watch { loop.watch(watch.number) { [weak self] _ in self?.readEvents() } }
+        look()
+    }
+
+    public func stop() {
+        isStarted = false
+        if let watch { loop.unwatch(watch.number) }
+        watch = nil
+        folder = nil
+        pause?.cancel()
+        pause = nil
+        queue.removeAll()
+        // The file stays where it is, and is read again the next time.
+        current?.process.end(within: Self.patience)
+        current = nil
+    }
+
+    // MARK: What comes
+
+    /// The names of files that were closed or moved in; `inotify_event` is 16 octets and a name.
+    private func readEvents() {
+        guard let watch else { return }
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        var isOverflown = false
+        while true {
+            let count = read(watch.number, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            var offset = 0
+            while offset + 16 <= count {
+                let (mask, length) = buffer.withUnsafeBytes {
+                    (
+                        $0.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
+                        Int($0.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+                    )
+                }
+                if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 {
+                    host?.failed(self, SourceError(.inputOutput, "the folder was removed or renamed"))
+                    return
+                }
+                if mask & UInt32(IN_Q_OVERFLOW) != 0 { isOverflown = true }
+                let name = buffer[(offset + 16)..<min(offset + 16 + length, count)].prefix { $0 != 0 }
+                if let text = String(validating: name, as: UTF8.self) {
+                    looksAgain[text] = nil
+                    enqueue(text)
+                } else {
+                    isOverflown = true
+                }
+                offset += 16 + length
+            }
+        }
+        // More came than the kernel remembers, or a name that has to be changed first.
+        if isOverflown { look() } else { next() }
+    }
+
+    private func look() {
+        for name in folder?.names() ?? [] { enqueue(name) }
+        next()
+    }
+
+    private func enqueue(_ name: String) {
+        guard !name.isEmpty, !InboxFolder.isTemporary(name), !queue.contains(name) else { return }
+        queue.append(name)
+    }
+
+    // MARK: One after the other
+
+    private func next() {
+        defer { host?.changed(self) }
+        while current == nil, pause == nil, let folder, !queue.isEmpty {
+            let name = queue.removeFirst()
+            switch folder.content(name) {
+            case .file(let state): begin(name, state)
+            // It is heard of again when it is closed. That is told a moment before the file counts as closed.
+            case .beingWritten: lookAgain(name)
+            case .gone: break
+            case .other:
+                guard !folder.isFolderOfOurs(name), told.insert(name).inserted else { break }
+                tell(.warning, "there is something that is no file; it is left alone")
+            }
+        }
+    }
+
+    private func lookAgain(_ name: String) {
+        let looks = looksAgain[name, default: 0]
+        guard looks < Self.maximumLooks else {
+            looksAgain[name] = nil
+            return
+        }
+        looksAgain[name] = looks + 1
+        loop.after(.milliseconds(20 << looks)) { [weak self] in
+            guard let self, looksAgain[name] == looks + 1 else { return }
+            enqueue(name)
+            next()
+        }
+    }
+
+    private func begin(_ name: String, _ state: InboxFolder.State) {
+        guard let folder, let command = settings?.command else { return }
+        looksAgain[name] = nil
+        do throws(SystemFailure) {
+            let process = try ImportProcess(command + ["\(folder.path)/\(name)"], loop: loop) { [weak self] in self?.ended($0) }
+            current = (name, state, process)
+        } catch {
+            queue.insert(name, at: 0)
+            putOff("\(error)")
+        }
+    }
+
+    private func ended(_ result: ImportProcess.Result) {
+        guard let (name, state, _) = current, let folder else { return }
+        current = nil
+        switch (result.code, folder.content(name)) {
+        case (_, .gone): break
+        case (_, let content) where content != .file(state):
+            // It was written to meanwhile: what it is now is read when it is closed.
+            enqueue(name)
+        case (0, _), (65, _), (66, _): settle(name, InboxAccount(result))
+        case (nil, _) where failures >= Self.maximumCrashes - 1: settle(name, InboxAccount(result))
+        default:
+            // The store is full or in use, or we are: nothing that is the file's fault.
+            queue.insert(name, at: 0)
+            putOff("a file could not be imported (status \(result.code.map(String.init) ?? "of a crash"))")
+            return
+        }
+        next()
+    }
+
+    private func settle(_ name: String, _ account: InboxAccount) {
+        do throws(SystemFailure) {
+            _ = try folder?.move(name, to: account.outcome) { account.text(name: $0) }
+            failures = 0
+            tell(account.outcome == .done ? .information : .action, account.summary)
+        } catch {
+            queue.insert(name, at: 0)
+            putOff("a file was imported and cannot be moved (\(error))")
+        }
+    }
+
+    private func putOff(_ reason: String) {
+        let delay = Duration.seconds(1 << min(failures, 8))
+        failures += 1
+        tell(.warning, "\(reason); tried again in \(delay.components.seconds) s")
+        pause = loop.after(delay) { [weak self] in
+            self?.pause = nil
+            self?.next()
+        }
+    }
+
+    private func tell(_ weight: SourceNotice.Weight, _ text: String) { host?.told(SourceNotice(weight, name, text)) }
+}
+
+/// Where files are put, and what reads them.
+public struct InboxSettings: Sendable {
+    /// Its path.
+    public var folder: String
+    /// The program and its arguments; the path of a file is added behind them.
+    public var command: [String]
+
+    public init(folder: String, command: [String]) {
+        self.folder = folder
+        self.command = command
+    }
+}

@@ -1,0 +1,50 @@
+import BlueZSource
+import EventLoopKit
+import HealthModel
+import Pipeline
+
+/// The radio of this machine: an event loop and the source on it, for commands.
+public final class Radio: BlueZSourceDelegate {
+    public let loop: EventLoop
+    public let source: BlueZSource
+    /// For the log.
+    public var onNotice: (SourceNotice) -> Void = { _ in }
+
+    public init(machine: Machine, zone: TimeZoneRules) {
+        loop = EventLoop(clock: MachineClock(machine))
+        let configuration = BlueZConfiguration(
+            wallTime: { $0.wallTime(at: zone.offset(at: $0)) }, random: { Double.random(in: 0..<1) })
+        source = BlueZSource(bus: SystemBus(loop: loop), configuration: configuration)
+        source.delegate = self
+    }
+
+    /// Runs until `body` calls what it is given, at most that long. Returns what it was given, or nothing where time ran out.
+    public func run<Answer>(limit: Duration, _ body: (@escaping (Answer) -> Void) -> Void) -> Answer? {
+        var answer: Answer?
+        let timer = loop.after(limit) { [loop] in loop.stop() }
+        body { [loop] given in
+            answer = given
+            loop.stop()
+        }
+        if answer == nil { loop.run() }
+        timer.cancel()
+        return answer
+    }
+
+    /// Waits for an adapter; false where none came up.
+    public func waitForAdapter(limit: Duration = .seconds(5)) -> Bool {
+        run(limit: limit) { self.lookForAdapter(then: $0) } ?? false
+    }
+
+    private func lookForAdapter(then done: @escaping (Bool) -> Void) {
+        if source.hasAdapter { return done(true) }
+        loop.after(.milliseconds(50)) { [weak self] in self?.lookForAdapter(then: done) }
+    }
+
+    // A radio that nobody adopted anything with hears of no frames.
+    public func received(_ frame: RawFrame, of address: BluetoothAddress) {}
+    public func commit(_ token: CommitToken, memory: DeviceMemory) {}
+    public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {}
+    public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {}
+    public func told(_ notice: SourceNotice) { onNotice(notice) }
+}

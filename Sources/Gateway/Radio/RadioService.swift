@@ -1,0 +1,152 @@
+import BlueZSource
+import EventLoopKit
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// What the service needs of the source.
+public protocol RadioSource: AnyObject {
+    func adopt(_ description: DeviceDescription, memory: DeviceMemory)
+    func release(_ address: BluetoothAddress)
+    func confirm(_ token: CommitToken)
+    func isLive(_ address: BluetoothAddress) -> Bool
+    func start()
+    func stop()
+}
+
+extension BlueZSource: RadioSource {}
+
+/// The radio as a part of the hub: hands the frames of adopted Bluetooth devices to the live ingest, and what is durable back.
+public final class RadioService: HubSource, BlueZSourceDelegate {
+    public let name = "radio"
+    public weak var host: (any HubSourceHost)?
+    private let live: LiveIngest
+    private let source: any RadioSource
+    private var known: [BluetoothAddress: Known] = [:]
+    private var aliases: [String: String] = [:]
+    private var isStarted = false
+    private var isOpen = false
+
+    private struct Known {
+        var device: LiveDevice
+        /// As the person left it; what the device makes known of itself is no change.
+        var adopted: AdoptedDevice
+        var description: DeviceDescription
+    }
+
+    public init(live: LiveIngest, source: any RadioSource) {
+        self.live = live
+        self.source = source
+    }
+
+    public var isDone: Bool { known.values.allSatisfy { live.delivered.contains($0.device.adopted.address) } }
+
+    public var devices: [HubDevice] {
+        known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting") }
+    }
+
+    public func take(_ settings: HubSettings) {
+        let assembly = DeviceAssembly(library: settings.library)
+        var found: Set<BluetoothAddress> = []
+        for adopted in settings.devices where adopted.bluetoothAddress != nil {
+            for id in adopted.profiles where settings.library[id] == nil {
+                told(
+                    .action, adopted.bluetoothAddress ?? "",
+                    "there is no profile \(id); `vitalgate profile list` shows those there are")
+            }
+            guard let description = assembly.description(of: adopted) else { continue }
+            found.insert(description.address)
+            let profiles = adopted.profiles.compactMap { settings.library[$0] }
+            if let old = known[description.address], old.description == description, old.adopted.decisions == adopted.decisions,
+                aliases == settings.aliases
+            {
+                old.device.read(by: profiles)
+                continue
+            }
+            adopt(adopted, description, profiles, settings)
+        }
+        aliases = settings.aliases
+        for (address, gone) in known where !found.contains(address) {
+            live.settle(gone.device)
+            known[address] = nil
+            source.release(address)
+        }
+        if isStarted { open() }
+        host?.changed(self)
+    }
+
+    private func adopt(
+        _ adopted: AdoptedDevice, _ description: DeviceDescription, _ profiles: [Profile], _ settings: HubSettings
+    ) {
+        if let old = known[description.address] { live.settle(old.device) }
+        let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
+        device.expectedInterval = description.expectedInterval
+        device.hasRecords = description.recordAccess != nil
+        known[description.address] = Known(device: device, adopted: adopted, description: description)
+        source.adopt(description, memory: adopted.memory)
+    }
+
+    public func start() throws(SourceError) {
+        isStarted = true
+        open()
+    }
+
+    /// Without a device there is nothing to connect to the bus for.
+    private func open() {
+        guard !isOpen, !known.isEmpty else { return }
+        isOpen = true
+        source.start()
+    }
+
+    public func stop() {
+        isStarted = false
+        if isOpen { source.stop() }
+        isOpen = false
+        for each in known.values { live.settle(each.device) }
+    }
+
+    // MARK: What the source says
+
+    public func received(_ frame: RawFrame, of address: BluetoothAddress) {
+        guard let device = known[address]?.device else { return }
+        live.take(frame, of: device)
+        host?.changed(self)
+    }
+
+    public func commit(_ token: CommitToken, memory: DeviceMemory) {
+        guard let device = known[token.address]?.device else { return }
+        if device.adopted.take(memory) { live.remember(device.adopted) }
+        live.commit(device) { [weak self] in self?.source.confirm(token) }
+    }
+
+    public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
+        guard let device = known[address]?.device, device.adopted.take(memory) else { return }
+        live.remember(device.adopted)
+    }
+
+    public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {
+        guard let device = known[address]?.device else { return }
+        live.learn(
+            ahead: evidence.ahead, ofUTC: evidence.shown.microseconds &- evidence.received.microseconds, of: device)
+    }
+
+    public func told(_ notice: SourceNotice) {
+        host?.told(notice)
+        host?.changed(self)
+    }
+
+    private func told(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
+        told(SourceNotice(weight, subject, text))
+    }
+}
+
+extension AdoptedDevice {
+    /// What a person decided, without what the device makes known of itself.
+    var decisions: AdoptedDevice {
+        var decisions = AdoptedDevice(
+            address: address, key: "", profiles: profiles, name: name, subject: subject, adopted: adopted)
+        decisions.bindKey = bindKey
+        return decisions
+    }
+}

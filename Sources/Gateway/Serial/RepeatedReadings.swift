@@ -1,0 +1,50 @@
+import HealthModel
+import Pipeline
+
+/// Tells readings that are sent again from new ones: an oximeter sends its numbers 60 times a second, with each piece of the curve.
+struct RepeatedReadings {
+    private var last: (values: [Value], taken: Instant)?
+
+    private struct Value: Equatable {
+        var type: QuantityType
+        var numeral: Numeral
+        var unit: Unit
+    }
+
+    /// Whether these are the readings that were taken last, within so many seconds of them; 0: never.
+    mutating func areRepeated(_ readings: [Reading], at time: Instant, within seconds: Int) -> Bool {
+        guard seconds > 0 else { return false }
+        let values = readings.map { Value(type: $0.origin.type, numeral: $0.numeral, unit: $0.unit) }
+        if let last, last.values == values {
+            let passed = time.microseconds &- last.taken.microseconds
+            // A clock that was set back must not silence a device.
+            if passed >= 0, passed < Int64(seconds) * 1_000_000 { return true }
+        }
+        last = (values, time)
+        return false
+    }
+}
+
+/// Tells equal records of a device's memory apart: two measurements within one minute of its clock, with one value, stay two, however
+/// often the memory is read.
+struct RecordOrdinals {
+    private var counts: [Key: UInt32] = [:]
+
+    private struct Key: Hashable {
+        var type: QuantityType
+        var time: ReadingTime
+        var numeral: String
+        var ordinal: UInt32
+    }
+
+    mutating func number(_ readings: inout [Reading]) {
+        for index in readings.indices {
+            let reading = readings[index]
+            let key = Key(
+                type: reading.origin.type, time: reading.time, numeral: reading.numeral.canonicalText, ordinal: reading.ordinal)
+            let count = counts[key, default: 0]
+            counts[key] = count + 1
+            readings[index].ordinal += count
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+import SerialSource
+import Wire
+
+/// The serial lines as a part of the hub: hands the frames of adopted devices to the live ingest, and lets a meter go when its memory is
+/// durable.
+public final class SerialService: HubSource, SerialSourceDelegate {
+    public let name = "serial"
+    public weak var host: (any HubSourceHost)?
+    private let live: LiveIngest
+    private let source: SerialSource
+    private var known: [String: Known] = [:]
+    private var assembly = DeviceAssembly(library: ProfileLibrary([]))
+    private var aliases: [String: String] = [:]
+    private var zone: TimeZoneRules?
+    private var isStarted = false
+    private var isOpen = false
+
+    private struct Known {
+        var device: LiveDevice
+        /// As the person left it; what the device makes known of itself is no change.
+        var adopted: AdoptedDevice
+        var description: SerialDescription
+    }
+
+    public init(live: LiveIngest, source: SerialSource) {
+        self.live = live
+        self.source = source
+        source.delegate = self
+    }
+
+    public var isDone: Bool { known.values.allSatisfy { live.delivered.contains($0.device.adopted.address) } }
+
+    public var devices: [HubDevice] {
+        known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.state(of: $0)) }
+    }
+
+    public func take(_ settings: HubSettings) {
+        assembly = DeviceAssembly(library: settings.library)
+        zone = settings.zone
+        var found: Set<String> = []
+        for adopted in settings.devices {
+            guard let path = adopted.serialPath else { continue }
+            for id in adopted.profiles where settings.library[id] == nil {
+                tell(.action, path, "there is no profile \(id); `vitalgate profile list` shows those there are")
+            }
+            guard let description = assembly.serial(adopted) else { continue }
+            found.insert(path)
+            let profiles = adopted.profiles.compactMap { settings.library[$0] }
+            if let old = known[path], old.description.isSame(as: description), old.adopted.decisions == adopted.decisions,
+                aliases == settings.aliases
+            {
+                old.device.read(by: profiles)
+                continue
+            }
+            if let old = known[path] { live.settle(old.device) }
+            let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
+            device.expectedInterval = profiles.compactMap(\.connection.expectedInterval).min().map { .seconds($0) }
+            known[path] = Known(device: device, adopted: adopted, description: description)
+            source.adopt(description)
+        }
+        aliases = settings.aliases
+        for (path, gone) in known where !found.contains(path) {
+            source.release(path)
+            live.settle(gone.device)
+            known[path] = nil
+        }
+        host?.changed(self)
+    }
+
+    public func start() throws(SourceError) {
+        do throws(SourceError) {
+            try source.start()
+        } catch {
+            // Where no device is adopted, nobody misses a plug.
+            guard known.isEmpty else { throw error }
+        }
+        for plug in UdevPlugs.present() { plugged(plug) }
+    }
+
+    public func stop() {
+        source.stop()
+        for each in known.values { live.settle(each.device) }
+    }
+
+    // MARK: What the source says
+
+    public func received(_ frame: RawFrame, of path: String) {
+        guard let device = known[path]?.device else { return }
+        live.take(frame, of: device)
+        host?.changed(self)
+    }
+
+    /// A frame that was cut is a reading that cannot be read; noise is none, and its octets are counted.
+    public func skipped(_ octets: SkippedOctets, of path: String) {
+        guard known[path] != nil else { return }
+        live.skip(SkipKind("noise-octets"), count: octets.count)
+        guard octets.holdsFrame else { return }
+        live.refuse(Refusal("\(FrameError(octets.fault)) (at octet \(octets.fault.offset))", at: Place(.byte, octets.offset)))
+    }
+
+    public func identified(_ device: Device, of path: String) {
+        guard let known = known[path]?.device, known.adopted.device != device else { return }
+        known.adopted.device = device
+        known.adopted.key = device.key
+        live.remember(known.adopted)
+    }
+
+    public func learned(_ shown: WallTime, at received: Instant, of path: String) {
+        guard let device = known[path]?.device, let zone else { return }
+        let right = received.wallTime(at: zone.offset(at: received))
+        live.learn(
+            ahead: shown.microseconds &- right.microseconds, ofUTC: shown.microseconds &- received.microseconds, of: device)
+    }
+
+    public func beginsRecords(of path: String) { known[path]?.device.beginRecords() }
+
+    public func collected(_ path: String, done: @escaping () -> Void) {
+        guard let device = known[path]?.device else { return done() }
+        live.commit(device, confirm: done)
+    }
+
+    public func ended(_ path: String) {
+        if let device = known[path]?.device { live.settle(device) }
+    }
+
+    /// A device that its plug alone tells may be adopted by a word; an adapter that everybody has says nothing.
+    public func plugged(_ plug: SerialPlug) {
+        let paths = plug.links + [plug.node]
+        guard !paths.contains(where: { known[$0] != nil }), let profile = assembly.profiles(for: plug).own.first,
+            let path = plug.durablePath
+        else { return }
+        tell(.action, path, "\(profile.name) is plugged in: `vitalgate devices adopt \(path)` reads it")
+    }
+
+    public func told(_ notice: SourceNotice) { host?.told(notice) }
+    public func changed() { host?.changed(self) }
+
+    private func tell(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
+        told(SourceNotice(weight, subject, text))
+    }
+}
+
+extension SerialDescription {
+    /// Whether nothing but what the device said of itself is different.
+    fileprivate func isSame(as other: SerialDescription) -> Bool {
+        var other = other
+        other.device = device
+        return self == other
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import Pipeline
+import Profiles
+import SampleStore
+
+/// What is wrong with what Vitalgate keeps here: configuration, store, profiles; each finding with the command that mends it.
+public struct SettingsDoctor: Sendable {
+    private let configuration: Result<Configuration, ConfigurationError>
+    private let machine: Machine
+    private let executable: String
+
+    /// - Parameters:
+    ///   - configuration: as it could be read, or why it could not.
+    ///   - executable: the program's own path, for the profiles beside it.
+    public init(configuration: Result<Configuration, ConfigurationError>, machine: Machine, executable: String) {
+        self.configuration = configuration
+        self.machine = machine
+        self.executable = executable
+    }
+
+    public func examine() -> [Finding] {
+        switch configuration {
+        case .failure(let error): [Finding(.broken, "configuration", error.description)]
+        case .success(let configuration):
+            [settings(configuration)] + store(configuration) + [profiles(configuration)]
+        }
+    }
+
+    private func settings(_ configuration: Configuration) -> Finding {
+        do throws(ConfigurationError) {
+            let zone = try machine.zone(configuration.timeZone)
+            return Finding(.good, "configuration", "readable; the time zone is \(zone.identifier)")
+        } catch {
+            return Finding(.broken, "configuration", error.description)
+        }
+    }
+
+    private func store(_ configuration: Configuration) -> [Finding] {
+        let path = configuration.store
+        do throws(StoreError) {
+            let store = try StoreAccess(configuration: configuration, machine: machine).openForReading()
+            guard access(path, W_OK) == 0 else {
+                return [
+                    Finding(.broken, "store", "\(path): it can be read and not written", command: "sudo chown $USER \(path)*")
+                ]
+            }
+            var findings = [Finding(.good, "store", "\(path), schema \(try store.summary().schema)")]
+            if isOpenToOthers(path) {
+                findings.append(Finding(.warning, "store", "\(path): others can read it", command: "chmod go= \(path)*"))
+            }
+            return findings
+        } catch {
+            return [broken(error, path)]
+        }
+    }
+
+    private func broken(_ error: StoreError, _ path: String) -> Finding {
+        switch error.kind {
+        case .missing where path.isEmpty: Finding(.broken, "store", error.message)
+        case .missing: missing(path)
+        case .busy: Finding(.warning, "store", "\(path): another program holds it for long", command: "fuser -v \(path)")
+        case .permission: Finding(.broken, "store", "\(error)", command: "sudo chown $USER \(path)*")
+        case .corrupt: Finding(.broken, "store", "\(error)", command: "vitalgate --store \(path) store check")
+        default: Finding(.broken, "store", "\(error)")
+        }
+    }
+
+    /// It is made when it is first needed, where that can be.
+    private func missing(_ path: String) -> Finding {
+        var folder = path
+        repeat {
+            folder = folder.lastIndex(of: "/").map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
+        } while access(folder, F_OK) != 0 && folder != "/" && folder != "."
+        if access(folder, W_OK | X_OK) == 0 { return Finding(.good, "store", "\(path): not there yet, and can be made") }
+        return Finding(
+            .broken, "store", "\(path): not there yet, and \(folder) is not yours to write", command: "sudo chown $USER \(folder)"
+        )
+    }
+
+    private func isOpenToOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+    }
+
+    private func profiles(_ configuration: Configuration) -> Finding {
+        let folders = ProfileFolders(configuration: configuration, executable: executable)
+        do throws(SourceError) {
+            try folders.checkNamed()
+        } catch {
+            return Finding(.broken, "profiles", error.description)
+        }
+        let (library, problems) = folders.load()
+        if library.profiles.isEmpty {
+            return Finding(
+                .broken, "profiles", "there are none in \(folders.folders.joined(separator: ", ")): --profiles names a folder")
+        }
+        if !problems.isEmpty {
+            return Finding(.warning, "profiles", "\(problems.count) cannot be read", command: "vitalgate profile check")
+        }
+        return Finding(.good, "profiles", "\(library.profiles.count)")
+    }
+}

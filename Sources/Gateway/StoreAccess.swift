@@ -1,0 +1,88 @@
+import Glibc
+import HealthModel
+import SampleStore
+
+/// Opens the store that the configuration names.
+public struct StoreAccess: Sendable {
+    public var configuration: Configuration
+    public var machine: Machine
+
+    public init(configuration: Configuration, machine: Machine) {
+        self.configuration = configuration
+        self.machine = machine
+    }
+
+    public func openForReading() throws(StoreError) -> SampleStore {
+        try checkPath()
+        do throws(StoreError) {
+            return try SampleStore(path: configuration.store, access: .read)
+        } catch {
+            guard error.kind == .missing else { throw error }
+            throw StoreError(
+                .missing, "there is no store at \(configuration.store); 'vitalgate import' makes one, --store names another")
+        }
+    }
+
+    /// Opens the store for writing.
+    ///
+    /// - Parameter creating: makes it, and its folder (mode 0700), where there is none.
+    public func openForWriting(creating: Bool) throws(StoreError) -> SampleStore {
+        try checkPath()
+        guard creating else { return try SampleStore(path: configuration.store, access: .write) }
+        try Self.makeFolder(of: configuration.store)
+        return try SampleStore(
+            path: configuration.store, access: .write,
+            creation: SampleStore.Creation(
+                subject: configuration.subject ?? Self.randomUUID(), time: machine.now().microseconds))
+    }
+
+    private func checkPath() throws(StoreError) {
+        guard configuration.store.isEmpty else { return }
+        throw StoreError(.missing, "there is no home folder to keep a store in: set HOME or give --store")
+    }
+
+    private static func makeFolder(of path: String) throws(StoreError) {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+        let folder = String(path[..<slash])
+        var status = stat()
+        if stat(folder, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFDIR else {
+                throw StoreError(.readOnly, "\(folder): \(String(cString: strerror(ENOTDIR)))")
+            }
+            return
+        }
+        try makeFolder(of: folder)
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw StoreError(errno == EACCES ? .permission : .readOnly, "\(folder): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// A UUID of version 4, from the system's random numbers.
+    static func randomUUID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+        let low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        func hexadecimal(_ number: UInt64) -> String {
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        let digits = Array(hexadecimal(high) + hexadecimal(low))
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
+
+    /// The subject that a person means: `me`, `unassigned` or a UUID in lower case.
+    public static func subject(_ text: String, in store: SampleStore) throws(ConfigurationError) -> String {
+        switch text {
+        case "me": return store.subject
+        case Origin.unassigned: return text
+        default:
+            guard isUUID(text) else { throw ConfigurationError("'\(text)' is not a subject: give me, unassigned or a UUID") }
+            return text.lowercased()
+        }
+    }
+
+    public static func isUUID(_ text: String) -> Bool {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
+    }
+}

@@ -1,0 +1,130 @@
+/// The table of quantity types, in the files named `Catalogue+…`: one row a type, cells between bars, `-` for nothing.
+///
+/// - id: HealthKit's identifier without its prefix; ours are named in the same manner.
+/// - unit: the canonical unit, a UCUM code.
+/// - HealthKit unit: HealthKit's own, as its headers say; its `%` is the ratio and its `count` also stands for kg/m2 and /h.
+/// - style: `sum` cumulative, `mean` discrete arithmetic, `weighted` by time, `level` equivalent continuous level.
+/// - iOS: the version that brought the type.
+/// - possible: what physics or the quantity's definition allows, whatever the person, in the canonical unit; `0...` is
+///   nothing negative. These bounds are wide, so that data stored in a wrong unit gets in and can be repaired: 98.2 taken for
+///   Celsius, 159.6 for stones, 175 for feet.
+/// - plausible: what living people show, with room; beyond it is a warning, not an error.
+///
+/// Reasons for some bounds: arterial pressures up to 480 mm[Hg] have been measured (MacDougall 1985), so 500; a heart beats up
+/// to 300 a minute, and a rate of 0 is a sensor without contact; an oxygen saturation above 100 % is no part of a whole, a
+/// perfusion index above 100 % could be, being a ratio of two signals; a heart rate recovery is a difference and may be negative.
+enum Catalogue {
+    struct Entry: Sendable {
+        let id: String
+        let healthKitIdentifier: String?
+        let displayName: String
+        let dimensionName: String
+        let healthKitUnit: String?
+        let unit: Unit
+        let aggregation: AggregationStyle
+        let since: String?
+        let possible: ClosedRange<Double>?
+        let plausible: ClosedRange<Double>?
+        let codes: Codes
+    }
+
+    struct Codes: Sendable {
+        var loinc: String?
+        var mdc: (code: Int, name: String)?
+        var fhirUnits: [String] = []
+    }
+
+    static let entries: [Entry] = {
+        let codes = readCodes()
+        let theirs = [body, vitals, activity, nutrition, environment].flatMap { rows($0, columns: 8) }
+        return theirs.compactMap { healthKitEntry($0, codes: codes) }
+            + rows(vitalgate, columns: 6).compactMap { vitalgateEntry($0, codes: codes) }
+    }()
+
+    /// Indices into ``entries`` by id and by HealthKit's identifier.
+    static let indices: [String: UInt16] = {
+        var result: [String: UInt16] = [:]
+        for (index, entry) in entries.enumerated() {
+            result[entry.id] = UInt16(index)
+            if let identifier = entry.healthKitIdentifier { result[identifier] = UInt16(index) }
+        }
+        return result
+    }()
+
+    /// What a unit of the catalogue measures, in words.
+    private static let dimensionNames = [
+        "kcal": "energy", "min": "time", "ms": "time", "Cel": "temperature", "%": "fraction", "[ppm]": "fraction (volume)",
+        "mg/dL": "mass concentration", "ug/m3": "mass concentration", "mmol/L": "substance concentration",
+        "mm[Hg]": "pressure", "hPa": "pressure", "kg": "mass", "g": "mass", "kg/m2": "mass per area", "m": "length",
+        "cm": "length", "m/s": "speed", "/min": "frequency", "/h": "event rate (events per hour of sleep)", "W": "power",
+        "kcal/d": "power", "mL": "volume", "L": "volume", "L/min": "volume flow rate",
+        "mL/kg/min": "volume flow rate per mass", "kcal/kg/h": "energy per mass and time", "S": "electric conductance",
+        "Ohm": "electric impedance", "dB[SPL]": "sound pressure level (A-weighted)", "[iU]": "arbitrary biological units",
+        "1": "count", "1{score}": "ordinal score 1-10", "1{uvindex}": "dimensionless index", "1{flights}": "count",
+        "1{puff}": "count", "1{drinks}": "count", "1{falls}": "count", "1{pushes}": "count", "1{steps}": "count",
+        "1{strokes}": "count",
+    ]
+
+    private static let styles: [String: AggregationStyle] = [
+        "sum": .cumulative, "mean": .discreteArithmetic, "weighted": .discreteTemporallyWeighted,
+        "level": .discreteEquivalentContinuousLevel,
+    ]
+
+    /// Identifiers that do not simply begin with the id's first letter as a capital.
+    private static let identifiers = ["uvExposure": "UVExposure", "vo2Max": "VO2Max"]
+
+    static let identifierPrefix = "HKQuantityTypeIdentifier"
+
+    private static func rows(_ table: String, columns: Int) -> [[String?]] {
+        table.split(separator: "\n").dropFirst().map { line in
+            line.split(separator: "|").map { cell in
+                let words = cell.split(separator: " ")
+                return words == ["-"] ? nil : words.joined(separator: " ")
+            }
+        }.filter { $0.count == columns }
+    }
+
+    private static func readCodes() -> [String: Codes] {
+        var result: [String: Codes] = [:]
+        for row in rows(codes, columns: 4) {
+            guard let id = row[0] else { continue }
+            let mdc = row[2]?.split(separator: " ") ?? []
+            var codes = Codes(loinc: row[1], fhirUnits: row[3]?.split(separator: " ").map(String.init) ?? [])
+            if mdc.count == 2, let code = Int(mdc[0]) { codes.mdc = (code, String(mdc[1])) }
+            result[id] = codes
+        }
+        return result
+    }
+
+    private static func healthKitEntry(_ row: [String?], codes: [String: Codes]) -> Entry? {
+        guard let id = row[0] else { return nil }
+        let name = identifiers[id] ?? id.prefix(1).uppercased() + id.dropFirst()
+        return entry(
+            row: [row[0], row[1], row[3], row[5], row[6], row[7]], healthKitIdentifier: identifierPrefix + name,
+            healthKitUnit: row[2], since: row[4].map { "iOS " + $0 }, codes: codes)
+    }
+
+    private static func vitalgateEntry(_ row: [String?], codes: [String: Codes]) -> Entry? {
+        entry(row: row, healthKitIdentifier: nil, healthKitUnit: nil, since: nil, codes: codes)
+    }
+
+    private static func entry(
+        row: [String?], healthKitIdentifier: String?, healthKitUnit: String?, since: String?, codes: [String: Codes]
+    ) -> Entry? {
+        guard let id = row[0], let code = row[1], let style = row[2].flatMap({ styles[$0] }), let name = row[5],
+            let unit = try? Unit(ucum: code)
+        else { return nil }
+        return Entry(
+            id: id, healthKitIdentifier: healthKitIdentifier, displayName: name, dimensionName: dimensionNames[code] ?? "",
+            healthKitUnit: healthKitUnit, unit: unit, aggregation: style, since: since, possible: row[3].flatMap(range),
+            plausible: row[4].flatMap(range), codes: codes[id] ?? Codes())
+    }
+
+    /// `0.3...650`, or `0...` without an upper bound.
+    private static func range(_ text: String) -> ClosedRange<Double>? {
+        guard let dots = text.firstRange(of: "..."), let lower = Double(text[..<dots.lowerBound]) else { return nil }
+        let end = text[dots.upperBound...]
+        guard let upper = end.isEmpty ? .greatestFiniteMagnitude : Double(end), lower <= upper else { return nil }
+        return lower...upper
+    }
+}

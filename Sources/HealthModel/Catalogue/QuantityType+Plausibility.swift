@@ -1,0 +1,36 @@
+extension QuantityType {
+    /// Units in which readings of a type are commonly given; what was taken for one may have been another.
+    public var commonUnits: [Unit] { (Self.unitsByCanonical[canonicalUnit.code] ?? []) + [canonicalUnit] }
+
+    private static let unitsByCanonical: [String: [Unit]] = {
+        let table: [String: [String]] = [
+            "Cel": ["[degF]"], "kg": ["[lb_av]", "[stone_av]", "g"], "m": ["cm", "[in_i]", "[ft_i]"], "mg/dL": ["mmol/L"],
+            "mm[Hg]": ["kPa"], "kcal": ["kJ", "W.h"], "kcal/d": ["kJ/d", "W"], "mmol/L": ["mg/dL"], "L": ["mL"],
+            "g": ["mg", "kg"],
+            "cm": ["m", "mm"], "ms": ["s"], "hPa": ["kPa", "mm[Hg]"],
+        ]
+        return table.mapValues { codes in codes.compactMap { try? Unit(ucum: $0) } }
+    }()
+
+    /// Whether a numeral, as received, would be plausible in another common unit than the one it was received in; a ratio where a
+    /// percentage stands counts as one.
+    public func isPlausible(_ numeral: Numeral, besides unit: Unit) -> Bool {
+        guard let plausible else { return true }
+        for other in commonUnits where other != unit {
+            if let conversion = try? conversion(from: other), plausible.contains(conversion.convert(numeral)) { return true }
+        }
+        guard canonicalUnit.code == "%" else { return false }
+        // 0.98 for 98 %, or 3040 for 30.4 %.
+        return plausible.contains(numeral.doubleValue * 100) || plausible.contains(numeral.doubleValue / 100)
+    }
+
+    /// A number by which devices say that they have no value, where it would be a plausible one; NaN where there is none.
+    ///
+    /// An octet of ones is what many straps and oximeters send for no pulse.
+    public var sentinel: Double {
+        switch self {
+        case .heartRate: 255
+        default: .nan
+        }
+    }
+}

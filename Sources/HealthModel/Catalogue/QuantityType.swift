@@ -1,0 +1,99 @@
+/// A type of reading: one of HealthKit's quantity types, or one of ours where HealthKit has none.
+///
+///     let type = QuantityType("bodyTemperature")
+///     type?.canonicalUnit.code  // "Cel"
+///     type?.loinc               // "8310-5"
+///
+/// Two bytes, an index into the catalogue; the index may change from version to version, the ``id`` never does.
+public struct QuantityType: Hashable, Sendable {
+    /// Into the catalogue of this version.
+    public let index: UInt16
+
+    private var entry: Catalogue.Entry { Catalogue.entries[Int(index)] }
+
+    private init(index: UInt16) { self.index = index }
+
+    /// A type by its id (`heartRate`) or HealthKit's identifier (`HKQuantityTypeIdentifierHeartRate`), in exact case; nil for
+    /// any other text.
+    public init?(_ identifier: some StringProtocol) {
+        guard let index = Catalogue.indices[String(identifier)] else { return nil }
+        self.index = index
+    }
+
+    /// Every type of the catalogue, HealthKit's first.
+    public static let all: [QuantityType] = Catalogue.entries.indices.map { QuantityType(index: UInt16($0)) }
+
+    /// HealthKit's identifier without its prefix, or our own name.
+    public var id: String { entry.id }
+    /// HealthKit's identifier; nil for our own types.
+    public var healthKitIdentifier: String? { entry.healthKitIdentifier }
+    /// The name in English, as in Apple's Health.
+    public var displayName: String { entry.displayName }
+    /// What is measured, in words: `mass`, `frequency`, `count`.
+    public var dimensionName: String { entry.dimensionName }
+    /// The unit named in HealthKit's headers, in HealthKit's dialect; nil for our own types.
+    public var healthKitUnit: String? { entry.healthKitUnit }
+    /// The unit that values are stored in.
+    public var canonicalUnit: Unit { entry.unit }
+    /// How values over time become one.
+    public var aggregation: AggregationStyle { entry.aggregation }
+    /// The LOINC code; nil where none fits every reading of the type.
+    public var loinc: String? { entry.codes.loinc }
+    /// The IEEE 11073-10101 code with its partition, and its reference name.
+    public var mdc: (code: Int, name: String)? { entry.codes.mdc }
+    /// The only UCUM codes that FHIR R4's profile of the type admits; empty where there is no profile.
+    public var fhirUnits: [String] { entry.codes.fhirUnits }
+    /// The iOS version that brought the type; nil for our own.
+    public var since: String? { entry.since }
+    /// Whether the type is our own, not HealthKit's.
+    public var isVitalgates: Bool { entry.healthKitIdentifier == nil }
+    /// What is possible whatever the person, in the canonical unit.
+    public var hardLimits: ClosedRange<Double>? { entry.possible }
+    /// What living people show, in the canonical unit; a value beyond deserves a warning.
+    public var plausible: ClosedRange<Double>? { entry.plausible }
+    /// Grams per mole of the substance, where amounts of it are also given in moles.
+    ///
+    /// Glucose has HealthKit's `HKUnitMolarMassBloodGlucose`.
+    public var molarMass: Double? { self == .bloodGlucose ? 180.15588000005408 : nil }
+
+    /// The conversion of values in a unit to the type's canonical unit.
+    ///
+    /// The unit's own molar mass goes before the type's. Where HealthKit counts what has a dimension (body mass index, sleeping
+    /// breathing disturbances), its `count` is taken as the canonical unit.
+    ///
+    /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` for a unit that doesn't measure this.
+    public func conversion(from unit: Unit) throws(UnitError) -> UnitConversion {
+        let target = canonicalUnit
+        if unit.code == "1", healthKitUnit == "count", target.dimension != .dimensionless { return .identity }
+        return try unit.conversion(to: target, molarMass: unit.molarMass ?? molarMass)
+    }
+}
+
+extension QuantityType: CustomStringConvertible {
+    public var description: String { id }
+}
+
+extension QuantityType {
+    /// Heart rate, in /min.
+    public static let heartRate = known("heartRate")
+    /// Body temperature, in Cel.
+    public static let bodyTemperature = known("bodyTemperature")
+    /// Blood glucose, in mg/dL.
+    public static let bloodGlucose = known("bloodGlucose")
+    /// Body mass, in kg.
+    public static let bodyMass = known("bodyMass")
+    /// Oxygen saturation of the blood, in %.
+    public static let oxygenSaturation = known("oxygenSaturation")
+    /// Steps, counted up over an interval.
+    public static let stepCount = known("stepCount")
+    /// Systolic blood pressure, in mm[Hg].
+    public static let bloodPressureSystolic = known("bloodPressureSystolic")
+    /// Diastolic blood pressure, in mm[Hg].
+    public static let bloodPressureDiastolic = known("bloodPressureDiastolic")
+
+    /// A type that the catalogue's test has found in the table.
+    private static func known(_ id: String) -> QuantityType {
+        guard let type = QuantityType(id) else { preconditionFailure("the catalogue has no \(id)") }
+        return type
+    }
+}

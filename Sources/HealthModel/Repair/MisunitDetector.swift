@@ -1,0 +1,273 @@
+/// A stretch of a series whose numbers fit far better in another unit.
+public struct MisunitStretch: Hashable, Sendable {
+    /// Whose, of what, from where.
+    public var series: Int64
+    public var type: QuantityType
+    /// The unit that the numbers were taken for, and the one that they fit.
+    public var taken: Unit
+    public var fits: Unit
+    /// The first and the last of the samples.
+    public var from: Instant
+    public var to: Instant
+    public var count: Int
+    /// The middle value as it is, and as it would be; in the canonical unit.
+    public var before: Double
+    public var after: Double
+    /// The middle of the person's readings around, where there are any.
+    public var around: Double?
+    /// By how much likelier the other unit is, as a natural logarithm.
+    public var evidence: Double
+    /// 0 to 1.
+    public var confidence: Double { 1 - exponential(-evidence / 5) }
+}
+
+/// One value of a series, in the order of time.
+public struct MisunitReading: Sendable {
+    public var start: Instant
+    /// Days, for amounts over a time.
+    public var duration: Double
+    public var numeral: Numeral
+    public var unit: Unit
+    /// Another device's reading of the same person: it tells where the level is, and is not judged.
+    public var isWitness: Bool
+
+    /// A reading by its parts.
+    public init(start: Instant, duration: Double = 0, numeral: Numeral, unit: Unit, isWitness: Bool = false) {
+        self.start = start
+        self.duration = duration
+        self.numeral = numeral
+        self.unit = unit
+        self.isWitness = isWitness
+    }
+}
+
+/// Looks for stretches of a series that were taken in the wrong unit.
+///
+/// The unit is a hidden state that rarely changes. For each unit a level (Kalman's filter: a value that drifts and is measured with noise)
+/// goes along with the readings as they would be in it; what costs is to be far from the level, to be where nobody's values are, and to change the
+/// unit. The cheapest way through all readings (Viterbi's algorithm) tells the stretches; one is reported only if it is far cheaper than
+/// leaving the unit as it is, and lies as well on the level as a right reading would.
+public struct MisunitDetector {
+    private let type: QuantityType
+    private let model: UnitModel
+    private let conversions: [UnitConversion]
+    /// Whether the readings may be several persons': then their level tells nothing.
+    private let isShared: Bool
+    /// To change the unit: such a change happens once in many thousand readings.
+    private static let change = 8.0
+    /// What a stretch has to win over leaving the unit as it is.
+    public static let threshold = 12.0
+    /// Fewer readings than that are outliers, not a unit.
+    public static let shortest = 3
+    /// How far from the level, in its own deviations, the middle of a stretch may lie.
+    private static let fit = 2.5
+    /// How strange a stretch's middle has to be for anybody, so that the readings around need not be asked.
+    private static let plain = 4.0
+
+    /// The types whose units can be told by their values.
+    public static var types: Set<QuantityType> { UnitModel.types }
+
+    /// `nil` for a type whose unit its values don't tell.
+    ///
+    /// - Parameter isShared: whether the readings may be several persons'.
+    public init?(_ type: QuantityType, isShared: Bool = false) {
+        self.isShared = isShared
+        guard let model = UnitModel.of(type) else { return nil }
+        self.type = type
+        self.model = model
+        conversions = model.units.compactMap { try? type.conversion(from: $0) }
+        guard conversions.count == model.units.count else { return nil }
+    }
+
+    /// Whether values between these two can be in no other unit, so that nothing has to be looked for.
+    public func cannotBeWrong(_ low: Double, _ high: Double) -> Bool {
+        guard !model.isRate, low >= model.low, high <= model.high else { return false }
+        return conversions.allSatisfy { conversion in
+            // Where the usual range, read in another unit, lies apart from itself.
+            let (first, last) = (conversion(model.low), conversion(model.high))
+            return conversion.isIdentity || last < model.low || first > model.high
+        }
+    }
+
+    /// Where the level is, and how sure that is.
+    private struct Level {
+        var position = 0.0
+        var variance = -1.0
+        var time: Int64 = 0
+
+        var isKnown: Bool { variance >= 0 }
+
+        /// How far off a position is, in squared deviations.
+        func distance(_ other: Double, at time: Int64, _ model: UnitModel) -> Double {
+            guard isKnown else { return 0 }
+            let difference = other - position
+            return difference * difference / (spread(at: time, model) + model.noise * model.noise)
+        }
+
+        private func spread(at time: Int64, _ model: UnitModel) -> Double {
+            let days = max(0, Double(time - self.time) / 86_400e6)
+            return min(variance + model.drift * model.drift * days, model.reach * model.reach)
+        }
+
+        mutating func take(_ other: Double, at time: Int64, _ model: UnitModel) {
+            defer { self.time = time }
+            guard isKnown else {
+                position = other
+                variance = model.noise * model.noise
+                return
+            }
+            let before = spread(at: time, model)
+            // An outlier moves the level by its weight under Student's t, not by its distance.
+            let noise = model.noise * model.noise * (1 + distance(other, at: time, model) / 3)
+            let gain = before / (before + noise)
+            position += gain * (other - position)
+            variance = (1 - gain) * before
+        }
+    }
+
+    private struct Path {
+        var cost: Double
+        var level: Level
+    }
+
+    /// One reading under one unit; `nil` where that is the unit it has, or it has no place there.
+    private func position(_ reading: MisunitReading, _ state: Int) -> Double? {
+        let conversion: UnitConversion?
+        if state == 0 {
+            let known = model.units.firstIndex { $0.code == reading.unit.code }
+            conversion = known.map { conversions[$0] } ?? (try? type.conversion(from: reading.unit))
+        } else {
+            let unit = model.units[state - 1]
+            if unit.code == reading.unit.code || !model.units.contains(where: { $0.code == reading.unit.code }) { return nil }
+            conversion = conversions[state - 1]
+        }
+        guard let value = conversion?.convert(reading.numeral), reading.duration > 0 || !model.isRate else { return nil }
+        if let limits = type.hardLimits, state > 0, !limits.contains(value) { return nil }
+        return model.position(value, days: reading.duration)
+    }
+
+    /// Finds the stretches of one series.
+    ///
+    /// - Parameter readings: in order of time; some hundred thousand at most, since a byte or two is kept for each and unit.
+    public func stretches(of readings: [MisunitReading], series: Int64 = 0) -> [MisunitStretch] {
+        let readings = readings.filter { position($0, 0) != nil }
+        let units = walk(readings)
+        var stretches: [MisunitStretch] = []
+        var index = 0
+        while index < readings.count {
+            // A stretch begins and ends with a reading that is judged; what a witness lies in is the state around it.
+            guard units[index] != 0, !readings[index].isWitness else {
+                index += 1
+                continue
+            }
+            let first = index
+            while index < readings.count, units[index] == units[first] || readings[index].isWitness { index += 1 }
+            while readings[index - 1].isWitness { index -= 1 }
+            if let stretch = judge(first..<index, state: Int(units[first]), readings, series) { stretches.append(stretch) }
+        }
+        return stretches
+    }
+
+    /// The unit of each reading on the cheapest way: 0 for the one it has.
+    private func walk(_ readings: [MisunitReading]) -> [UInt8] {
+        let count = model.units.count + 1
+        var paths = (0..<count).map { Path(cost: $0 == 0 ? 0 : Self.change, level: Level()) }
+        var previous = [UInt8](repeating: 0, count: readings.count * count)
+        for (index, reading) in readings.enumerated() {
+            let time = reading.start.microseconds
+            if reading.isWitness {
+                for state in 0..<count { previous[index * count + state] = UInt8(state) }
+                guard let position = position(reading, 0) else { continue }
+                for state in 0..<count { paths[state].level.take(position, at: time, model) }
+                continue
+            }
+            var next: [Path] = []
+            for state in 0..<count {
+                guard let position = position(reading, state) else {
+                    next.append(Path(cost: .infinity, level: Level()))
+                    continue
+                }
+                var best = Path(cost: .infinity, level: Level())
+                for (from, path) in paths.enumerated() where path.cost < .infinity {
+                    let cost =
+                        path.cost + (from == state ? 0 : Self.change) + model.strangeness(position)
+                        + UnitModel.surprise(path.level.distance(position, at: time, model))
+                    if cost < best.cost {
+                        best = Path(cost: cost, level: path.level)
+                        previous[index * count + state] = UInt8(from)
+                    }
+                }
+                best.level.take(position, at: time, model)
+                next.append(best)
+            }
+            paths = next
+        }
+        var units = [UInt8](repeating: 0, count: readings.count)
+        var state = paths.indices.min { paths[$0].cost < paths[$1].cost } ?? 0
+        for index in readings.indices.reversed() {
+            units[index] = UInt8(state)
+            state = Int(previous[index * count + state])
+        }
+        return units
+    }
+
+    /// Whether a stretch is far better off in the other unit, by the readings around it and by what people's values are.
+    private func judge(
+        _ stretch: Range<Int>, state: Int, _ readings: [MisunitReading], _ series: Int64
+    ) -> MisunitStretch? {
+        let own = readings[stretch].filter { !$0.isWitness }
+        guard own.count >= Self.shortest, let first = own.first, let last = own.last else { return nil }
+        let around = Array(readings[max(0, stretch.lowerBound - 40)..<stretch.lowerBound].suffix(40))
+        let behind = Array(readings[stretch.upperBound..<min(readings.count, stretch.upperBound + 40)])
+        var level = Level()
+        for reading in around {
+            if let position = position(reading, 0) { level.take(position, at: reading.start.microseconds, model) }
+        }
+        let asItIs = cost(readings[stretch], behind, state: 0, level)
+        let instead = cost(readings[stretch], behind, state: state, level)
+        let evidence = asItIs - instead - 2 * Self.change
+        guard evidence >= Self.threshold else { return nil }
+        let before = own.compactMap { position($0, 0) }.sorted()
+        let after = own.compactMap { position($0, state) }.sorted()
+        guard before.count == own.count, after.count == own.count else { return nil }
+        let neighbours = (around.suffix(20) + behind.prefix(20)).compactMap { position($0, 0) }.sorted()
+        let middle = after[after.count / 2]
+        let isPlain = model.strangeness(middle) == 0 && model.strangeness(before[before.count / 2]) > Self.plain
+        if !isPlain {
+            guard !isShared else { return nil }
+            // The usual range does not decide alone: the readings around have to be there, and to fit.
+            guard !neighbours.isEmpty else { return nil }
+            let days = min(gap(around.last, first), gap(last, behind.first))
+            let allowed = (model.noise * model.noise + min(model.drift * model.drift * days, model.reach * model.reach))
+                .squareRoot()
+            guard (middle - neighbours[neighbours.count / 2]).magnitude <= Self.fit * allowed else { return nil }
+        }
+        return MisunitStretch(
+            series: series, type: type, taken: first.unit, fits: model.units[state - 1], from: first.start, to: last.start,
+            count: own.count, before: value(before[before.count / 2]), after: value(middle),
+            around: neighbours.isEmpty ? nil : value(neighbours[neighbours.count / 2]), evidence: evidence)
+    }
+
+    private func gap(_ one: MisunitReading?, _ other: MisunitReading?) -> Double {
+        guard let one, let other else { return .infinity }
+        return Double(other.start.microseconds - one.start.microseconds) / 86_400e6
+    }
+
+    /// What it costs to read a stretch in a unit, and some readings behind it as they are.
+    private func cost(_ stretch: ArraySlice<MisunitReading>, _ behind: [MisunitReading], state: Int, _ level: Level) -> Double {
+        var level = level
+        var cost = 0.0
+        for (reading, state) in stretch.map({ ($0, $0.isWitness ? 0 : state) }) + behind.map({ ($0, 0) }) {
+            guard let position = position(reading, state) else { continue }
+            if !reading.isWitness {
+                cost +=
+                    model.strangeness(position)
+                    + UnitModel.surprise(level.distance(position, at: reading.start.microseconds, model))
+            }
+            level.take(position, at: reading.start.microseconds, model)
+        }
+        return cost
+    }
+
+    private func value(_ position: Double) -> Double { model.isLinear ? position : exponential(position) }
+}

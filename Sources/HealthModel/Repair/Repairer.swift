@@ -1,0 +1,154 @@
+/// Says of each sample what a repair makes of it, or why it is left alone. Keeps the last conversions, so one for each run.
+///
+/// A repair of the value is judged by the type's plausible range: what is plausible only after it is repaired, what is plausible only
+/// before is right already, and between the two the person has to decide.
+public final class Repairer {
+    /// The reading as it should have been from the beginning.
+    public struct Outcome {
+        public var origin: Origin
+        public var numeral: Numeral
+        public var unit: Unit
+        public var value: Double
+        public var start: Instant
+        public var end: Instant
+        public var zone: ZoneOffset?
+        public var timeOrigin: TimeOrigin
+        /// What identity would have been computed from, had it been read rightly.
+        public var nominalStart: Int64
+    }
+
+    public enum Verdict {
+        case repaired(Outcome)
+        case left(RepairReason)
+    }
+
+    public let repair: Repair
+    /// Whether also those are repaired that could be right as they are.
+    private let takesAmbiguous: Bool
+    private let latest: Int64
+    private var origins: [ObjectIdentifier: (old: Origin, new: Origin)] = [:]
+    private var conversions: [Key: UnitConversion?] = [:]
+
+    private struct Key: Hashable {
+        var type: QuantityType
+        var unit: Unit
+    }
+
+    /// - Parameters:
+    ///   - takesAmbiguous: repairs also what could be right as it is.
+    ///   - now: what would start more than a day later is left alone.
+    public init(_ repair: Repair, takesAmbiguous: Bool, now: Instant) {
+        self.repair = repair
+        self.takesAmbiguous = takesAmbiguous
+        latest = now.microseconds + Calendar.day
+    }
+
+    /// Judges one sample.
+    public func judge(_ sample: QuantitySample) -> Verdict {
+        var outcome = Outcome(
+            origin: sample.origin, numeral: sample.numeral, unit: sample.unit, value: sample.value, start: sample.start,
+            end: sample.end, zone: sample.zone, timeOrigin: sample.timeOrigin, nominalStart: sample.nominalStart)
+        switch repair {
+        case .unit(let unit):
+            if sample.unit.code == unit.code { return .left(.hasTheUnit) }
+            outcome.unit = unit
+            return judged(outcome, instead: sample)
+        case .scale(let factor):
+            guard let product = sample.numeral.times(factor) else { return .left(.impossibleValue) }
+            outcome.numeral = product
+            return judged(outcome, instead: sample)
+        case .shift(let offset):
+            let moved = (
+                sample.start.microseconds.addingReportingOverflow(offset), sample.end.microseconds.addingReportingOverflow(offset)
+            )
+            guard !moved.0.overflow, !moved.1.overflow else { return .left(.impossibleTime) }
+            outcome.start.microseconds = moved.0.partialValue
+            outcome.end.microseconds = moved.1.partialValue
+            outcome.nominalStart &+= offset
+            outcome.timeOrigin = .deviceCorrected
+            return timed(outcome)
+        case .zone(let rules): return moved(outcome, sample, to: rules)
+        case .subject(let subject):
+            if sample.origin.subject == subject { return .left(.sameSubject) }
+            outcome.origin = origin(instead: sample.origin) {
+                Origin(subject: subject, type: $0.type, source: $0.source, device: $0.device)
+            }
+            return .repaired(outcome)
+        case .type(let type):
+            if sample.origin.type == type { return .left(.sameType) }
+            guard let conversion = conversion(from: sample.unit, of: type) else { return .left(.noConversion) }
+            outcome.value = conversion.convert(sample.numeral) + 0
+            guard isPossible(outcome.value, type) else { return .left(.impossibleValue) }
+            outcome.origin = origin(instead: sample.origin) {
+                Origin(subject: $0.subject, type: type, source: $0.source, device: $0.device)
+            }
+            return .repaired(outcome)
+        }
+    }
+
+    /// A repair of the value, by what the type's range says of the value before and after it.
+    private func judged(_ outcome: Outcome, instead sample: QuantitySample) -> Verdict {
+        let type = sample.origin.type
+        guard let conversion = conversion(from: outcome.unit, of: type) else { return .left(.noConversion) }
+        var outcome = outcome
+        // SQLite knows no negative zero.
+        outcome.value = conversion.convert(outcome.numeral) + 0
+        guard isPossible(outcome.value, type) else { return .left(.impossibleValue) }
+        guard let range = type.plausible else { return takesAmbiguous ? .repaired(outcome) : .left(.noRange) }
+        switch (range.contains(sample.value), range.contains(outcome.value)) {
+        case (false, true): return .repaired(outcome)
+        case (true, false): return .left(.plausibleAsItIs)
+        case (true, true): return takesAmbiguous ? .repaired(outcome) : .left(.bothPlausible)
+        case (false, false): return takesAmbiguous ? .repaired(outcome) : .left(.neitherPlausible)
+        }
+    }
+
+    /// The wall clock stays; a time that it shows twice, or never, in the zone is left to the person.
+    private func moved(_ outcome: Outcome, _ sample: QuantitySample, to rules: TimeZoneRules) -> Verdict {
+        guard let zone = sample.zone else { return .left(.noZone) }
+        var outcome = outcome
+        func instant(_ time: Instant) -> (Instant, ZoneOffset)? {
+            let wall = time.wallTime(at: zone)
+            let offsets = rules.offsets(at: wall)
+            return offsets.count == 1 ? (wall.instant(at: offsets[0]), offsets[0]) : nil
+        }
+        guard let start = instant(sample.start), let end = instant(sample.end), end.0 >= start.0 else {
+            return .left(.noSuchLocalTime)
+        }
+        if start.1 == zone { return .left(.sameZone) }
+        (outcome.start, outcome.zone) = start
+        outcome.end = end.0
+        // A nominal time that is the wall's stays what it is; one that is the instant moves with it.
+        if sample.nominalStart == sample.start.microseconds { outcome.nominalStart = start.0.microseconds }
+        return timed(outcome)
+    }
+
+    private func timed(_ outcome: Outcome) -> Verdict {
+        // A device clock that was never set starts at 1970.
+        guard outcome.start.microseconds >= 31_536_000_000_000, outcome.end.microseconds <= latest else {
+            return .left(.impossibleTime)
+        }
+        return .repaired(outcome)
+    }
+
+    private func isPossible(_ value: Double, _ type: QuantityType) -> Bool {
+        value.isFinite && (type.hardLimits?.contains(value) ?? true)
+    }
+
+    private func conversion(from unit: Unit, of type: QuantityType) -> UnitConversion? {
+        let key = Key(type: type, unit: unit)
+        if let known = conversions[key] { return known }
+        let conversion = try? type.conversion(from: unit)
+        conversions[key] = .some(conversion)
+        return conversion
+    }
+
+    /// One object for all samples of a series.
+    private func origin(instead old: Origin, _ make: (Origin) -> Origin) -> Origin {
+        if let known = origins[ObjectIdentifier(old)] { return known.new }
+        if origins.count > 10_000 { origins.removeAll() }
+        let new = make(old)
+        origins[ObjectIdentifier(old)] = (old, new)
+        return new
+    }
+}

@@ -1,0 +1,77 @@
+/// A range of versions as a person writes it: `2.1`, `<2.1`, `>=1.0 <2.1`, `1.0...2.0`.
+///
+/// Versions are compared piece by piece: numbers as numbers (1.10 comes behind 1.9), all else as text.
+public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
+    private struct Bound: Hashable, Sendable {
+        var comparison: String
+        var version: String
+    }
+
+    private let bounds: [Bound]
+    /// As it was written.
+    public let description: String
+
+    /// Reads a range; `nil` where a bound has no version.
+    public init?(_ text: some StringProtocol) {
+        description = String(text)
+        var bounds: [Bound] = []
+        for word in text.split(separator: " ") {
+            if let dots = word.firstRange(of: "...") {
+                bounds.append(Bound(comparison: ">=", version: String(word[..<dots.lowerBound])))
+                bounds.append(Bound(comparison: "<=", version: String(word[dots.upperBound...])))
+                continue
+            }
+            let comparison = ["<=", ">=", "<", ">", "="].first { word.hasPrefix($0) } ?? ""
+            bounds.append(Bound(comparison: comparison, version: String(word.dropFirst(comparison.count))))
+        }
+        guard !bounds.isEmpty, text.utf8.count < 256, bounds.allSatisfy({ !$0.version.isEmpty }) else { return nil }
+        self.bounds = bounds
+    }
+
+    /// Whether the version lies within; a version nobody knows lies in no range.
+    public func contains(_ version: String?) -> Bool {
+        guard let version, !version.isEmpty else { return false }
+        return bounds.allSatisfy { bound in
+            let order = Self.order(version, bound.version)
+            return switch bound.comparison {
+            case "<": order < 0
+            case "<=": order <= 0
+            case ">": order > 0
+            case ">=": order >= 0
+            default: order == 0
+            }
+        }
+    }
+
+    private static func order(_ one: String, _ other: String) -> Int {
+        let (own, others) = (pieces(one), pieces(other))
+        for index in 0..<max(own.count, others.count) {
+            // A missing piece is a zero: 2 is 2.0.
+            let left = index < own.count ? own[index] : "0"
+            let right = index < others.count ? others[index] : "0"
+            if let number = UInt64(left), let second = UInt64(right) {
+                if number != second { return number < second ? -1 : 1 }
+            } else if left != right {
+                return left < right ? -1 : 1
+            }
+        }
+        return 0
+    }
+
+    /// `v2.10b3` is 2, 10, b, 3.
+    private static func pieces(_ version: String) -> [String] {
+        var pieces: [String] = []
+        var text = Substring(version)
+        if let first = text.first, first == "v" || first == "V" { text = text.dropFirst() }
+        while let first = text.first {
+            guard first.isLetter || first.isNumber else {
+                text = text.dropFirst()
+                continue
+            }
+            let piece = text.prefix { first.isNumber ? $0.isNumber : $0.isLetter }
+            pieces.append(String(piece))
+            text = text.dropFirst(piece.count)
+        }
+        return pieces
+    }
+}

@@ -1,0 +1,52 @@
+/// Everything said about a sample beside its value: an immutable dictionary, shared by all samples that say the same.
+///
+///     let metadata = Metadata([("bodyTemperatureSensorLocation", .string("armpit")), ("wasUserEntered", .boolean(true))])
+///     metadata.json  // {"bodyTemperatureSensorLocation":"armpit","wasUserEntered":true}
+public final class Metadata: Hashable, Sendable {
+    /// Longest JSON read, in bytes.
+    public static let maximumLength = 65_536
+
+    /// The entries, ordered by the bytes of their keys.
+    public let entries: [(key: String, value: MetadataValue)]
+
+    /// The one JSON object for these entries: no blanks, keys in order of their bytes.
+    public let json: String
+
+    /// Nothing said.
+    public static let empty = Metadata([])
+
+    /// Metadata of these entries in any order; of a key that stands twice, the last counts.
+    public init(_ entries: [(String, MetadataValue)]) {
+        var byKey: [String: MetadataValue] = [:]
+        for (key, value) in entries { byKey[key] = value }
+        let sorted = byKey.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        var bytes: [UInt8] = [UInt8(ascii: "{")]
+        for (key, value) in sorted {
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            JSONText.write(key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            value.write(to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        self.entries = sorted.map { (key: $0.key, value: $0.value) }
+        self.json = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Reads what ``json`` prints: one flat object of strings, numbers, booleans and quantities. Blanks are refused.
+    ///
+    /// - Throws: ``MetadataError``.
+    public convenience init(json: String) throws(MetadataError) {
+        self.init(try MetadataParser.parse(json))
+    }
+
+    /// Whether nothing is said.
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// The value under a key.
+    public subscript(key: String) -> MetadataValue? { entries.first { $0.key == key }?.value }
+
+    /// Equal metadata print the same.
+    public static func == (one: Metadata, other: Metadata) -> Bool { one === other || one.json == other.json }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(json) }
+}

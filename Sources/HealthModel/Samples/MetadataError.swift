@@ -1,0 +1,20 @@
+/// Why a text is not metadata as ``Metadata/json`` prints it.
+public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The byte at this offset, counted from 0, does not belong there.
+    case malformed(offset: Int)
+    /// A key stands twice.
+    case repeated(key: String)
+    /// A quantity's unit is not a UCUM code.
+    case unit(UnitError)
+    /// Longer than ``Metadata/maximumLength`` bytes.
+    case tooLong
+
+    public var description: String {
+        switch self {
+        case .malformed(let offset): "metadata: unexpected character at position \(offset + 1)"
+        case .repeated(let key): "metadata: the key \(key) stands twice"
+        case .unit(let error): "metadata: \(error)"
+        case .tooLong: "metadata: longer than \(Metadata.maximumLength) bytes"
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/// The app, device service or file that a sample comes from, with its version (HealthKit's `HKSourceRevision`).
+public struct SourceRevision: Hashable, Sendable {
+    /// Stays the same over versions, such as `file.withings-weight`; part of a sample's identity.
+    public var id: String
+    /// For people.
+    public var name: String
+    /// The app's version, where it is known.
+    public var version: String?
+
+    /// Describes a source.
+    public init(id: String, name: String, version: String? = nil) {
+        self.id = id
+        self.name = name
+        self.version = version
+    }
+}
+
+/// The hardware that measured (HealthKit's `HKDevice`).
+public struct Device: Hashable, Sendable {
+    /// The most durable name the device has: maker, model and serial number where known. Part of a sample's identity.
+    public var key: String
+    /// What people call it.
+    public var name: String?
+    /// Who makes it.
+    public var manufacturer: String?
+    /// The maker's name for the kind of device.
+    public var model: String?
+    /// The number of this one device.
+    public var serial: String?
+    /// The hardware's revision.
+    public var hardware: String?
+    /// The version of the software in it.
+    public var firmware: String?
+    /// The version of the app that speaks with it.
+    public var software: String?
+    /// The unique device identifier that regulators ask for, its device part.
+    public var udi: String?
+
+    public init(
+        key: String, name: String? = nil, manufacturer: String? = nil, model: String? = nil, serial: String? = nil,
+        hardware: String? = nil, firmware: String? = nil, software: String? = nil, udi: String? = nil
+    ) {
+        self.key = key
+        self.name = name
+        self.manufacturer = manufacturer
+        self.model = model
+        self.serial = serial
+        self.hardware = hardware
+        self.firmware = firmware
+        self.software = software
+        self.udi = udi
+    }
+}
+
+/// Where a series of samples comes from: whose, of which type, from which source and device.
+///
+/// Interned by ``OriginRegistry``: samples of one series share one object, so that what depends on the series alone is
+/// computed once.
+public final class Origin: Hashable, Sendable {
+    /// The person's UUID, or ``Origin/unassigned``.
+    public let subject: String
+    /// What is measured.
+    public let type: QuantityType
+    /// The app or file that it came from.
+    public let source: SourceRevision
+    /// What measured it, where that is known.
+    public let device: Device?
+    /// What the identity of every sample in the series is keyed with.
+    public let seriesKey: SeriesKey
+    /// The type's, at hand for every sample.
+    public let hardLimits: ClosedRange<Double>?
+    /// Values that need no second look.
+    public let inconspicuous: ClosedRange<Double>
+    /// A value that stands for none, NaN where there is no such.
+    public let sentinel: Double
+
+    /// The subject of a reading of a shared device that could be anybody's.
+    public static let unassigned = "unassigned"
+
+    /// Describes a series.
+    public init(subject: String, type: QuantityType, source: SourceRevision, device: Device? = nil) {
+        self.subject = subject
+        self.type = type
+        self.source = source
+        self.device = device
+        hardLimits = type.hardLimits
+        inconspicuous = Self.inconspicuous(type)
+        sentinel = type.sentinel
+        seriesKey = SeriesKey(subject: subject, type: type, source: source.id, device: device?.key ?? "")
+    }
+
+    private static func inconspicuous(_ type: QuantityType) -> ClosedRange<Double> {
+        let all = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
+        return (type.hardLimits ?? all).clamped(to: type.plausible ?? all)
+    }
+
+    public static func == (one: Origin, other: Origin) -> Bool {
+        one === other
+            || (one.type == other.type && one.subject == other.subject && one.source == other.source
+                && one.device == other.device)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(subject)
+        hasher.combine(source)
+        hasher.combine(device)
+    }
+}
+
+/// Hands out one ``Origin`` for equal descriptions, and resolves merged devices to the key they go by.
+public final class OriginRegistry {
+    /// The person whose readings these are unless a source says otherwise.
+    public let subject: String
+    /// Old device key to the key it was merged into (`devices merge`), before any identity is computed.
+    private let aliases: [String: String]
+    private var origins: Set<Origin> = []
+
+    /// Makes an empty registry for one subject's readings.
+    public init(subject: String, aliases: [String: String] = [:]) {
+        self.subject = subject
+        self.aliases = aliases
+    }
+
+    /// The one origin of a series; the same object each time.
+    public func origin(
+        type: QuantityType, source: SourceRevision, device: Device? = nil, subject: String? = nil
+    ) -> Origin {
+        var device = device
+        if let key = device?.key, let target = aliases[key] { device?.key = target }
+        return origins.insert(
+            Origin(subject: subject ?? self.subject, type: type, source: source, device: device)
+        ).memberAfterInsert
+    }
+}

@@ -1,0 +1,181 @@
+import CSodium
+
+/// A reading's identity: the same bits on every hub and for ever, computed from what was received and from nothing that we made
+/// of it.
+///
+/// Written as a UUID of version 8 (RFC 9562): 48 bits of the nominal start in Unix milliseconds, then 12 and 62 bits of a keyed
+/// hash.
+///
+///      0                   1                   2                   3
+///     | milliseconds, high 32 bits                                   |
+///     | milliseconds, low 16 bits     | 8 (4) | hash, high 12 bits   |
+///     |10| hash, low 62 bits                                         |
+///     |                                                              |
+public struct SampleIdentity: Hashable, Comparable, Sendable {
+    /// Of the nominal start, since 1970, 48 bits.
+    public let milliseconds: UInt64
+    /// The upper 12 bits of the hash.
+    public let high: UInt16
+    /// The lower 62 bits of the hash.
+    public let low: UInt64
+
+    /// Puts the parts of a UUID of version 8 together.
+    @inlinable public init(milliseconds: UInt64, high: UInt16, low: UInt64) {
+        self.milliseconds = milliseconds & 0xFFFF_FFFF_FFFF
+        self.high = high & 0xFFF
+        self.low = low & 0x3FFF_FFFF_FFFF_FFFF
+    }
+
+    /// From a nominal start in microseconds and the hash.
+    public init(nominalStart: Int64, high: UInt16, low: UInt64) {
+        self.init(milliseconds: Self.milliseconds(nominalStart), high: high, low: low)
+    }
+
+    /// Numerical order of the UUIDs, which is the order of nominal starts.
+    @inlinable public static func < (one: SampleIdentity, other: SampleIdentity) -> Bool {
+        if one.milliseconds != other.milliseconds { return one.milliseconds < other.milliseconds }
+        if one.high != other.high { return one.high < other.high }
+        return one.low < other.low
+    }
+}
+
+extension SampleIdentity: CustomStringConvertible {
+    /// The UUID in lower case, 36 characters.
+    public var description: String {
+        String(unsafeUninitializedCapacity: 36) { write(into: $0) }
+    }
+
+    @discardableResult public func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        let upper = milliseconds << 16 | 0x8000 | UInt64(high)
+        let lower = 0x8000_0000_0000_0000 | low
+        var index = 0
+        for word in [upper, lower] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                if index == 8 || index == 13 || index == 18 || index == 23 {
+                    buffer[index] = UInt8(ascii: "-")
+                    index += 1
+                }
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 0xF
+                buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                index += 1
+            }
+        }
+        return index
+    }
+
+    /// Reads a UUID of version 8; `nil` for any other text.
+    public init?(_ text: some StringProtocol) {
+        var words: [UInt64] = [0, 0]
+        var digits = 0
+        for (index, byte) in text.utf8.enumerated() {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            let value: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            guard digits < 32 else { return nil }
+            words[digits / 16] = words[digits / 16] << 4 | UInt64(value)
+            digits += 1
+        }
+        guard digits == 32, words[0] >> 12 & 0xF == 8, words[1] >> 62 == 2 else { return nil }
+        self.init(milliseconds: words[0] >> 16, high: UInt16(words[0] & 0xFFF), low: words[1])
+    }
+}
+
+/// The key of the hash for one series: the first 16 bytes of SHA-256 over `vitalgate-series-1`, subject, type, source id and device
+/// key, each followed by a newline.
+public struct SeriesKey: Hashable, Sendable {
+    let first: UInt64
+    let second: UInt64
+
+    /// Prepares what all samples of a series have in common.
+    public init(subject: String, type: QuantityType, source: String, device: String) {
+        let text = ["vitalgate-series-1", subject, type.id, source, device].map { $0 + "\n" }.joined()
+        var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+        let bytes = Array(text.utf8)
+        crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
+        (first, second) = digest.withUnsafeBytes {
+            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+    }
+
+    /// SipHash-2-4 with 128 bits of output, from libsodium: a keyed hash made for short messages.
+    func hash(_ message: UnsafeRawBufferPointer) -> (high: UInt16, low: UInt64) {
+        var key = (first, second)
+        var digest: (UInt64, UInt64) = (0, 0)
+        withUnsafeBytes(of: &key) { key in
+            withUnsafeMutableBytes(of: &digest) { digest in
+                // The three pointers are never nil: tuples have storage, a message has at least its times.
+                if let output = digest.bindMemory(to: UInt8.self).baseAddress,
+                    let input = message.bindMemory(to: UInt8.self).baseAddress,
+                    let key = key.bindMemory(to: UInt8.self).baseAddress
+                {
+                    _ = crypto_shorthash_siphashx24(output, input, UInt64(message.count), key)
+                }
+            }
+        }
+        return (UInt16(truncatingIfNeeded: digest.1.littleEndian) & 0xFFF, digest.0.littleEndian & 0x3FFF_FFFF_FFFF_FFFF)
+    }
+}
+
+extension SampleIdentity {
+    /// The identity of a reading that its maker gave no id.
+    ///
+    /// - Parameters:
+    ///   - start, end: nominal times in microseconds: the instants where the source gives them, else the wall clock read as UTC, else
+    ///     the time of receipt.
+    ///   - unit: the canonical UCUM code of the unit as received.
+    ///   - ordinal: tells equal readings of one frame apart, and the second pass of an hour that occurs twice.
+    public init(series: SeriesKey, start: Int64, end: Int64, numeral: Numeral, unit: Unit, ordinal: UInt32) {
+        let code = unit.code
+        let (high, low) = withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
+            buffer.storeBytes(of: start.littleEndian, toByteOffset: 0, as: Int64.self)
+            buffer.storeBytes(of: end.littleEndian, toByteOffset: 8, as: Int64.self)
+            buffer.storeBytes(of: ordinal.littleEndian, toByteOffset: 16, as: UInt32.self)
+            var length = 20
+            length += numeral.write(canonicalInto: UnsafeMutableRawBufferPointer(rebasing: buffer[length...]))
+            buffer[length] = UInt8(ascii: " ")
+            length += 1
+            var code = code
+            code.withUTF8 { bytes in
+                let count = min(bytes.count, buffer.count - length)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[length..<length + count])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<count]))
+                length += count
+            }
+            return series.hash(UnsafeRawBufferPointer(rebasing: buffer[..<length]))
+        }
+        self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
+    }
+
+    /// The identity of a reading that carries its maker's own record id: the id and its version stand in place of time and value.
+    public init(series: SeriesKey, start: Int64, record: RecordIdentifier) {
+        let message = Array("record\n\(record.id)\n\(record.version)\n".utf8)
+        let (high, low) = message.withUnsafeBytes { series.hash($0) }
+        self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
+    }
+
+    @inline(__always) static func milliseconds(_ microseconds: Int64) -> UInt64 {
+        UInt64(bitPattern: microseconds.flooredQuotientAndRemainder(dividingBy: 1000).quotient) & 0xFFFF_FFFF_FFFF
+    }
+}
+
+/// A record id that its maker gave (HealthKit's sync identifier and sync version): a higher version replaces a lower one.
+public struct RecordIdentifier: Hashable, Sendable {
+    /// The record's id, as the maker gives it.
+    public var id: String
+    /// Which edition of the record.
+    public var version: Int64
+
+    /// Names an edition of a record.
+    public init(id: String, version: Int64) {
+        self.id = id
+        self.version = version
+    }
+}

@@ -1,0 +1,197 @@
+/// Why a condition cannot be read.
+public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was expected, or is not known.
+    public var reason: String
+    /// In characters from 1.
+    public var position: Int
+
+    public var description: String { "\(reason) (at character \(position) of the condition)" }
+}
+
+extension SamplePredicate {
+    /// Longest condition that is read.
+    public static let maximumLength = 4096
+
+    /// The fields that a condition may speak of, as far as they are known beforehand.
+    public static let fields =
+        ["value", "start", "end", "duration", "zone", "subject", "group", "time.origin"]
+        + sourceFields.map { "source.\($0)" } + deviceFields.map { "device.\($0)" } + originalFields.map { "original.\($0)" }
+        + ["metadata.KEY"]
+
+    fileprivate static let sourceFields = ["id", "name", "version"]
+    fileprivate static let deviceFields = [
+        "key", "name", "manufacturer", "model", "serial", "hardware", "firmware", "software", "udi",
+    ]
+    fileprivate static let originalFields = ["value", "unit"]
+
+    /// Reads a condition.
+    public init(_ text: String) throws(PredicateError) {
+        guard text.utf8.count <= Self.maximumLength else {
+            throw PredicateError(reason: "the condition is too long", position: 1)
+        }
+        var parser = PredicateParser(text)
+        root = try parser.disjunction(depth: 0)
+        try parser.end()
+    }
+}
+
+/// Reads conditions by recursive descent: `or` binds loosest, then `and`, then `not`.
+private struct PredicateParser {
+    private let characters: [Character]
+    private var index = 0
+
+    init(_ text: String) { characters = Array(text) }
+
+    private func error(_ reason: String, at position: Int? = nil) -> PredicateError {
+        PredicateError(reason: reason, position: (position ?? index) + 1)
+    }
+
+    private mutating func skipBlanks() {
+        while index < characters.count, characters[index].isWhitespace { index += 1 }
+    }
+
+    mutating func end() throws(PredicateError) {
+        skipBlanks()
+        if index < characters.count { throw error("expected 'and', 'or' or the end") }
+    }
+
+    mutating func disjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node {
+        var node = try conjunction(depth: depth)
+        while takeWord("or") { node = .or(node, try conjunction(depth: depth)) }
+        return node
+    }
+
+    private mutating func conjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node {
+        var node = try negation(depth: depth)
+        while takeWord("and") { node = .and(node, try negation(depth: depth)) }
+        return node
+    }
+
+    private mutating func negation(depth: Int) throws(PredicateError) -> SamplePredicate.Node {
+        guard depth < 64 else { throw error("the condition is nested too deeply") }
+        if takeWord("not") { return .not(try negation(depth: depth + 1)) }
+        skipBlanks()
+        if index < characters.count, characters[index] == "(" {
+            index += 1
+            let node = try disjunction(depth: depth + 1)
+            skipBlanks()
+            guard index < characters.count, characters[index] == ")" else { throw error("expected ')'") }
+            index += 1
+            return node
+        }
+        let field = try field()
+        let comparison = try comparison()
+        return .comparison(field, comparison, try literal())
+    }
+
+    private mutating func takeWord(_ word: String) -> Bool {
+        skipBlanks()
+        let end = index + word.count
+        guard end <= characters.count, String(characters[index..<end]).lowercased() == word,
+            end == characters.count || characters[end].isWhitespace || characters[end] == "("
+        else { return false }
+        index = end
+        return true
+    }
+
+    private mutating func field() throws(PredicateError) -> SamplePredicate.Field {
+        skipBlanks()
+        let start = index
+        while index < characters.count,
+            characters[index].isLetter || characters[index].isNumber || "._".contains(characters[index])
+        {
+            index += 1
+        }
+        let name = String(characters[start..<index])
+        switch name {
+        case "value": return .value
+        case "start": return .start
+        case "end": return .end
+        case "duration": return .duration
+        case "zone": return .zone
+        case "subject": return .subject
+        case "group": return .group
+        case "time.origin": return .timeOrigin
+        default: break
+        }
+        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+        if parts.count == 2 {
+            switch parts[0] {
+            case "source" where SamplePredicate.sourceFields.contains(parts[1]): return .source(parts[1])
+            case "device"
+            where SamplePredicate.deviceFields.contains(parts[1]):
+                return .device(parts[1])
+            case "original" where SamplePredicate.originalFields.contains(parts[1]): return .original(parts[1])
+            case "metadata": return .metadata(parts[1])
+            default: break
+            }
+        }
+        let fields = SamplePredicate.fields.joined(separator: ", ")
+        throw error(
+            name.isEmpty ? "expected a field such as value or source.name" : "there is no field '\(name)'; fields are \(fields)",
+            at: start)
+    }
+
+    private mutating func comparison() throws(PredicateError) -> SamplePredicate.Comparison {
+        skipBlanks()
+        for comparison in SamplePredicate.Comparison.allCases {
+            let symbol = comparison.rawValue
+            guard index + symbol.count <= characters.count, String(characters[index..<index + symbol.count]) == symbol else {
+                continue
+            }
+            index += symbol.count
+            // `==` is what programmers write.
+            if comparison == .equal, index < characters.count, characters[index] == "=" { index += 1 }
+            return comparison
+        }
+        throw error("expected =, !=, <, <=, >, >= or ~")
+    }
+
+    private mutating func literal() throws(PredicateError) -> SamplePredicate.Literal {
+        skipBlanks()
+        guard index < characters.count else { throw error("expected a value to compare with") }
+        let quote = characters[index]
+        if quote == "'" || quote == "\"" {
+            let start = index + 1
+            guard let end = characters[start...].firstIndex(of: quote) else { throw error("the quote is not closed") }
+            index = end + 1
+            return .text(String(characters[start..<end]))
+        }
+        let start = index
+        let word = try word()
+        guard let numeral = try? Numeral(word) else { return .text(word) }
+        let behind = index
+        skipBlanks()
+        guard index < characters.count, characters[index] != ")", !takesWord("and"), !takesWord("or") else {
+            index = behind
+            return .number(numeral, nil)
+        }
+        let code = try self.word()
+        do throws(UnitError) {
+            return .number(numeral, try Unit(ucum: code))
+        } catch {
+            throw self.error("\(error)", at: start)
+        }
+    }
+
+    private func takesWord(_ word: String) -> Bool {
+        var copy = self
+        return copy.takeWord(word)
+    }
+
+    /// Up to the next blank, or to a parenthesis that was not opened in the word.
+    private mutating func word() throws(PredicateError) -> String {
+        let start = index
+        var depth = 0
+        while index < characters.count, !characters[index].isWhitespace {
+            if characters[index] == "(" { depth += 1 }
+            if characters[index] == ")" {
+                if depth == 0 { break }
+                depth -= 1
+            }
+            index += 1
+        }
+        guard index > start else { throw error("expected a value to compare with") }
+        return String(characters[start..<index])
+    }
+}

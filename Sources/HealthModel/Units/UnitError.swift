@@ -1,0 +1,48 @@
+/// Why a text is not a unit, or why one unit does not convert to another.
+public enum UnitError: Error, Hashable, Sendable {
+    /// No such unit in that dialect; the suggestion is the code that was probably meant.
+    case unknown(code: String, dialect: UnitDialect, suggestion: String?)
+    /// The text breaks the dialect's grammar at this byte, counted from 0.
+    case malformed(code: String, offset: Int)
+    /// A unit with its own zero or a logarithm (`Cel`, `dB`) stands in a product or a power, which has no meaning.
+    case notCombinable(code: String, symbol: String)
+    /// The two units measure different things.
+    case unlike(from: String, fromDimension: Dimension, to: String, toDimension: Dimension)
+    /// One unit counts mass and the other amount of substance; only a molar mass (g/mol) connects them.
+    case needsMolarMass(from: String, to: String)
+}
+
+/// The language that a unit's text is written in; `%` is 0.01 in one and the ratio itself in the other.
+public enum UnitDialect: String, Hashable, Sendable {
+    /// The Unified Code for Units of Measure, case-sensitive form.
+    case ucum = "UCUM"
+    /// HealthKit's unit strings, as `HKUnit(from:)` reads them.
+    case healthKit = "HealthKit"
+}
+
+extension UnitError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknown("", let dialect, _): "an empty text is not a \(dialect.rawValue) unit"
+        case .unknown(let code, let dialect, let suggestion):
+            "\(code) is not a \(dialect.rawValue) unit" + (suggestion.map { "; did you mean \($0)?" } ?? "")
+        case .malformed(let code, let offset): "\(code) is not a unit: unexpected character at position \(offset + 1)"
+        case .notCombinable(let code, let symbol): "\(code) is not a unit: \(symbol) cannot be multiplied, divided or raised"
+        case .unlike(let from, let fromDimension, let to, let toDimension):
+            "\(from) (\(fromDimension)) cannot be converted to \(to) (\(toDimension))"
+                + Self.hint(from, other: toDimension)
+        case .needsMolarMass(let from, let to):
+            "\(from) cannot be converted to \(to) without the substance's molar mass in g/mol"
+        }
+    }
+
+    /// UCUM's `F` and `C` are farad and coulomb, which nobody who asks for a temperature means.
+    private static func hint(_ code: String, other: Dimension) -> String {
+        guard other == Dimension([.temperature: 1]) else { return "" }
+        switch code {
+        case "F": return "; did you mean [degF]?"
+        case "C": return "; did you mean Cel?"
+        default: return ""
+        }
+    }
+}

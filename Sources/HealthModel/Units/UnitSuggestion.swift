@@ -1,0 +1,61 @@
+/// Guesses which unit was meant by a text that is none.
+enum UnitSuggestion {
+    /// An unknown unit's error with the whole text and a suggestion; other errors as they are.
+    static func completed(_ error: UnitError, text: String, dialect: UnitDialect) -> UnitError {
+        switch error {
+        case .unknown(let symbol, _, _):
+            return .unknown(code: text, dialect: dialect, suggestion: suggestion(for: text, symbol: symbol, dialect: dialect))
+        case .malformed(_, let offset) where text.utf8.count <= UCUMParser.maximumLength:
+            guard let meant = word(text, dialect: dialect) else { return .malformed(code: text, offset: offset) }
+            return .unknown(code: text, dialect: dialect, suggestion: meant)
+        default:
+            return error
+        }
+    }
+
+    private static func suggestion(for text: String, symbol: String, dialect: UnitDialect) -> String? {
+        if let whole = word(text, dialect: dialect) { return whole }
+        guard symbol != text, let part = word(symbol, dialect: dialect) else { return nil }
+        let candidate = text.replacing(symbol, with: part, maxReplacements: 1)
+        return expression(candidate, dialect: dialect) == nil ? nil : candidate
+    }
+
+    /// The same unit in this dialect where the other dialect knows the text, else what people write.
+    private static func word(_ text: String, dialect: UnitDialect) -> String? {
+        if let code = colloquial[text.lowercased()] {
+            return dialect == .ucum ? code : (try? UCUMParser.parse(code))?.healthKitString
+        }
+        switch dialect {
+        case .ucum: return (try? HealthKitUnitParser.parse(text))?.code
+        case .healthKit: return (try? UCUMParser.parse(text))?.healthKitString
+        }
+    }
+
+    private static func expression(_ text: String, dialect: UnitDialect) -> UnitExpression? {
+        switch dialect {
+        case .ucum: try? UCUMParser.parse(text)
+        case .healthKit: try? HealthKitUnitParser.parse(text)
+        }
+    }
+
+    /// What displays, exports and people write, in lower case, and the UCUM code of it.
+    private static let colloquial = [
+        "bpm": "/min", "beats/min": "/min", "beats per minute": "/min", "rpm": "/min", "brpm": "/min", "breaths/min": "/min",
+        "f": "[degF]", "°f": "[degF]", "℉": "[degF]", "ºf": "[degF]", "degf": "[degF]", "fahrenheit": "[degF]",
+        "deg f": "[degF]", "[degf]": "[degF]",
+        "c": "Cel", "°c": "Cel", "℃": "Cel", "ºc": "Cel", "degc": "Cel", "celsius": "Cel", "deg c": "Cel", "cel": "Cel",
+        "[degc]": "Cel",
+        "lb": "[lb_av]", "lbs": "[lb_av]", "pound": "[lb_av]", "pounds": "[lb_av]", "[lb]": "[lb_av]",
+        "oz": "[oz_av]", "ounce": "[oz_av]", "ounces": "[oz_av]", "st": "[stone_av]", "stone": "[stone_av]",
+        "stones": "[stone_av]", "kgs": "kg", "kg": "kg", "kilo": "kg", "kilogram": "kg", "kilograms": "kg", "gram": "g",
+        "grams": "g", "mcg": "ug", "in": "[in_i]", "inch": "[in_i]", "inches": "[in_i]", "ft": "[ft_i]", "feet": "[ft_i]",
+        "foot": "[ft_i]", "mile": "[mi_i]", "miles": "[mi_i]", "mi": "[mi_i]", "mph": "[mi_i]/h", "kmh": "km/h",
+        "km/hr": "km/h", "kph": "km/h", "yard": "[yd_i]", "yards": "[yd_i]", "mmhg": "mm[Hg]", "mm hg": "mm[Hg]",
+        "mm[hg]": "mm[Hg]", "inhg": "[in_i'Hg]", "cmh2o": "cm[H2O]", "psi": "[psi]", "kpa": "kPa", "hpa": "hPa",
+        "mg/dl": "mg/dL", "mmol/l": "mmol/L", "iu": "[iU]", "ppm": "[ppm]", "ppb": "[ppb]", "percent": "%", "pct": "%",
+        "sec": "s", "secs": "s", "second": "s", "seconds": "s", "minute": "min", "minutes": "min", "mins": "min", "hr": "h",
+        "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "msec": "ms", "calories": "kcal", "calorie": "kcal",
+        "ohm": "Ohm", "ohms": "Ohm", "ω": "Ohm", "watts": "W", "watt": "W", "steps": "1{steps}",
+        "step": "1{steps}", "count": "1", "db": "dB", "dbspl": "dB[SPL]", "dba": "dB[SPL]", "litre": "L", "liter": "L",
+    ]
+}

@@ -1,0 +1,95 @@
+import HealthModel
+
+/// A rule of the gate that holds a sample back.
+public struct GateRule: Hashable, Sendable, CustomStringConvertible {
+    /// As the ledger writes it.
+    public let name: String
+    /// A rule by its name.
+    public init(_ name: String) { self.name = name }
+    public var description: String { name }
+
+    /// Outside what physics or the code of the type allows, whoever the person is.
+    public static let impossible = GateRule("impossible-value")
+    /// Outside what living people show, and in no common unit of the type would it be inside: no repair of a unit would mend it.
+    public static let implausible = GateRule("implausible-value")
+    /// A number by which devices say that they have none.
+    public static let sentinel = GateRule("sentinel-value")
+    /// The device says that the sensor had no contact.
+    public static let noContact = GateRule("no-contact")
+    /// The device says that the measurement went wrong: a moved cuff, a displaced sensor.
+    public static let badMeasurement = GateRule("bad-measurement")
+    /// The time is that of a device's clock which nobody could compare with ours.
+    public static let clockUnknown = GateRule("clock-unknown")
+
+    /// What the rule means, for a person who judges.
+    public var explanation: String {
+        switch self {
+        case .impossible: "outside what physics or the type's definition allows"
+        case .implausible: "outside what living people show, in whatever common unit"
+        case .sentinel: "a number by which devices say that they have no value"
+        case .noContact: "the device says that the sensor had no contact"
+        case .badMeasurement: "the device says that the measurement went wrong"
+        case .clockUnknown: "its time is that of a clock that could not be read"
+        default: name
+        }
+    }
+}
+
+/// Decides whether a sample can be a measurement at all.
+///
+/// A value that would be plausible in another common unit of its type passes: 98.2 °C is no body temperature, but a perfectly good 98.2 °F
+/// under the wrong unit, and what mends that works on samples (Decisions/0006).
+public struct Gate: Sendable {
+    /// The gate with its rules.
+    public init() {}
+
+    /// The rule that holds the sample back, or `nil` where it may pass.
+    @inlinable public func rule(against sample: borrowing QuantitySample) -> GateRule? {
+        // Nearly every sample ends here.
+        if sample.origin.inconspicuous.contains(sample.value), sample.metadata == nil, sample.value != sample.origin.sentinel {
+            return nil
+        }
+        return examine(sample)
+    }
+
+    /// Judges the samples of a batch from `first` on.
+    public func judge(_ batch: inout [GatedSample], from first: Int = 0) {
+        for index in first..<batch.count {
+            if let rule = rule(against: batch[index].sample) { batch[index].rule = rule }
+        }
+    }
+
+    @usableFromInline func examine(_ sample: borrowing QuantitySample) -> GateRule? {
+        if let limits = sample.origin.hardLimits, !limits.contains(sample.value) { return .impossible }
+        if let metadata = sample.metadata, let rule = Self.status(metadata) { return rule }
+        if sample.value == sample.origin.sentinel { return .sentinel }
+        if sample.origin.inconspicuous.contains(sample.value) { return nil }
+        return sample.origin.type.isPlausible(sample.numeral, besides: sample.unit) ? nil : .implausible
+    }
+
+    /// What the device's own status says.
+    private static func status(_ metadata: Metadata) -> GateRule? {
+        for (key, value) in metadata.entries {
+            switch (key, value) {
+            case ("sensorContact", .string("notDetected")): return .noContact
+            case ("bodyMovement", .boolean(true)), ("cuffTooLoose", .boolean(true)), ("improperPosition", .boolean(true)):
+                return .badMeasurement
+            case ("sensorStatus", .string(let names)), ("measurementStatus", .string(let names)):
+                for name in names.split(separator: ",") {
+                    if noContact.contains(String(name)) { return .noContact }
+                    if bad.contains(String(name)) { return .badMeasurement }
+                }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// Names of status bits (GATT Specification Supplement: PLX and glucose measurement status).
+    private static let noContact: Set<String> = ["sensor_unconnected_to_user", "sensor_disconnected"]
+    private static let bad: Set<String> = [
+        "sensor_displaced", "sensor_malfunctioning", "equipment_malfunction_detected", "questionable_measurement_detected",
+        "invalid_measurement_detected", "sensor_malfunction", "strip_insertion_error", "strip_type_incorrect",
+        "sensor_temperature_too_high", "sensor_temperature_too_low", "sensor_read_interrupted",
+    ]
+}

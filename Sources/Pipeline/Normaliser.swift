@@ -1,0 +1,252 @@
+import HealthModel
+
+/// Turns readings into samples: canonical unit, instants, identity. One for each stream of frames, since local times are settled by the
+/// order in which they come.
+public final class Normaliser {
+    /// What came out so far; the caller takes it away.
+    public struct Output {
+        /// Readings that became samples, with what the gate says of each.
+        public var samples: [GatedSample] = []
+        /// Readings whose time or unit is open.
+        public var refusals: [Refusal] = []
+        /// Nothing yet.
+        public init() {}
+    }
+
+    /// Whether any time so far was a local one, so that the zone matters.
+    public private(set) var readsLocalTimes = false
+
+    private var clock: WallClock
+    private let zone: TimeZoneRules
+    private var latest: Int64
+    private var received: Instant
+    /// The clock that the local times come from, where it was compared with ours and is not what the zone says. Such a clock knows no
+    /// summer time, so the zone's rules have no part in it.
+    public var learnedClock: LearnedClock?
+    /// In which pass of an hour that occurs twice a reading was seen first, and about when that hour was.
+    private var passes: [SampleIdentity: ZoneOffset] = [:]
+    private var passesNear: Int64?
+    /// The last conversion of each type, since a stream rarely changes the unit.
+    private var units: [Unit?] = Array(repeating: nil, count: 256)
+    private var conversions: [UnitConversion] = Array(repeating: .identity, count: 256)
+
+    /// A device clock that was never set starts at 1970; nobody's sensors are that old.
+    private static let earliest = Instant(seconds: 31_536_000)
+    /// 2025-01-01: a hub that shows an earlier time has not been told the time since it was switched on. What arrives then is neither too
+    /// early nor in the future; the caller holds it back.
+    public static let earliestHub = Instant(seconds: 1_735_689_600)
+    private var isHubLost = false
+
+    /// - Parameters:
+    ///   - zone: of local times.
+    ///   - received: when the readings arrived, by the hub's clock; what lies more than a day behind it is refused.
+    public init(zone: TimeZoneRules, received: Instant) {
+        clock = WallClock(zone: zone)
+        self.zone = zone
+        self.received = received
+        latest = received.microseconds + Calendar.day
+    }
+
+    /// A reading this fresh was taken just now, which tells the two passes of an hour that occurs twice apart.
+    private static let fresh: Int64 = 300_000_000
+
+    /// Takes the readings of one frame that arrived at a time of its own.
+    public func normalise(_ frame: [Reading], received: Instant, into output: inout Output) {
+        self.received = received
+        isHubLost = received < Self.earliestHub
+        latest = isHubLost ? .max : received.microseconds + Calendar.day
+        if case .wall(let start, _, nil)? = frame.first?.time, learnedClock == nil {
+            let offsets = zone.offsets(at: start)
+            let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
+            if offsets.count == 2, fresh.count == 1 {
+                readsLocalTimes = true
+                append(toldApart(frame, pass: fresh[0]), offset: fresh[0], into: &output)
+                return
+            }
+        }
+        normalise(frame, into: &output)
+    }
+
+    /// Takes the readings of one frame: all of them become samples, or one refusal says why not.
+    public func normalise(_ frame: [Reading], into output: inout Output) {
+        guard !frame.isEmpty else { return }
+        if case .wall(let start, _, let ticks) = frame[0].time {
+            readsLocalTimes = true
+            if let learnedClock {
+                // The offset is only shown with the sample; its instant comes from what was learned.
+                let instant = Instant(microseconds: start.microseconds &- learnedClock.ahead(at: start))
+                append(frame, offset: zone.offset(at: instant), into: &output)
+                return
+            }
+            if !clock.pending.isEmpty, !clock.continuesPending(start) { release(next: start, into: &output) }
+            if let near = passesNear, abs(near - start.microseconds) > Calendar.day { forgetPasses() }
+            switch clock.answer(for: frame[0], wall: start, ticks: ticks) {
+            case .offset(let offset):
+                append(frame, offset: offset, into: &output)
+            case .oneOfTwo(let offset):
+                append(toldApart(frame, pass: offset), offset: offset, into: &output)
+            case .held:
+                for reading in frame.dropFirst() { clock.hold(reading) }
+            case .refused(let reason):
+                output.refusals.append(Refusal(reason, at: frame[0].place, readings: frame.count))
+            }
+        } else {
+            append(frame, offset: .utc, into: &output)
+        }
+    }
+
+    /// Releases what was held back; call it once at the end of the stream.
+    public func finish(into output: inout Output) { release(next: nil, into: &output) }
+
+    private func release(next: WallTime?, into output: inout Output) {
+        guard !clock.pending.isEmpty else { return }
+        let (readings, offsets) = clock.settle(next: next)
+        var index = 0
+        while index < readings.count {
+            let end = readings[index...].firstIndex { $0.place != readings[index].place } ?? readings.count
+            let frame = Array(readings[index..<end])
+            if let offsets {
+                append(toldApart(frame, pass: offsets[index]), offset: offsets[index], into: &output)
+            } else {
+                output.refusals.append(
+                    Refusal(
+                        "this local time occurs twice in \(zone.identifier) and the order of the file does not tell which is meant; "
+                            + "a fixed offset such as --time-zone +01:00 does",
+                        at: frame[0].place, readings: frame.count))
+            }
+            index = end
+        }
+    }
+
+    /// The same value at the same local time in the other pass of an hour that occurs twice is another reading, not the first one again.
+    private func toldApart(_ frame: [Reading], pass: ZoneOffset) -> [Reading] {
+        var frame = frame
+        for position in frame.indices where frame[position].record == nil {
+            let reading = frame[position]
+            guard case .wall(let start, let end, _) = reading.time else { continue }
+            let identity = SampleIdentity(
+                series: reading.origin.seriesKey, start: start.microseconds, end: end.microseconds, numeral: reading.numeral,
+                unit: reading.unit, ordinal: reading.ordinal)
+            passesNear = start.microseconds
+            if let earlier = passes[identity], earlier != pass {
+                frame[position].ordinal |= 0x8000_0000
+            } else {
+                passes[identity] = pass
+            }
+        }
+        return frame
+    }
+
+    private func forgetPasses() {
+        passes.removeAll()
+        passesNear = nil
+    }
+
+    private func append(_ frame: [Reading], offset: ZoneOffset, into output: inout Output) {
+        let first = output.samples.count
+        do throws(Refusal) {
+            // By pointer: a reading holds references, and a copy of it would count them all.
+            let refusal = frame.withUnsafeBufferPointer { readings -> Refusal? in
+                do throws(Refusal) {
+                    for index in readings.indices {
+                        guard let reading = readings.baseAddress.map({ $0 + index }) else { break }
+                        output.samples.append(try sample(reading, wallOffset: offset))
+                    }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            if let refusal { throw refusal }
+        } catch {
+            output.samples.removeSubrange(first...)
+            output.refusals.append(Refusal(error.reason, at: error.place, readings: frame.count))
+            return
+        }
+        guard frame.count > 1 else { return }
+        // The group's number is made of its members' identities: the same on every hub, whatever their order.
+        var group: UInt64 = 0
+        for (index, reading) in frame.enumerated() where reading.group == .frame {
+            group ^= output.samples[first + index].sample.identity.low
+        }
+        for (index, reading) in frame.enumerated() where reading.group == .frame {
+            output.samples[first + index].sample.group = max(group, 1)
+        }
+    }
+
+    private func sample(_ reading: UnsafePointer<Reading>, wallOffset: ZoneOffset) throws(Refusal) -> GatedSample {
+        let start: Instant
+        let end: Instant
+        let nominalStart: Int64
+        let nominalEnd: Int64
+        let zone: ZoneOffset?
+        var timeOrigin = TimeOrigin.device
+        switch reading.pointee.time {
+        case .instants(let first, let last, let offset):
+            (start, end, zone) = (first, last, offset)
+            (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
+        case .wall(let first, let last, _) where learnedClock != nil:
+            let ahead = learnedClock?.ahead(at: first) ?? 0
+            start = Instant(microseconds: first.microseconds &- ahead)
+            end = Instant(microseconds: last.microseconds &- ahead)
+            zone = wallOffset
+            (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
+            timeOrigin = .deviceCorrected
+        case .wall(let first, let last, _):
+            (start, zone) = (first.instant(at: wallOffset), wallOffset)
+            end = last == first ? start : last.instant(at: offset(ofEnd: last, start: start, wallOffset))
+            (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
+        case .receipt:
+            (start, end, zone) = (received, received, nil)
+            (nominalStart, nominalEnd) = (received.microseconds, received.microseconds)
+            timeOrigin = .receipt
+        }
+        guard start >= Self.earliest || isHubLost else {
+            throw Refusal("the time lies before 1971: the clock it comes from was not set", at: reading.pointee.place)
+        }
+        guard start.microseconds <= latest, end.microseconds <= latest else {
+            throw Refusal("the time lies in the future", at: reading.pointee.place)
+        }
+        guard end >= start else { throw Refusal("it ends before it starts", at: reading.pointee.place) }
+        let value = try conversion(of: reading).convert(reading.pointee.numeral)
+        guard value.isFinite else { throw Refusal("the number is out of range", at: reading.pointee.place) }
+        let identity =
+            if let record = reading.pointee.record {
+                SampleIdentity(series: reading.pointee.origin.seriesKey, start: nominalStart, record: record)
+            } else {
+                SampleIdentity(
+                    series: reading.pointee.origin.seriesKey, start: nominalStart, end: nominalEnd,
+                    numeral: reading.pointee.numeral,
+                    unit: reading.pointee.unit, ordinal: reading.pointee.ordinal)
+            }
+        var sample = QuantitySample(
+            origin: reading.pointee.origin, identity: identity, nominalStart: nominalStart, start: start, end: end, value: value,
+            numeral: reading.pointee.numeral, unit: reading.pointee.unit, zone: zone, timeOrigin: timeOrigin, received: received,
+            metadata: reading.pointee.metadata, record: reading.pointee.record, timeResolution: reading.pointee.timeResolution)
+        if case .shared(let number) = reading.pointee.group { sample.group = number }
+        return GatedSample(sample: consume sample, rule: nil, repeats: reading.pointee.repeats, place: reading.pointee.place)
+    }
+
+    /// Clocks may change between start and end; then the end goes by those that hold at the end, where that is settled.
+    private func offset(ofEnd end: WallTime, start: Instant, _ startOffset: ZoneOffset) -> ZoneOffset {
+        let period = zone.period(at: start)
+        // A clock that nobody changed goes on as it did.
+        guard period.offset == startOffset, end.instant(at: startOffset) >= period.until else { return startOffset }
+        let offsets = zone.offsets(at: end)
+        return offsets.count == 1 ? offsets[0] : startOffset
+    }
+
+    private func conversion(of reading: UnsafePointer<Reading>) throws(Refusal) -> UnitConversion {
+        let type = reading.pointee.origin.type
+        let slot = Int(type.index) & 255
+        if let unit = units[slot], unit == reading.pointee.unit { return conversions[slot] }
+        do throws(UnitError) {
+            let conversion = try type.conversion(from: reading.pointee.unit)
+            units[slot] = reading.pointee.unit
+            conversions[slot] = conversion
+            return conversion
+        } catch {
+            throw Refusal("\(type.id): \(error)", at: reading.pointee.place)
+        }
+    }
+}

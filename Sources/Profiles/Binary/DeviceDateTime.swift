@@ -1,0 +1,74 @@
+import HealthModel
+import Wire
+
+/// A date and time as Bluetooth devices send it: seven octets, local time of the device, 0 for a year, month or day that is not
+/// known (GATT Specification Supplement, Date Time).
+///
+///     ┌──────────────┬───────┬─────┬───────┬─────────┬─────────┐
+///     │ year u16     │ month │ day │ hours │ minutes │ seconds │
+///     └──────────────┴───────┴─────┴───────┴─────────┴─────────┘
+public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
+    public var year: Int
+    public var month: Int
+    public var day: Int
+    public var hours: Int
+    public var minutes: Int
+    public var seconds: Int
+
+    static let width = 7
+
+    /// Whether there is such a date and time, as far as its parts are known; the calendar begins in 1582.
+    var isValid: Bool {
+        guard year == 0 || (1582...9999).contains(year), month <= 12, hours < 24, minutes < 60, seconds < 60 else { return false }
+        // A leap year stands for an unknown year, and a long month for an unknown month.
+        return day <= (month == 0 ? 31 : Calendar.daysInMonth(month, year: year == 0 ? 2000 : year))
+    }
+
+    /// The time on a wall clock, where no part is unknown.
+    public var wallTime: WallTime? {
+        guard year > 0, month > 0, day > 0 else { return nil }
+        let days = Int64(Calendar.days(year: year, month: month, day: day))
+        return WallTime(microseconds: (days * 86_400 + Int64(hours * 3600 + minutes * 60 + seconds)) * 1_000_000)
+    }
+
+    /// `2026-11-20T06:31:00`; what is not known prints as zeros.
+    public var description: String {
+        func padded(_ number: Int, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + "T" + padded(hours, 2) + ":" + padded(minutes, 2)
+            + ":" + padded(seconds, 2)
+    }
+}
+
+extension DeviceDateTime {
+    /// The wall clock's time, to the second; `nil` outside the years 1582 to 9999.
+    init?(_ wall: WallTime) {
+        let (days, rest) = wall.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
+        let date = Calendar.date(days: Int(days))
+        guard (1582...9999).contains(date.year) else { return nil }
+        let second = Int(rest / 1_000_000)
+        self.init(
+            year: date.year, month: date.month, day: date.day, hours: second / 3600, minutes: second / 60 % 60,
+            seconds: second % 60)
+    }
+
+    /// As one integer, for a field's value.
+    init(packed: Int64) {
+        func part(_ shift: Int64) -> Int { Int(packed >> shift & 0xFF) }
+        self.init(
+            year: Int(packed >> 40 & 0xFFFF), month: part(32), day: part(24), hours: part(16), minutes: part(8), seconds: part(0))
+    }
+
+    var packed: Int64 {
+        Int64(year) << 40 | Int64(month) << 32 | Int64(day) << 24 | Int64(hours) << 16 | Int64(minutes) << 8 | Int64(seconds)
+    }
+
+    @inline(__always) static func read(_ reader: inout ByteReader) -> DeviceDateTime? {
+        guard reader.remaining >= width, let year = reader.unsigned(2), let rest = reader.unsigned(5) else { return nil }
+        func part(_ index: UInt64) -> Int { Int(rest >> (8 * index) & 0xFF) }
+        return DeviceDateTime(
+            year: Int(year), month: part(0), day: part(1), hours: part(2), minutes: part(3), seconds: part(4))
+    }
+}

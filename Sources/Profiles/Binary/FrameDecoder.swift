@@ -1,0 +1,236 @@
+import HealthModel
+import Wire
+
+/// Decodes the frames of one channel by its compiled layout.
+///
+///     var frame = DecodedFrame()
+///     try decoder.decode(bytes, into: &frame)
+///     decoder.numeral("heart_rate", in: frame)   // 72
+///     decoder.fieldsJSON(frame)                  // {"heart_rate":{"value":72,"unit":"/min"}, …}
+///
+/// Where bits or values are set that Bluetooth reserves for future use, a strict decoder refuses the frame; else they are passed
+/// over, an enumeration's value has no name, and ``DecodedFrame/hasReserved`` tells.
+public struct FrameDecoder: Sendable {
+    let plan: LayoutPlan
+    public let isStrict: Bool
+    /// What encrypted frames are opened with.
+    public var secrets: FrameSecrets
+
+    init(plan: LayoutPlan, isStrict: Bool, secrets: FrameSecrets = FrameSecrets()) {
+        self.plan = plan
+        self.isStrict = isStrict
+        self.secrets = secrets
+    }
+
+    /// Decodes a whole frame. The result keeps its buffers, so that a stream of frames allocates once.
+    ///
+    /// - Throws: ``FrameError`` with the offset of the first field that is wrong.
+    public func decode(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
+        frame.removeAll()
+        if let framing = plan.framing { return try decode(bytes, framedBy: framing, into: &frame) }
+        try decodeContent(bytes, into: &frame)
+    }
+
+    /// Decodes what is left of a frame when what frames it is taken off.
+    func decodeContent(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
+        var reader = ByteReader(bytes)
+        var word: UInt64 = 0
+        try run(plan.root, &reader, &word, record: -1, &frame)
+        frame.word = word
+        if !reader.isAtEnd {
+            // Octets behind the known fields may belong to a flag of the future; without such a flag the frame is damaged.
+            guard frame.mayBeLonger else { throw FrameError(reason: .overlong, offset: reader.offset, field: "") }
+        }
+    }
+
+    func name(_ step: LayoutStep) -> String {
+        let name = step.field >= 0 ? plan.fields[Int(step.field)].name : ""
+        return name.isEmpty && step.kind == .word ? "a word of flags" : name
+    }
+
+    func failure(_ reason: FrameError.Reason, _ step: LayoutStep, at offset: Int) -> FrameError {
+        FrameError(reason: reason, offset: offset, field: name(step))
+    }
+
+    /// Walks steps; `record` numbers the record they belong to.
+    func run(
+        _ steps: Range<Int>, _ reader: inout ByteReader, _ word: inout UInt64, record: Int32, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        let start = reader.offset
+        for index in steps {
+            let step = plan.steps[index]
+            guard step.condition.holds(word) else { continue }
+            switch step.kind {
+            case .integer, .word:
+                repeat {
+                    try integer(step, &reader, &word, record, &frame)
+                } while step.repetition == .toTheEnd && !reader.isAtEnd
+            case .sfloat, .float:
+                repeat {
+                    try medicalNumber(step, &reader, word, record, &frame)
+                } while step.repetition == .toTheEnd && !reader.isAtEnd
+            case .dateTime:
+                let offset = reader.offset
+                guard let time = DeviceDateTime.read(&reader) else { throw failure(.truncated, step, at: offset) }
+                guard time.isValid else { throw failure(.noSuchTime, step, at: offset) }
+                frame.entries.append(.init(kind: .dateTime, field: step.field, raw: time.packed, record: record))
+            case .text, .octets:
+                try text(step, &reader, record, &frame)
+            case .skip:
+                guard reader.octets(Int(step.width)) != nil else { throw failure(.truncated, step, at: reader.offset) }
+            case .checkCode:
+                if step.isOptional, reader.isAtEnd { continue }
+                let expected = CheckCode.endToEnd(reader.octets(since: start))
+                let offset = reader.offset
+                guard let code = reader.unsigned(2) else { throw failure(.truncated, step, at: offset) }
+                guard code == UInt64(expected) else { throw failure(.checkCode, step, at: offset) }
+                frame.entries.append(
+                    .init(kind: .number, field: step.field, raw: Int64(code), coefficient: Int64(code), record: record))
+            case .records: try records(step, &reader, &frame)
+            case .objects: try objects(step, &reader, &frame)
+            case .sealed:
+                try open(step, steps: (index + 1)..<steps.upperBound, &reader, &word, record, &frame)
+                return
+            case .product, .timeSum, .truth, .constant, .joined, .missing:
+                try compute(step, word, record, at: reader.offset, &frame)
+            case .literal, .choice, .numeral, .textTime, .clock, .blanks, .textSum, .measurements:
+                try line(step, &reader, &word, record, &frame)
+            }
+        }
+    }
+
+    @inline(__always) func variant(_ step: LayoutStep, _ word: UInt64) -> Int32 {
+        for index in step.variants where plan.variants[Int(index)].condition.holds(word) { return index }
+        return -1
+    }
+
+    @inline(__always) private func integer(
+        _ step: LayoutStep, _ reader: inout ByteReader, _ word: inout UInt64, _ record: Int32, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        let offset = reader.offset
+        let kept = reader
+        let width = Int(step.width)
+        let raw: Int64
+        if step.isSigned {
+            guard let value = reader.signed(width, bigEndian: step.isBigEndian) else {
+                throw failure(.truncated, step, at: offset)
+            }
+            raw = value
+        } else {
+            guard let value = reader.unsigned(width, bigEndian: step.isBigEndian) else {
+                throw failure(.truncated, step, at: offset)
+            }
+            raw = Int64(bitPattern: value)
+        }
+        if step.isPeeked { reader = kept }
+        let bits = UInt64(bitPattern: raw)
+        if bits & step.reserved != 0 {
+            try reserved(step, offset, &frame)
+            frame.mayBeLonger = true
+        }
+        for index in step.parts {
+            let part = plan.parts[Int(index)]
+            let value = part.value(of: bits)
+            if part.required >= 0, value != UInt64(part.required) { throw failure(.notThisFormat, step, at: offset) }
+            if part.allowed != 0, part.allowed >> value & 1 == 0 { try reserved(step, offset, &frame) }
+        }
+        if step.wordShift >= 0 {
+            let mask: UInt64 = step.wordWidth >= 64 ? .max : 1 << UInt64(step.wordWidth) - 1
+            word |= (bits & mask) << UInt64(step.wordShift)
+        }
+        guard step.field >= 0 else { return }
+        guard step.kind == .integer else {
+            frame.entries.append(.init(kind: .word, field: step.field, raw: raw, record: record))
+            return
+        }
+        var entry = DecodedFrame.Entry(kind: .number, field: step.field, raw: raw, variant: variant(step, word), record: record)
+        for index in step.specials where plan.specials[Int(index)].raw == raw {
+            entry.kind = .special
+            entry.special = plan.specials[Int(index)].name
+        }
+        if entry.kind == .number {
+            if raw < step.minimum || raw > step.maximum { throw failure(.prohibited, step, at: offset) }
+            if step.allowed != 0, bits > 63 || step.allowed >> bits & 1 == 0 {
+                try reserved(step, offset, &frame)
+                entry.kind = .special
+                entry.special = LayoutPlan.reservedName
+            }
+            (entry.coefficient, entry.exponent) = try scaled(raw, 0, entry.variant, step, offset)
+        }
+        frame.entries.append(entry)
+    }
+
+    private func reserved(_ step: LayoutStep, _ offset: Int, _ frame: inout DecodedFrame) throws(FrameError) {
+        if isStrict { throw failure(.reserved, step, at: offset) }
+        frame.hasReserved = true
+    }
+
+    /// Exact, as both factors are a whole number times a power of ten.
+    @inline(__always) func scaled(
+        _ coefficient: Int64, _ exponent: Int16, _ variant: Int32, _ step: LayoutStep, _ offset: Int
+    ) throws(FrameError) -> (Int64, Int16) {
+        guard variant >= 0 else { return (coefficient, exponent) }
+        let scale = plan.variants[Int(variant)]
+        if scale.binaryPower > 0 {
+            // n / 2^k is n × 5^k × 10^-k; factors of two in n would only add zeros behind the last digit.
+            if coefficient == 0 { return (0, exponent) }
+            let power = max(0, scale.binaryPower - coefficient.trailingZeroBitCount)
+            let whole = coefficient >> Int64(scale.binaryPower - power)
+            let (product, overflow) = whole.multipliedReportingOverflow(by: Self.powersOfFive[power])
+            if overflow { throw failure(.prohibited, step, at: offset) }
+            return (product, exponent - Int16(power))
+        }
+        let (product, overflow) = coefficient.multipliedReportingOverflow(by: scale.coefficient)
+        if overflow { throw failure(.prohibited, step, at: offset) }
+        return (product, exponent + scale.exponent)
+    }
+
+    private static let powersOfFive: [Int64] = (0...16).map { power in (0..<power).reduce(1) { product, _ in product * 5 } }
+
+    private func medicalNumber(
+        _ step: LayoutStep, _ reader: inout ByteReader, _ word: UInt64, _ record: Int32, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        let offset = reader.offset
+        guard let raw = reader.unsigned(step.kind == .sfloat ? 2 : 4, bigEndian: step.isBigEndian) else {
+            throw failure(.truncated, step, at: offset)
+        }
+        guard step.field >= 0 else { return }
+        var entry = DecodedFrame.Entry(
+            kind: .number, field: step.field, raw: Int64(raw), variant: variant(step, word), record: record)
+        let number =
+            step.kind == .sfloat
+            ? MedicalNumber(sfloat: UInt16(truncatingIfNeeded: raw)) : MedicalNumber(float: UInt32(truncatingIfNeeded: raw))
+        switch number {
+        case .decimal(let mantissa, let exponent):
+            (entry.coefficient, entry.exponent) = try scaled(Int64(mantissa), Int16(exponent), entry.variant, step, offset)
+        case .special(let special):
+            entry.kind = .special
+            entry.special = LayoutPlan.name(of: special)
+        }
+        frame.entries.append(entry)
+    }
+
+    private func text(
+        _ step: LayoutStep, _ reader: inout ByteReader, _ record: Int32, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        let kept = reader
+        let offset = reader.offset
+        var width = step.width == 0 ? reader.remaining - Int(step.kept) : Int(step.width)
+        if step.hasLength {
+            guard let length = reader.unsigned(1) else { throw failure(.truncated, step, at: offset) }
+            width = Int(length)
+        }
+        guard let octets = reader.octets(width) else { throw failure(.truncated, step, at: offset) }
+        if step.isPeeked { reader = kept }
+        guard step.field >= 0 else { return }
+        if step.kind == .octets {
+            frame.texts.append(
+                step.isReversed ? HexadecimalText.text(octets.reversed()) : HexadecimalText.text(octets))
+        } else {
+            // Some devices fill their texts with zeros up to a fixed size, or send what lies in memory behind the zero.
+            frame.texts.append(String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self))
+        }
+        frame.entries.append(
+            .init(kind: .text, field: step.field, text: Int32(frame.texts.count - 1), record: record))
+    }
+}

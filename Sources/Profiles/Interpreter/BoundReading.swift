@@ -1,0 +1,139 @@
+import HealthModel
+import Pipeline
+
+/// One reading of a channel, resolved against the columns of one file.
+final class BoundReading {
+    struct Limit {
+        let text: [UInt8]
+        let side: LimitText.Side
+        let limits: [(unit: Unit, numeral: Numeral)]
+    }
+
+    let cell: Int
+    let name: String
+    private let knownUnit: Unit?
+    let unitCell: Int
+    let conditions: [(cell: Int, values: [[UInt8]])]
+    private let isConditional: Bool
+    let limits: [Limit]
+    let group: UInt8?
+    let decimal: DecimalRule
+    let origins: OriginFinder
+    let metadata: MetadataFinder
+    let units: ByteMemo<Unit>
+
+    init?(
+        _ rule: ReadingRule, channel: TableChannel, binding: HeaderBinding, options: InterpreterOptions, origins: OriginFinder
+    ) {
+        guard binding.has(rule.column), rule.conditions.allSatisfy({ binding.has($0.column) }) else { return nil }
+        cell = binding.cells[rule.column]
+        name = binding.names[rule.column] ?? channel.columns[rule.column].name
+        var unitCell = -1
+        switch rule.unit {
+        case .fixed(let unit): knownUnit = unit
+        case .assumed(let unit, _): knownUnit = Self.override(rule.column, channel, binding, options) ?? unit
+        case .cell(let column):
+            knownUnit = nil
+            unitCell = binding.cells[column]
+        case .header(let column):
+            guard let spelling = binding.units[column], let unit = channel.units[spelling] else { return nil }
+            knownUnit = unit
+        }
+        self.unitCell = unitCell
+        conditions = rule.conditions.map { (binding.cells[$0.column], $0.values) }
+        isConditional = !conditions.isEmpty
+        limits = rule.texts.map { Limit(text: $0.text, side: $0.side, limits: $0.limits) }
+        group = channel.columns[rule.column].group
+        decimal =
+            group == UInt8(ascii: ",")
+            ? .point : group == UInt8(ascii: ".") ? .comma : channel.kind == .json ? .point : channel.decimal
+        self.origins = origins
+        // Last, behind every way out: an initialiser that fails runs no deinit.
+        units = ByteMemo()
+        metadata = MetadataFinder(channel.metadata + rule.metadata, binding)
+    }
+
+    deinit { units.deallocate() }
+
+    /// Whether one number in one cell is all there is to it.
+    var isPlain: Bool { !isConditional && decimal == .point && group == nil && metadata.isEmpty && knownUnit == nil }
+
+    /// The unit that a person gave for a column, by the file's name for it or the profile's.
+    static func override(_ column: Int, _ channel: TableChannel, _ binding: HeaderBinding, _ options: InterpreterOptions) -> Unit?
+    {
+        let names = [channel.columns[column].name, binding.names[column] ?? ""].map { $0.lowercased() }
+        return options.units.first { names.contains($0.key.lowercased()) }?.value
+    }
+
+    @inline(__always) func applies(_ cells: Cells) -> Bool { !isConditional || meetsConditions(cells) }
+
+    private func meetsConditions(_ cells: Cells) -> Bool {
+        for condition in conditions where !isOne(trimmed(cells[condition.cell]), of: condition.values) { return false }
+        return true
+    }
+
+    @inline(__always) func unit(_ cells: Cells) throws(BoundTable.Failure) -> Unit {
+        if let knownUnit { return knownUnit }
+        let text = trimmed(cells[unitCell])
+        if let unit = units.find(text) { return unit }
+        return try newUnit(text)
+    }
+
+    private func newUnit(_ text: UnsafeRawBufferPointer) throws(BoundTable.Failure) -> Unit {
+        guard !text.isEmpty else { throw .init("the unit is empty") }
+        guard text.count <= 128 else { throw .init("the unit is too long for one") }
+        let code = String(decoding: text, as: UTF8.self)
+        // UCUM comes first. HealthKit's strings are asked only where UCUM has no such code, so that `%` is always UCUM's.
+        guard let unit = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) else {
+            throw .init("the unit is neither a UCUM code nor a unit of HealthKit")
+        }
+        units.store(unit, for: text)
+        return unit
+    }
+
+    /// The number in a cell that is not empty; nothing where a text stands for the device's limit.
+    @inline(__always) func numeral(_ bytes: UnsafeRawBufferPointer, signs: DecimalSigns) throws(BoundTable.Failure) -> Numeral? {
+        if decimal == .point, let numeral = try? Numeral(parsing: bytes, groupSeparator: group) { return numeral }
+        return try unusualNumeral(bytes, signs)
+    }
+
+    private func unusualNumeral(_ bytes: UnsafeRawBufferPointer, _ signs: DecimalSigns) throws(BoundTable.Failure) -> Numeral? {
+        if decimal != .point, let numeral = try unusual(bytes, signs) { return numeral }
+        if limits.contains(where: { isOne(bytes, of: [$0.text]) }) { return nil }
+        throw .init("\(name): \(Self.reason(bytes, group))")
+    }
+
+    private static func reason(_ bytes: UnsafeRawBufferPointer, _ group: UInt8?) -> String {
+        do throws(NumeralError) {
+            _ = try Numeral(parsing: bytes, groupSeparator: group)
+            return "not a number"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func unusual(_ bytes: UnsafeRawBufferPointer, _ signs: DecimalSigns) throws(BoundTable.Failure) -> Numeral? {
+        switch decimal {
+        case .point, .comma: return try? Numeral(parsing: bytes, decimalSeparator: UInt8(ascii: ","), groupSeparator: group)
+        case .auto:
+            guard bytes.first.map({ $0 &- UInt8(ascii: "0") < 10 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }) == true
+            else {
+                return nil
+            }
+            switch signs.separator(of: bytes) {
+            case .success(let separator): return try? Numeral(parsing: bytes, decimalSeparator: separator)
+            case .failure(let undecided): throw .init("\(name): \(undecided.reason)")
+            }
+        }
+    }
+
+    /// The limit that a text stands for, in the reading's unit.
+    func limit(_ bytes: UnsafeRawBufferPointer, in unit: Unit) throws(BoundTable.Failure) -> (
+        numeral: Numeral, side: LimitText.Side
+    ) {
+        for limit in limits where isOne(bytes, of: [limit.text]) {
+            if let value = limit.limits.first(where: { $0.unit == unit }) { return (value.numeral, limit.side) }
+        }
+        throw .init("\(name) is beyond the device's limit, and the profile knows no limit in this unit")
+    }
+}

@@ -1,0 +1,163 @@
+import HealthModel
+import Pipeline
+
+/// A channel resolved against one file: what a row costs is a few comparisons, and no allocation.
+final class BoundTable {
+    struct Failure: Error {
+        var reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    private let channel: TableChannel
+    private let binding: HeaderBinding
+    private let width: Int
+    private let empties: [[UInt8]]
+    private let hasEmpties: Bool
+    private let isGuarded: Bool
+    private let skips: [(cell: Int, values: [[UInt8]], isNegated: Bool, outcome: FrameOutcome)]
+    private let readings: [BoundReading]
+    @exclusivity(unchecked) private var plain: PlainRow?
+    let times: TableTimes
+    @exclusivity(unchecked) var signs: DecimalSigns
+
+    /// The outcomes that need no text of their own.
+    private static let blank = FrameOutcome.skipped(SkipKind("blank"))
+    private static let noValue = FrameOutcome.skipped(SkipKind("no-value"))
+
+    /// - Returns: nothing where the file has no time or no reading of the channel's.
+    init?(
+        _ channel: TableChannel, binding: HeaderBinding, began: Timestamp?, options: InterpreterOptions, registry: OriginRegistry
+    ) {
+        guard let rule = channel.times.first(where: binding.has) else { return nil }
+        self.channel = channel
+        self.binding = binding
+        width = binding.width
+        empties = channel.empties
+        hasEmpties = !empties.isEmpty
+        skips = channel.skips.filter { binding.has($0.column) }.map {
+            (binding.cells[$0.column], $0.values, $0.isNegated, .skipped($0.kind))
+        }
+        isGuarded = !skips.isEmpty
+        readings = channel.readings.compactMap { rule in
+            BoundReading(
+                rule, channel: channel, binding: binding, options: options,
+                origins: OriginFinder(rule, channel: channel, binding: binding, registry: registry))
+        }
+        times = TableTimes(rule: rule, end: channel.end, binding: binding, began: began)
+        times.order = options.dateOrder
+        signs = DecimalSigns()
+        if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
+        guard let reading = readings.first else { return nil }
+        plain = readings.count == 1 && !isGuarded ? PlainRow(reading, times: times, width: width) : nil
+    }
+
+    deinit { plain?.deallocate() }
+
+    /// Interprets one row; appends nothing where it throws.
+    func interpret(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
+        if let plain, plain.take(cells, at: place, into: &output) { return .readings }
+        if cells.count != width || isGuarded || cells[0].isEmpty, let outcome = try guarded(cells) { return outcome }
+        let first = output.count
+        do throws(Failure) {
+            var time: ReadingTime?
+            for reading in readings where reading.applies(cells) {
+                let bytes = trimmed(cells[reading.cell])
+                if bytes.isEmpty || (hasEmpties && isOne(bytes, of: empties)) { continue }
+                let numeral = try reading.numeral(bytes, signs: signs)
+                // The time comes second: a row without values is not refused for its time.
+                let start: ReadingTime
+                if let time { start = time } else { start = try self.time(cells) }
+                time = start
+                let unit = try reading.unit(cells)
+                let origin = try reading.origins.origin(cells)
+                if let numeral {
+                    let metadata = try reading.metadata.metadata(cells, limit: nil)
+                    output.append(
+                        Reading(
+                            origin: origin, numeral: numeral, unit: unit, time: start, metadata: metadata,
+                            timeResolution: times.resolution, place: place))
+                } else {
+                    let limit = try reading.limit(bytes, in: unit)
+                    let metadata = try reading.metadata.metadata(cells, limit: limit.side)
+                    output.append(
+                        Reading(
+                            origin: origin, numeral: limit.numeral, unit: unit, time: start, metadata: metadata,
+                            timeResolution: times.resolution, place: place)
+                    )
+                }
+            }
+        } catch {
+            output.removeSubrange(first...)
+            if binding.isHeader(cells, of: channel) { return .notData }
+            throw error
+        }
+        switch output.count - first {
+        case 0: return Self.noValue
+        case 1: return .readings
+        default:
+            join(&output, from: first)
+            return .readings
+        }
+    }
+
+    /// What is decided before a row's values are looked at: its length, and the rules that skip it.
+    private func guarded(_ cells: Cells) throws(Failure) -> FrameOutcome? {
+        if isBlank(cells) { return Self.blank }
+        if cells.count != width { try checkWidth(cells) }
+        for skip in skips where isOne(trimmed(cells[skip.cell]), of: skip.values) != skip.isNegated { return skip.outcome }
+        return nil
+    }
+
+    private func time(_ cells: Cells) throws(Failure) -> ReadingTime {
+        do throws(TableTimes.Failure) {
+            return try times.time(cells)
+        } catch {
+            throw Failure(times.isEmpty(cells) ? "it has values and no time" : error.reason)
+        }
+    }
+
+    /// Readings of one row belong together; equal ones are told apart by their order.
+    private func join(_ output: inout [Reading], from first: Int) {
+        for index in first..<output.count {
+            output[index].group = .frame
+            var ordinal: UInt32 = 0
+            for other in first..<index
+            where output[other].origin == output[index].origin && output[other].numeral == output[index].numeral
+                && output[other].unit == output[index].unit
+            {
+                ordinal += 1
+            }
+            output[index].ordinal = ordinal
+        }
+    }
+
+    /// Notes what the row tells about the file's dates and decimal signs.
+    func survey(_ cells: Cells, _ orders: inout DateOrders, _ signs: inout DecimalSigns) {
+        guard cells.count >= width else { return }
+        orders.note(times.orders(cells))
+        for reading in readings where reading.decimal == .auto && reading.applies(cells) {
+            signs.note(trimmed(cells[reading.cell]))
+        }
+    }
+
+    private func isBlank(_ cells: Cells) -> Bool { cells.allSatisfy { trimmed($0).isEmpty } }
+
+    /// A row that is shorter was cut off; one that is longer has a separator too many, so its cells stand under wrong names.
+    private func checkWidth(_ cells: Cells) throws(Failure) {
+        guard cells.count >= width else { throw Failure("it has \(cells.count) columns and the header has \(width)") }
+        guard cells.dropFirst(width).allSatisfy({ trimmed($0).isEmpty }) else {
+            throw Failure("it has \(cells.count) columns and the header has \(width): a separator may stand inside a value")
+        }
+    }
+}
+
+extension HeaderBinding {
+    /// Whether a row is the header again, as in files that were put together.
+    func isHeader(_ cells: Cells, of channel: TableChannel) -> Bool {
+        guard channel.kind == .csv else { return false }
+        return zip(self.cells, names).allSatisfy { index, name in
+            guard let name, index >= 0 else { return true }
+            return index < cells.count && HeaderPattern.trimmed(String(decoding: cells[index], as: UTF8.self)) == name
+        }
+    }
+}

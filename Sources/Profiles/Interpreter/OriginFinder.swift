@@ -1,0 +1,120 @@
+import HealthModel
+import Pipeline
+
+/// Finds the origin of readings: once where the profile says it all, once for each combination of cells where the file does.
+final class OriginFinder {
+    private let registry: OriginRegistry
+    private let type: QuantityType?
+    private let typeCell: Int
+    private let source: SourceRule
+    private let device: DeviceRule?
+    private let binding: HeaderBinding
+    private let subjectCell: Int
+    /// The cells that tell origins apart.
+    let cells: [Int]
+    private let constant: Origin?
+    let memo = ByteMemo<Origin>()
+    private let scratch = CellScratch()
+    private var seen: Set<ObjectIdentifier> = []
+    /// More than any household or study writes into one file; a column that counts up would make a series of each row.
+    private static let maximumOrigins = 10_000
+
+    init(_ rule: ReadingRule, channel: TableChannel, binding: HeaderBinding, registry: OriginRegistry) {
+        self.registry = registry
+        self.binding = binding
+        source = channel.source
+        device = channel.device
+        switch rule.type {
+        case .fixed(let type): (self.type, typeCell) = (type, -1)
+        case .cell(let column): (type, typeCell) = (nil, binding.cells[column])
+        }
+        subjectCell = channel.subject.map { binding.cells[$0] } ?? -1
+        let named = (channel.source.columns + (channel.device?.columns ?? [])).map { binding.cells[$0] }
+        cells = ([typeCell, subjectCell] + named).filter { $0 >= 0 }
+        guard cells.isEmpty, let type else {
+            constant = nil
+            return
+        }
+        func text(_ rule: TextRule?) -> String? { if case .constant(let text)? = rule { text } else { nil } }
+        let revision = SourceRevision(
+            id: channel.source.id, name: text(channel.source.name) ?? channel.source.id, version: text(channel.source.version))
+        let device = channel.device.flatMap {
+            Self.device(name: text($0.name), manufacturer: text($0.manufacturer), model: text($0.model), serial: text($0.serial))
+        }
+        constant = registry.origin(type: type, source: revision, device: device)
+    }
+
+    deinit {
+        memo.deallocate()
+        scratch.deallocate()
+    }
+
+    @inline(__always) func origin(_ row: Cells) throws(BoundTable.Failure) -> Origin {
+        if let constant { return constant }
+        guard let key = scratch.key(row, cells) else { throw .init("a cell that names type, source or device is too long") }
+        if let origin = memo.find(key) { return origin }
+        let origin = try newOrigin(row)
+        memo.store(origin, for: key)
+        return origin
+    }
+
+    private func newOrigin(_ row: Cells) throws(BoundTable.Failure) -> Origin {
+        var hasControl = false
+        func text(_ rule: TextRule?) -> String? {
+            switch rule {
+            case nil: return nil
+            case .constant(let text): return text
+            case .cell(let column):
+                guard binding.has(column) else { return nil }
+                let cell = trimmed(row[binding.cells[column]])
+                // Names part lines in keys and exports; a control character has no place in one.
+                if cell.contains(where: { $0 < 0x20 }) { hasControl = true }
+                return cell.isEmpty ? nil : String(decoding: cell, as: UTF8.self)
+            }
+        }
+        var type = self.type
+        if typeCell >= 0 {
+            let cell = trimmed(row[typeCell])
+            guard !cell.isEmpty else { throw .init("the type is empty") }
+            guard cell.count <= 128, let found = QuantityType(String(decoding: cell, as: UTF8.self)) else {
+                throw .init("the type is none of the catalogue")
+            }
+            type = found
+        }
+        guard let type else { throw .init("the type is empty") }
+        let name = text(source.name)
+        // A file that names its sources itself has as many sources as names.
+        let id = source.name.column == nil ? source.id : name.map { source.id + "." + $0 } ?? source.id
+        let revision = SourceRevision(id: id, name: name ?? source.id, version: text(source.version))
+        let device = self.device.flatMap {
+            Self.device(name: text($0.name), manufacturer: text($0.manufacturer), model: text($0.model), serial: text($0.serial))
+        }
+        guard !hasControl else { throw .init("a name of a source or device holds a control character") }
+        let origin = registry.origin(type: type, source: revision, device: device, subject: try subject(row))
+        guard seen.count < Self.maximumOrigins || seen.contains(ObjectIdentifier(origin)) else {
+            throw .init("the file names more than \(Self.maximumOrigins) sources, devices and people")
+        }
+        seen.insert(ObjectIdentifier(origin))
+        return origin
+    }
+
+    private func subject(_ row: Cells) throws(BoundTable.Failure) -> String? {
+        guard subjectCell >= 0 else { return nil }
+        let cell = trimmed(row[subjectCell])
+        if cell.isEmpty || isOne(cell, of: [Array("me".utf8)]) { return nil }
+        let text = String(decoding: cell.prefix(64), as: UTF8.self).lowercased()
+        if text == Origin.unassigned { return text }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.count) == [8, 4, 4, 4, 12], text.allSatisfy({ $0 == "-" || $0.isHexDigit }) else {
+            throw .init("the subject is neither a UUID nor me nor unassigned")
+        }
+        return text
+    }
+
+    /// A device as far as the file names it; its key is the most durable name there is.
+    private static func device(name: String?, manufacturer: String?, model: String?, serial: String?) -> Device? {
+        let key = [manufacturer, model ?? (serial == nil ? name : nil), serial].compactMap { $0 }.joined(separator: "/")
+        guard name != nil || model != nil || serial != nil else { return nil }
+        return Device(key: key, name: name, manufacturer: manufacturer, model: model, serial: serial)
+    }
+}

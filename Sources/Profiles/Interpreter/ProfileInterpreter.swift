@@ -1,0 +1,224 @@
+import HealthModel
+import Pipeline
+
+/// Reads the rows of one file by its profile.
+///
+///     let match = try library.match(firstLines: head.text)
+///     let interpreter = try ProfileInterpreter(match, registry: registry, options: options)
+///     try interpreter.survey(source)          // settles the order of dates for the whole file, where that is open
+///     try source.forEachFrame { frame in … try interpreter.interpret(frame, into: &readings) … }
+///
+/// One for each file.
+public final class ProfileInterpreter: FrameInterpreter {
+    public let profile: Profile
+    /// What the file does not say and was assumed, for a person: to be shown on stderr and kept in the ledger. Complete once
+    /// the header was read.
+    public private(set) var notes: [String]
+
+    private enum State {
+        case summaryHeader
+        case summaryRow(HeaderBinding)
+        /// The header may stand on so many more lines.
+        case header(left: Int)
+        case rows
+        case lost(String)
+    }
+
+    private let channel: TableChannel
+    private let options: InterpreterOptions
+    private let registry: OriginRegistry
+    private var state: State
+    @exclusivity(unchecked) private var table: BoundTable?
+    private var began: Timestamp?
+    private var orders = DateOrders()
+    private var signs = DecimalSigns()
+
+    /// - Throws: ``ProfileErrors`` where an option names a column that the profile does not know, or whose unit the file says.
+    public init(_ match: ProfileMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
+        throws(ProfileErrors)
+    {
+        profile = match.profile
+        channel = match.channel
+        notes = match.channel.notes
+        self.options = options
+        self.registry = registry
+        state = Self.start(match.channel)
+        if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
+        for (name, unit) in options.units { try check(override: name, unit) }
+        if channel.kind == .json { bindPaths() }
+    }
+
+    private static func start(_ channel: TableChannel) -> State {
+        channel.summary == nil ? .header(left: channel.headerWithin) : .summaryHeader
+    }
+
+    private func check(override name: String, _ unit: Unit) throws(ProfileErrors) {
+        var problem = "--unit \(name): the profile \(profile.id) has no such column"
+        for rule in channel.readings {
+            let column = channel.columns[rule.column]
+            guard ([column.name] + column.patterns.map(\.text)).contains(where: { $0.lowercased() == name.lowercased() }) else {
+                continue
+            }
+            guard case .assumed = rule.unit else {
+                problem = "--unit \(name): the file itself says the unit of this column"
+                continue
+            }
+            guard case .fixed(let type) = rule.type else { return }
+            do throws(UnitError) {
+                _ = try type.conversion(from: unit)
+                return
+            } catch {
+                problem = "--unit \(name): \(error)"
+            }
+        }
+        throw ProfileErrors([ProfileProblem("", problem)])
+    }
+
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        switch frame.payload {
+        case .row(let row):
+            guard let table else { return try head(row, at: frame.place) }
+            do throws(BoundTable.Failure) {
+                return try withCells(row) { (cells) throws(BoundTable.Failure) in
+                    try table.interpret(cells, at: frame.place, into: &readings)
+                }
+            } catch {
+                throw Refusal(error.reason, at: frame.place)
+            }
+        case .malformed(let reason): throw Refusal(reason, at: frame.place)
+        case .bytes: throw Refusal("bytes and no row of text", at: frame.place)
+        }
+    }
+
+    /// A row in front of the table, or the table's header.
+    private func head(_ row: TextRow, at place: Place) throws(Refusal) -> FrameOutcome {
+        switch state {
+        case .summaryHeader:
+            guard let summary = channel.summary, let binding = HeaderBinding(summary.columns, header: texts(row), spellings: [])
+            else {
+                state = .lost("the file does not begin with the summary's header")
+                return try head(row, at: place)
+            }
+            state = .summaryRow(binding)
+            return .notData
+        case .summaryRow(let binding):
+            state = .header(left: channel.headerWithin)
+            guard let summary = channel.summary else { return .notData }
+            guard row.count >= binding.width else { throw lose("the summary has fewer columns than its header", place) }
+            do throws(TableTimes.Failure) {
+                let times = TableTimes(rule: summary.time, end: nil, binding: binding, began: nil)
+                switch try withCells(row, { (cells) throws(TableTimes.Failure) in try times.time(cells) }) {
+                case .wall(let start, _, _): began = Timestamp(wall: start, offset: nil)
+                case .instants(let start, _, let offset):
+                    began = Timestamp(wall: start.wallTime(at: offset ?? .utc), offset: offset ?? .utc)
+                case .receipt: break
+                }
+                return .skipped(summary.kind)
+            } catch {
+                throw lose("the summary does not say when the recording began: \(error.reason)", place)
+            }
+        case .header(let left):
+            if let binding = HeaderBinding(channel.columns, header: texts(row), spellings: Array(channel.units.keys)),
+                let table = BoundTable(channel, binding: binding, began: began, options: options, registry: registry)
+            {
+                adopt(table, binding)
+                return .notData
+            }
+            state =
+                left > 1
+                ? .header(left: left - 1)
+                : .lost("the header that the profile \(profile.id) describes was not found in front of it")
+            return .notData
+        case .lost(let reason): throw Refusal(reason, at: place)
+        case .rows: return .notData
+        }
+    }
+
+    private func lose(_ reason: String, _ place: Place) -> Refusal {
+        state = .lost(reason)
+        return Refusal(reason, at: place)
+    }
+
+    private func texts(_ row: TextRow) -> [String] { row.cells.indices.map { row.text($0) } }
+
+    private func bindPaths() {
+        let binding = HeaderBinding(paths: channel.columns)
+        if let table = BoundTable(channel, binding: binding, began: nil, options: options, registry: registry) {
+            adopt(table, binding)
+        }
+    }
+
+    private func adopt(_ table: BoundTable, _ binding: HeaderBinding) {
+        if options.dateOrder == nil {
+            table.times.order = orders.decided
+            table.times.contradictory = orders.isContradictory
+        }
+        table.signs = signs
+        self.table = table
+        state = .rows
+        for rule in channel.readings where binding.has(rule.column) {
+            guard case .assumed(let unit, let instead) = rule.unit else { continue }
+            let name = binding.names[rule.column] ?? channel.columns[rule.column].name
+            let given = BoundReading.override(rule.column, channel, binding, options)
+            let note =
+                given.map { "\(name) is read as \($0.code), as --unit says" }
+                ?? "\(name) is read as \(unit.code): the file does not say; --unit \(name)=\(instead ?? "CODE") changes it"
+            if !notes.contains(note) { notes.append(note) }
+        }
+    }
+}
+
+/// Lends a row's cells; `withUnsafeBufferPointer` cannot throw typed errors in every toolchain we build with.
+@inline(__always) private func withCells<Result, Failure: Error>(
+    _ row: TextRow, _ body: (Cells) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    let outcome = row.cells.withUnsafeBufferPointer { cells -> Swift.Result<Result, Failure> in
+        do throws(Failure) {
+            return .success(try body(cells))
+        } catch {
+            return .failure(error)
+        }
+    }
+    return try outcome.get()
+}
+
+/// A survey has seen what it needs.
+private struct Enough: Error {}
+
+extension ProfileInterpreter {
+    /// Rows looked at before the file is read; a year of readings every five minutes has 105,120.
+    private static let surveyed = 200_000
+
+    /// Whether the format leaves open what only all rows together can tell: the order of dates, or the decimal sign.
+    public var needsSurvey: Bool {
+        channel.times.contains { $0.mayBeContested && options.dateOrder == nil }
+            || (channel.kind == .csv && channel.decimal == .auto && options.decimal == nil)
+    }
+
+    /// Reads the file once through, before its rows are interpreted, where ``needsSurvey``.
+    public func survey(_ source: some FrameSource) throws {
+        guard needsSurvey else { return }
+        var discarded: [Reading] = []
+        var rows = 0
+        do {
+            try source.forEachFrame { frame in
+                guard case .row(let row) = frame.payload else { return }
+                guard let table else {
+                    _ = try? interpret(frame, into: &discarded)
+                    return
+                }
+                withCells(row) { table.survey($0, &orders, &signs) }
+                rows += 1
+                if rows >= Self.surveyed { throw Enough() }
+            }
+        } catch is Enough {}
+        notes = channel.notes
+        began = nil
+        table = nil
+        state = Self.start(channel)
+        if channel.kind == .json { bindPaths() }
+        if let order = orders.decided, options.dateOrder == nil, channel.times.contains(where: \.mayBeContested) {
+            notes.append("dates are read as \(order.rawValue), as the file's own dates show")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// How a device is known to be one of a profile's: by what it advertises, or by its plug. Any of these is enough.
+public struct DeviceMatch: Hashable, Sendable {
+    /// GATT services, as the profile writes them: `180D`, or 36 characters.
+    public var services: [String] = []
+    /// Services whose data are advertised.
+    public var advertisedServiceData: [String] = []
+    /// Companies whose data are advertised.
+    public var manufacturers: [UInt16] = []
+    /// What the device's name begins with.
+    public var names: [String] = []
+
+    /// USB plugs.
+    public var usb: [USBMatch] = []
+
+    public init() {}
+
+    public var isEmpty: Bool {
+        services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty && usb.isEmpty
+    }
+}
+
+/// A USB plug by its numbers.
+public struct USBMatch: Hashable, Sendable {
+    /// Four small hexadecimal digits.
+    public var vendor: String
+    public var product: String
+    /// Devices of all kinds have this adapter, so that it says nothing of what is behind it.
+    public var isShared: Bool
+}
+
+/// A characteristic of a service: `180D/2A37` in a profile.
+public struct ProfileCharacteristic: Hashable, Sendable {
+    public var service: String
+    public var characteristic: String
+
+    public init(service: String, characteristic: String) {
+        self.service = service
+        self.characteristic = characteristic
+    }
+}
+
+/// What is asked of a device and how the hub stays with it: the profile's `connection`.
+public struct DeviceConnection: Hashable, Sendable {
+    /// Which service's stored records are collected, with its own dialogue.
+    public enum RecordAccess: String, Hashable, Sendable, CaseIterable {
+        case glucose, pulseOximeter, continuousGlucose
+    }
+
+    /// What is done with the clock of the Current Time Service.
+    public enum Clock: String, Hashable, Sendable, CaseIterable {
+        case read
+        /// Read, and set where it is wrong, once the records are collected.
+        case set
+    }
+
+    public enum Presence: Hashable, Sendable {
+        case stay
+        /// In seconds.
+        case leave(quiet: Int, rest: Int)
+        /// Never connected.
+        case adverts
+    }
+
+    /// Read after each connection.
+    public var reads: [ProfileCharacteristic] = []
+    /// Enabled after each connection.
+    public var subscriptions: [ProfileCharacteristic] = []
+    public var recordAccess: RecordAccess?
+    public var clock: Clock?
+    public var presence = Presence.stay
+    /// Frames come about this often while all is well, in seconds.
+    public var expectedInterval: Int?
+    public var needsBond = false
+    /// What is said to a device on a serial line.
+    public var serial = SerialConversation()
+
+    public init() {}
+}
+
+/// What is said to a device on a serial line; most say what they have without being asked.
+public struct SerialConversation: Hashable, Sendable {
+    /// How a meter is asked for its memory.
+    public enum Dialogue: String, Hashable, Sendable, CaseIterable {
+        case oneTouchUltra2 = "onetouch-ultra-2"
+        case freeStyleOptium = "freestyle-optium"
+    }
+
+    public struct KeepAlive: Hashable, Sendable {
+        public var octets: [UInt8]
+        /// In seconds.
+        public var every: Int
+    }
+
+    /// Written when the line is open, one after the other.
+    public var opening: [[UInt8]] = []
+    public var keepAlive: KeepAlive?
+    /// Written before the line is closed.
+    public var closing: [[UInt8]] = []
+    public var dialogue: Dialogue?
+
+    public init() {}
+}

@@ -1,0 +1,15 @@
+import HealthModel
+
+extension Profile {
+    /// The types of its readings, each once, by id; none where the file itself names them.
+    public var types: [QuantityType] {
+        var found: Set<QuantityType> = []
+        for table in tables {
+            for reading in table.readings {
+                if case .fixed(let type) = reading.type { found.insert(type) }
+            }
+        }
+        for channel in binaries { for reading in channel.readings { found.insert(reading.type) } }
+        return found.sorted { $0.id < $1.id }
+    }
+}

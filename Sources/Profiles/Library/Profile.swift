@@ -1,0 +1,102 @@
+import HealthModel
+import Pipeline
+
+/// Everything known about one device or file format, from one JSON5 file; see `docs/profiles.md`.
+public struct Profile: Sendable {
+    /// `withings-weight`, the same as the file's name.
+    public var id: String
+    /// For people.
+    public var name: String
+    public var version: String
+    /// Where the format is described.
+    public var links: [String]
+    /// The file it was read from.
+    public var file: String
+    /// Names of its channels: `csv`, `json`, `gatt:2A37`.
+    public var channels: [String]
+    /// How a device is known to be one of these.
+    public var match: DeviceMatch
+    /// What is asked of it.
+    public var connection: DeviceConnection
+    var tables: [TableChannel]
+    var binaries: [BinaryChannel]
+    /// What went wrong before, and how it is put right.
+    public var corrections: [ProfileCorrection]
+    /// Files, and what must come of them.
+    public var vectors: [ProfileVector]
+    /// Frames, and what must come of them.
+    public var frameVectors: [FrameVector]
+
+    /// Longest profile file, in bytes.
+    static let maximumLength = 1 << 20
+
+    /// Reads a profile from JSON5.
+    ///
+    /// - Throws: ``ProfileErrors`` with every problem found and the key it stands at.
+    public init(json5 bytes: [UInt8], file: String) throws(ProfileErrors) {
+        let root: JSONValue
+        do throws(ProfileProblem) {
+            guard bytes.count <= Self.maximumLength else {
+                throw ProfileProblem("", "the file is longer than \(Self.maximumLength) bytes")
+            }
+            root = try JSONValue.parse(json5: bytes)
+        } catch {
+            throw ProfileErrors([ProfileProblem(error.keyPath, error.message, file: file)])
+        }
+        let log = ProfileNode.Log()
+        let node = ProfileNode(root, log: log)
+        let members = node.members([
+            "id", "name", "version", "links", "match", "connection", "channels", "procedures", "corrections", "vectors",
+        ])
+        for key in ["id", "name", "version", "channels"] where members[key] == nil { node.problem("\(key) is missing") }
+        id = members["id"]?.text() ?? ""
+        name = members["name"]?.text() ?? ""
+        version = members["version"]?.text() ?? ""
+        links = members["links"]?.texts() ?? []
+        self.file = file
+        match = ConnectionReader.match(members["match"])
+        connection = DeviceConnection()
+        channels = []
+        tables = []
+        binaries = []
+        if !id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 || $0 &- 0x61 < 26 }) || id.isEmpty {
+            members["id"]?.problem("an id has small letters, digits and hyphens only")
+        }
+        for channel in members["channels"]?.elements() ?? [] {
+            guard case .object(let object) = channel.value, case .string(let kind)? = object["channel"] else {
+                channel.problem("a channel is an object with the key channel")
+                continue
+            }
+            channels.append(kind)
+            if BinaryChannel.prefixes.contains(where: kind.hasPrefix) {
+                if binaries.contains(where: { $0.name == kind }) { channel.problem("the channel \(kind) stands here twice") }
+                binaries.append(BinaryChannelReader(node: channel, profile: (id, name, version)).read(kind))
+                continue
+            }
+            // Channels of wires are read by other parts; their keys are not checked here.
+            guard let kind = TableChannel.Kind(rawValue: kind) else { continue }
+            tables.append(TableChannelReader(node: channel, profileID: id, profileName: name).read(kind))
+        }
+        // A device on a line sends what its profile says; nobody could tell which of two channels it is.
+        if binaries.count(where: { $0.name.hasPrefix("serial:") }) > 1 {
+            members["channels"]?.problem("a profile has one serial channel; write one for each kind of device")
+        }
+        connection = ConnectionReader.connection(
+            members["connection"], root: node, match: match,
+            readings: binaries.filter { $0.name.hasPrefix("gatt:") && !$0.readings.isEmpty }.map { String($0.name.dropFirst(5)) },
+            hasAdverts: binaries.contains { $0.name.hasPrefix("advert:") })
+        corrections = []
+        for node in members["corrections"]?.elements() ?? [] {
+            guard let correction = ProfileCorrection(node, profile: id) else { continue }
+            if corrections.contains(where: { $0.id == correction.id }) { node.problem("this id stands here twice") }
+            corrections.append(correction)
+        }
+        let vectors = members["vectors"]?.elements() ?? []
+        self.vectors = vectors.filter { !FrameVector.isOne($0) }.compactMap { ProfileVector($0) }
+        frameVectors = vectors.filter(FrameVector.isOne).compactMap { FrameVector($0) }
+        let problems = log.problems(asideFromOpen: node.open)
+        guard problems.isEmpty else {
+            throw ProfileErrors(problems.map { ProfileProblem($0.keyPath, $0.message, file: file) })
+        }
+    }
+}

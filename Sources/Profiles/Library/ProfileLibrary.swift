@@ -1,0 +1,72 @@
+import FoundationEssentials
+import Glibc
+
+/// The profiles of this machine.
+///
+///     let library = try ProfileLibrary.load(directories: ["/usr/share/vitalgate", "/etc/vitalgate/profiles.d"])
+///     let match = try library.match(firstLines: head.text)
+public struct ProfileLibrary: Sendable {
+    /// By id, in alphabetical order.
+    public let profiles: [Profile]
+    /// Where they were looked for.
+    public let folders: [String]
+
+    public init(_ profiles: [Profile], folders: [String] = []) {
+        self.folders = folders
+        var byID: [String: Profile] = [:]
+        for profile in profiles { byID[profile.id] = profile }
+        self.profiles = byID.values.sorted { $0.id < $1.id }
+    }
+
+    /// Reads every `*.json5` of the directories; of two profiles with one id the later directory's counts. A directory that
+    /// does not exist holds none.
+    ///
+    /// - Throws: ``ProfileErrors`` with the problems of all files.
+    public static func load(directories: [String]) throws(ProfileErrors) -> ProfileLibrary {
+        var profiles: [Profile] = []
+        var problems: [ProfileProblem] = []
+        for directory in directories {
+            for path in files(in: directory) {
+                do throws(ProfileErrors) {
+                    profiles.append(try check(file: path))
+                } catch {
+                    problems += error.problems
+                }
+            }
+        }
+        guard problems.isEmpty else { throw ProfileErrors(problems) }
+        return ProfileLibrary(profiles, folders: directories)
+    }
+
+    /// The profile files of a directory, by name.
+    public static func files(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name.hasSuffix(".json5"), !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted().map { directory + "/" + $0 }
+    }
+
+    /// Reads one profile: what `profile check FILE` does.
+    ///
+    /// - Throws: ``ProfileErrors`` with every problem and its key.
+    public static func check(file path: String) throws(ProfileErrors) -> Profile {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw ProfileErrors([ProfileProblem("", "cannot be read", file: path)])
+        }
+        let profile = try Profile(json5: bytes, file: path)
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        guard name == profile.id + ".json5" else {
+            throw ProfileErrors([ProfileProblem("id", "the file must have the name of its id, \(profile.id).json5", file: path)])
+        }
+        return profile
+    }
+
+    public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }
+}

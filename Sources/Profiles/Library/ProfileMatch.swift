@@ -1,0 +1,94 @@
+/// Which profile reads a file, and how the file's rows are to be cut.
+public struct ProfileMatch: Sendable {
+    /// How a source has to cut the file.
+    public enum Form: Hashable, Sendable {
+        case delimited(UInt8)
+        /// A list of objects; each becomes a row with one cell for each path.
+        case jsonArray(paths: [String])
+    }
+
+    public var profile: Profile
+    public var form: Form
+    var channel: TableChannel
+    /// How many columns the profile knows of those that are there: the most decides between several profiles.
+    var score: Int
+}
+
+/// No profile, or no single one, reads the file.
+public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertible {
+    case noMatch(seen: String)
+    /// There are no profiles at all in these folders.
+    case noProfiles(folders: [String])
+    case severalMatch(ids: [String])
+    case noSuchProfile(id: String)
+    /// The named profile does not read this file.
+    case doesNotFit(id: String, seen: String)
+    /// No profile, or not the named one, reads this channel.
+    case noChannel(String, of: String?)
+
+    public var description: String {
+        switch self {
+        case .noMatch(let seen):
+            "no profile reads this file: \(seen). `vitalgate profile suggest FILE` drafts a profile for it (docs/profiles.md)"
+        case .noProfiles(let folders):
+            "no profile reads this file, because no profiles were found; they were looked for in \(folders.joined(separator: ", "))"
+        case .severalMatch(let ids): "several profiles read this file: \(ids.joined(separator: ", ")); --profile ID chooses one"
+        case .noSuchProfile(let id): "there is no profile '\(id)'; `vitalgate profile list` lists them"
+        case .doesNotFit(let id, let seen): "the profile '\(id)' does not read this file: \(seen)"
+        case .noChannel(let channel, nil): "no profile reads the channel '\(channel)'"
+        case .noChannel(let channel, let id?): "the profile '\(id)' does not read the channel '\(channel)'"
+        }
+    }
+}
+
+extension ProfileLibrary {
+    /// Finds the profile that reads a file.
+    ///
+    /// - Parameters:
+    ///   - text: the file's beginning, 64 KiB say.
+    ///   - id: the profile, where a person named it.
+    public func match(firstLines text: String, profile id: String? = nil) throws(ProfileMatchError) -> ProfileMatch {
+        if profiles.isEmpty { throw .noProfiles(folders: folders) }
+        if let id {
+            guard let profile = self[id] else { throw .noSuchProfile(id: id) }
+            guard let match = profile.match(firstLines: text) else {
+                throw .doesNotFit(id: id, seen: HeadRows.description(of: text))
+            }
+            return match
+        }
+        let matches = profiles.compactMap { $0.match(firstLines: text) }
+        guard let best = matches.map(\.score).max() else { throw .noMatch(seen: HeadRows.description(of: text)) }
+        let bestMatches = matches.filter { $0.score == best }
+        guard let match = bestMatches.first, bestMatches.count == 1 else {
+            throw .severalMatch(ids: bestMatches.map(\.profile.id))
+        }
+        return match
+    }
+}
+
+extension Profile {
+    /// How this profile reads the file, if it does.
+    public func match(firstLines text: String) -> ProfileMatch? {
+        let isArray = text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).first == "["
+        let matches = tables.compactMap { table -> ProfileMatch? in
+            switch table.kind {
+            case .json:
+                guard isArray, let object = JSONHead.firstObject(of: text) else { return nil }
+                var score = 0
+                for column in table.columns {
+                    if object.contains(column.path ?? "") { score += 1 } else if column.isRequired { return nil }
+                }
+                return ProfileMatch(profile: self, form: .jsonArray(paths: table.paths), channel: table, score: score)
+            case .csv:
+                guard !isArray else { return nil }
+                return table.delimiters.compactMap { delimiter -> ProfileMatch? in
+                    guard let score = HeadRows.score(table, HeadRows.rows(of: text, delimiter: delimiter, limit: 102)) else {
+                        return nil
+                    }
+                    return ProfileMatch(profile: self, form: .delimited(delimiter), channel: table, score: score)
+                }.max { $0.score < $1.score }
+            }
+        }
+        return matches.max { $0.score < $1.score }
+    }
+}

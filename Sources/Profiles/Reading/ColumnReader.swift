@@ -1,0 +1,169 @@
+import HealthModel
+import Pipeline
+
+/// Resolves the names of a channel's columns.
+struct ColumnReader {
+    let columns: [ColumnRule]
+    let channel: ProfileNode
+
+    func index(_ node: ProfileNode) -> Int? {
+        guard let name = node.text() else { return nil }
+        if let index = columns.firstIndex(where: { $0.name == name }) { return index }
+        node.problem("there is no column '\(name)'; known here: \(columns.map(\.name).joined(separator: ", "))")
+        return nil
+    }
+
+    /// A text, or `{column: …}`.
+    func textRule(_ node: ProfileNode) -> TextRule? {
+        if case .object = node.value {
+            guard let column = node.members(["column"])["column"] else {
+                node.problem("column is missing")
+                return nil
+            }
+            return index(column).map { .cell($0) }
+        }
+        return node.text().map { .constant($0) }
+    }
+}
+
+/// Reads `times` and `end`.
+struct TimeReader {
+    let table: ColumnReader
+
+    func time(_ node: ProfileNode, hasSummary: Bool) -> TimeRule? {
+        let members = node.members(["columns", "patterns", "zone", "from", "elapsed", "ticks"])
+        var rule = TimeRule(columns: [], patterns: [])
+        rule.zone = members["zone"]?.choice(TimeRule.Zone.self) ?? .written
+        rule.elapsed = members["elapsed"].flatMap(table.index)
+        rule.ticks = members["ticks"].flatMap(table.index)
+        if let from = members["from"] {
+            guard from.text() == "summary", hasSummary else {
+                from.problem("only \"summary\" can stand here, and the channel needs one")
+                return nil
+            }
+            guard rule.elapsed != nil else {
+                node.problem("elapsed is missing")
+                return nil
+            }
+            rule.fromSummary = true
+            return rule
+        }
+        rule.columns = (members["columns"]?.elements() ?? []).compactMap(table.index)
+        rule.patterns = (members["patterns"]?.elements() ?? []).compactMap(pattern)
+        guard !rule.columns.isEmpty, !rule.patterns.isEmpty else {
+            node.problem("columns or patterns is missing")
+            return nil
+        }
+        return rule
+    }
+
+    func end(_ node: ProfileNode) -> EndRule? {
+        let members = node.members(["duration", "columns", "patterns"])
+        if let duration = members["duration"] { return table.index(duration).map { .duration($0) } }
+        let columns = (members["columns"]?.elements() ?? []).compactMap(table.index)
+        let patterns = (members["patterns"]?.elements() ?? []).compactMap(pattern)
+        guard !columns.isEmpty, !patterns.isEmpty else {
+            node.problem("duration, or columns and patterns, is missing")
+            return nil
+        }
+        return .time(columns: columns, patterns: patterns)
+    }
+
+    private func pattern(_ node: ProfileNode) -> TimePattern? {
+        guard let text = node.text() else { return nil }
+        do throws(ProfileProblem) {
+            return try TimePattern(text)
+        } catch {
+            node.problem(error.message)
+            return nil
+        }
+    }
+}
+
+/// Reads `readings`.
+struct ReadingReader {
+    let table: ColumnReader
+    let spellings: [String: Unit]
+    let outer: TableChannelReader
+
+    func reading(_ node: ProfileNode) -> ReadingRule? {
+        let members = node.members(["column", "type", "unit", "when", "texts", "metadata"])
+        for key in ["column", "type", "unit"] where members[key] == nil { node.problem("\(key) is missing") }
+        guard let column = members["column"].flatMap(table.index), let type = members["type"].flatMap(type),
+            let unit = members["unit"].flatMap({ self.unit($0, column: column, type: type) })
+        else { return nil }
+        var rule = ReadingRule(column: column, type: type, unit: unit)
+        for (name, node) in (members["when"]?.anyMembers() ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let index = table.columns.firstIndex(where: { $0.name == name }) else {
+                node.problem("there is no column '\(name)'")
+                continue
+            }
+            rule.conditions.append(Condition(column: index, values: node.texts().map { Array($0.utf8) }))
+        }
+        for (text, node) in (members["texts"]?.anyMembers() ?? [:]).sorted(by: { $0.key < $1.key }) {
+            if let limit = limit(text, node) { rule.texts.append(limit) }
+        }
+        rule.metadata = members["metadata"].map { outer.metadata($0, table) } ?? []
+        return rule
+    }
+
+    private func type(_ node: ProfileNode) -> ReadingRule.TypeRule? {
+        if case .object = node.value { return node.members(["column"])["column"].flatMap(table.index).map { .cell($0) } }
+        guard let id = node.text() else { return nil }
+        if let type = QuantityType(id) { return .fixed(type) }
+        node.problem("'\(id)' is no quantity type of the catalogue")
+        return nil
+    }
+
+    private func unit(_ node: ProfileNode, column: Int, type: ReadingRule.TypeRule) -> ReadingRule.UnitRule? {
+        guard case .object = node.value else {
+            guard let unit = outer.unit(node) else { return nil }
+            check(unit, type, node)
+            return .fixed(unit)
+        }
+        let members = node.members(["header", "column", "assume", "instead"])
+        if let header = members["header"] {
+            let source: Int? = if case .boolean(true) = header.value { column } else { table.index(header) }
+            guard let source else { return nil }
+            if !table.columns[source].patterns.contains(where: \.hasUnit) { header.problem("no name of that column has {unit}") }
+            for unit in spellings.values { check(unit, type, node) }
+            if spellings.isEmpty { header.problem("the channel's units say what {unit} may be; there are none") }
+            return .header(source)
+        }
+        if let cell = members["column"] { return table.index(cell).map { .cell($0) } }
+        guard let assumed = members["assume"] else {
+            node.problem("one of header, column and assume says where the unit comes from")
+            return nil
+        }
+        guard let unit = outer.unit(assumed) else { return nil }
+        check(unit, type, assumed)
+        return .assumed(unit, instead: members["instead"].flatMap(outer.unit)?.code)
+    }
+
+    private func check(_ unit: Unit, _ type: ReadingRule.TypeRule, _ node: ProfileNode) {
+        guard case .fixed(let type) = type else { return }
+        do throws(UnitError) {
+            _ = try type.conversion(from: unit)
+        } catch {
+            node.problem("\(type.id): \(error)")
+        }
+    }
+
+    private func limit(_ text: String, _ node: ProfileNode) -> LimitText? {
+        let members = node.members(["limit", "values"])
+        guard let side = members["limit"]?.choice(LimitText.Side.self), let values = members["values"] else {
+            node.problem("limit (lower or upper) or values is missing")
+            return nil
+        }
+        var limits: [(unit: Unit, numeral: Numeral)] = []
+        for (code, value) in values.anyMembers().sorted(by: { $0.key < $1.key }) {
+            do {
+                guard let text = value.text() else { continue }
+                limits.append((try Unit(ucum: code), try Numeral(text)))
+            } catch {
+                value.problem("\(error)")
+            }
+        }
+        return LimitText(text: Array(text.utf8), side: side, limits: limits)
+    }
+}

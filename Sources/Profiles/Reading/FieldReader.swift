@@ -1,0 +1,190 @@
+import HealthModel
+
+/// Reads a field that has a `type`.
+struct FieldReader {
+    let layout: LayoutReader
+    let scope: LayoutReader.Scope
+
+    private static let keys = [
+        "name", "type", "order", "when", "unit", "scale", "either", "special", "values", "as", "range", "repeat", "hidden",
+        "size", "leave", "length", "reversed", "peek", "optional",
+    ]
+
+    func field(_ node: ProfileNode) -> LayoutStep? {
+        let members = node.members(Self.keys)
+        guard let type = members["type"]?.text() else { return nil }
+        guard var step = step(type, members) else {
+            members["type"]?.problem("a type is u8 to u48, s8 to s64, sfloat, float, datetime, utf8, octets or e2e-crc")
+            return nil
+        }
+        step.condition = layout.condition(members["when"], scope)
+        step.isBigEndian = members["order"]?.choice(Order.self) == .big
+        step.isPeeked = members["peek"]?.boolean() ?? false
+        step.repetition = members["repeat"]?.boolean() == true ? .toTheEnd : .once
+        step.variants = variants(node, members)
+        step.specials = specials(members["special"])
+        if let range = members["range"]?.elements(), range.count == 2 {
+            step.minimum = Int64(range[0].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
+            step.maximum = Int64(range[1].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
+        }
+        guard let name = members["name"]?.text() else {
+            node.problem("name is missing")
+            return nil
+        }
+        var field = LayoutField(name: name, shape: shape(step, members))
+        field.isHidden = members["hidden"]?.boolean() ?? false
+        if let values = members["values"] {
+            field.values = Self.names(values)
+            step.allowed = Self.allowed(field.values, values)
+            if step.kind == .integer, step.repetition == .once {
+                // Alternatives of one field share its place: one of them is there.
+                let known = scope.terms[name].flatMap { $0.width == Int(step.width) * 8 ? $0.shift : nil }
+                guard let shift = known ?? layout.allocate(Int(step.width) * 8, scope, node) else { return nil }
+                step.wordShift = Int16(shift)
+                step.wordWidth = Int16(step.width) * 8
+                let term = LayoutReader.Term(shift: shift, width: Int(step.width) * 8, values: field.values)
+                scope.terms[name] = term
+            }
+        }
+        step.field = layout.field(field, scope)
+        return step
+    }
+
+    private enum Order: String, CaseIterable { case little, big }
+    private enum Shown: String, CaseIterable { case number, code, text, truth, instant, quantity, value }
+
+    private func step(_ type: String, _ members: [String: ProfileNode]) -> LayoutStep? {
+        var step: LayoutStep
+        switch type {
+        case "sfloat": step = LayoutStep(kind: .sfloat)
+        case "float": step = LayoutStep(kind: .float)
+        case "datetime": step = LayoutStep(kind: .dateTime)
+        case "utf8": step = LayoutStep(kind: .text)
+        case "octets": step = LayoutStep(kind: .octets)
+        case "e2e-crc": step = LayoutStep(kind: .checkCode)
+        default:
+            guard let bits = Int(type.dropFirst()), bits % 8 == 0, let sign = type.first, sign == "u" || sign == "s",
+                (8...(sign == "u" ? 48 : 64)).contains(bits)
+            else { return nil }
+            step = LayoutStep(kind: .integer)
+            step.width = Int32(bits / 8)
+            step.isSigned = sign == "s"
+        }
+        if step.kind == .text || step.kind == .octets {
+            step.width = members["size"]?.integer(1...4096).map { Int32($0) } ?? 0
+            step.kept = members["leave"]?.integer(1...4096).map { Int32($0) } ?? 0
+            step.hasLength = members["length"]?.text() == "u8"
+            step.isReversed = members["reversed"]?.boolean() ?? false
+        }
+        step.isOptional = members["optional"]?.boolean() ?? false
+        return step
+    }
+
+    private func shape(_ step: LayoutStep, _ members: [String: ProfileNode]) -> LayoutField.Shape {
+        if step.repetition == .toTheEnd { return .list }
+        switch members["as"]?.choice(Shown.self) {
+        case .number: return .number
+        case .code: return .code
+        case .text: return .text
+        case .truth: return .truth
+        case .instant: return .instant
+        case .quantity: return .quantity
+        case .value: return .bare
+        case nil: break
+        }
+        switch step.kind {
+        case .dateTime: return .dateTime
+        case .text, .octets: return .text
+        case .checkCode: return .number
+        case .sfloat, .float: return .quantity
+        default: break
+        }
+        if members["unit"] != nil || members["either"] != nil { return .quantity }
+        return members["values"] != nil ? .code : .number
+    }
+
+    /// The scale and unit of a field, or the alternatives in `either`.
+    func variants(_ node: ProfileNode, _ members: [String: ProfileNode]) -> Range<Int32> {
+        let start = Int32(layout.plan.variants.count)
+        if let either = members["either"] {
+            for node in either.elements() {
+                variant(node.members(["when", "unit", "scale"]))
+            }
+            if layout.plan.variants.last?.condition != .always { either.problem("the last alternative has no condition") }
+        } else if members["unit"] != nil || members["scale"] != nil {
+            variant(members.filter { $0.key != "when" })
+        }
+        return start..<Int32(layout.plan.variants.count)
+    }
+
+    private func variant(_ members: [String: ProfileNode]) {
+        var variant = LayoutPlan.Variant(condition: layout.condition(members["when"], scope))
+        let unit = members["unit"]?.text()
+        if let scale = members["scale"], let text = scale.text() {
+            if text.hasPrefix("1/"), let divisor = Int(text.dropFirst(2)), let power = Self.powerOfTwo(divisor) {
+                variant.binaryPower = power
+            } else if let factor = Self.decimal(text) {
+                (variant.coefficient, variant.exponent) = factor
+            } else {
+                scale.problem("a scale is a text such as 0.005, 1e5 or 1/1024 (a power of two up to 65536)")
+            }
+        }
+        layout.plan.variants.append(variant)
+        layout.plan.units.append(.init(printed: unit, ucum: unit.flatMap { try? Unit(ucum: $0) }))
+    }
+
+    private static func powerOfTwo(_ number: Int) -> Int? {
+        (2...65_536).contains(number) && number & (number - 1) == 0 ? number.trailingZeroBitCount : nil
+    }
+
+    private static func decimal(_ text: String) -> (Int64, Int16)? {
+        guard let numeral = try? Numeral(text), numeral.isExact, numeral.coefficient != 0, abs(numeral.exponent) <= 18 else {
+            return nil
+        }
+        // 100000 moves the point and adds no digits.
+        return numeral.isPlain && numeral.exponent < 0 ? (numeral.coefficient, numeral.exponent) : numeral.reduced
+    }
+
+    func specials(_ node: ProfileNode?) -> Range<Int32> {
+        let start = Int32(layout.plan.specials.count)
+        for (key, node) in (node?.anyMembers() ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let raw = LayoutReader.integer(key), let name = node.text() else {
+                node.problem("the key is a raw value, such as 0xFFFF")
+                continue
+            }
+            _ = layout.special(raw, name)
+        }
+        return start..<Int32(layout.plan.specials.count)
+    }
+
+    /// Names by value: a list that counts from 0, null for a value that is reserved, or an object of values.
+    static func names(_ node: ProfileNode) -> [Int64: String] {
+        var names: [Int64: String] = [:]
+        if case .array = node.value {
+            for (index, element) in node.elements().enumerated() where element.value != .null {
+                names[Int64(index)] = element.text()
+            }
+            return names
+        }
+        for (key, element) in node.anyMembers() {
+            if let value = LayoutReader.integer(key) {
+                names[value] = element.text()
+            } else {
+                element.problem("the key is a number")
+            }
+        }
+        return names
+    }
+
+    static func allowed(_ names: [Int64: String], _ node: ProfileNode) -> UInt64 {
+        var allowed: UInt64 = 0
+        for value in names.keys {
+            if (0...63).contains(value) {
+                allowed |= 1 << UInt64(value)
+            } else {
+                node.problem("an enumeration's values lie between 0 and 63")
+            }
+        }
+        return allowed
+    }
+}

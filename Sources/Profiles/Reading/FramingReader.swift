@@ -1,0 +1,107 @@
+import Wire
+
+/// Reads `framing` and `port`: how frames are found on a serial line, and how its octets are sent.
+struct FramingReader {
+    static func framing(_ node: ProfileNode) -> Framing? {
+        let members = node.members([
+            "lines", "end", "lastMayLackEnd", "maximum", "start", "marks", "following", "others", "size", "sizes", "length",
+            "blocks",
+            "check",
+        ])
+        let maximum = members["maximum"]?.integer(2...Framing.maximumLimit)
+        let mayLackEnd = members["lastMayLackEnd"]?.boolean() ?? false
+        if let lines = members["lines"] {
+            guard let end = lines.choice(LineEnd.self) else { return nil }
+            return Framing(.delimited(by: end == .lf ? 0x0A : 0x0D, lastMayLackEnd: mayLackEnd), maximum: maximum)
+        }
+        if let end = members["end"] {
+            guard let octet = octet(end) else { return nil }
+            return Framing(.delimited(by: octet, lastMayLackEnd: mayLackEnd), maximum: maximum)
+        }
+        guard let size = size(members) else {
+            node.problem("lines, end, size, sizes or length is needed: where does a frame end?")
+            return nil
+        }
+        var rule = PacketRule(marks: marks(members["marks"]), size: size)
+        for (offset, octet) in (members["start"].flatMap(octets) ?? []).enumerated() {
+            rule.marks.append(.init(at: offset, value: octet))
+        }
+        rule.followingMarks = members["following"].map(marks) ?? rule.marks
+        rule.others = members["others"].flatMap { mark($0) }
+        rule.blocks = members["blocks"]?.integer(1...256) ?? 1
+        rule.check = members["check"]?.choice(PacketRule.Check.self)
+        if rule.marks.isEmpty, rule.others == nil, case .fixed = size {
+            node.problem("start, marks or others is needed: where does a frame begin?")
+        }
+        guard rule.maximum <= Framing.maximumLimit else {
+            node.problem("a frame has \(Framing.maximumLimit) octets at most")
+            return nil
+        }
+        return Framing(.packet(rule), maximum: maximum)
+    }
+
+    private enum LineEnd: String, CaseIterable { case lf, cr }
+
+    static func port(_ node: ProfileNode) -> SerialSettings {
+        let members = node.members(["speed", "dataBits", "parity", "stopBits", "softwareFlow"])
+        var settings = SerialSettings(speed: members["speed"]?.integer(1200...921_600) ?? 9600)
+        if members["speed"] == nil { node.problem("speed is missing") }
+        if !SerialSettings.speeds.contains(settings.speed) {
+            members["speed"]?.problem("must be one of \(SerialSettings.speeds.map(String.init).joined(separator: ", "))")
+        }
+        settings.dataBits = members["dataBits"]?.integer(7...8) ?? 8
+        settings.parity = members["parity"]?.choice(SerialSettings.Parity.self) ?? .none
+        settings.stopBits = members["stopBits"]?.integer(1...2) ?? 1
+        settings.hasSoftwareFlow = members["softwareFlow"]?.boolean() ?? false
+        return settings
+    }
+
+    private static func size(_ members: [String: ProfileNode]) -> PacketRule.Size? {
+        if let size = members["size"] { return size.integer(2...Framing.maximumLimit).map { .fixed($0) } }
+        if let sizes = members["sizes"] {
+            var counts: [UInt8: Int] = [:]
+            for (key, node) in sizes.anyMembers() {
+                guard let octet = UInt8(key, radix: 16), let count = node.integer(2...Framing.maximumLimit) else {
+                    node.problem("the key is the first octet in hexadecimal, such as 7D")
+                    continue
+                }
+                counts[octet] = count
+            }
+            return counts.isEmpty ? nil : .byFirst(counts)
+        }
+        guard let length = members["length"]?.members(["at", "type", "order", "plus"]),
+            let offset = length["at"]?.integer(0...255)
+        else { return nil }
+        let isWide = length["type"]?.text() == "u16"
+        return .field(
+            offset: offset, width: isWide ? 2 : 1, bigEndian: length["order"]?.text() == "big",
+            plus: length["plus"]?.integer(0...255) ?? 0)
+    }
+
+    private static func marks(_ node: ProfileNode?) -> [PacketRule.Mark] { (node?.elements() ?? []).compactMap { mark($0) } }
+
+    /// `{ at: 0, mask: "80", is: "80" }`
+    private static func mark(_ node: ProfileNode) -> PacketRule.Mark? {
+        let members = node.members(["at", "mask", "is"])
+        guard let value = members["is"].flatMap(octet) else {
+            node.problem("is says what the octet has to be, such as \"80\"")
+            return nil
+        }
+        return .init(
+            at: members["at"]?.integer(0...Framing.maximumLimit) ?? 0, mask: members["mask"].flatMap(octet) ?? 0xFF, value: value)
+    }
+
+    private static func octet(_ node: ProfileNode) -> UInt8? {
+        guard let octets = octets(node), octets.count == 1 else { return nil }
+        return octets[0]
+    }
+
+    static func octets(_ node: ProfileNode) -> [UInt8]? {
+        guard let text = node.text() else { return nil }
+        guard let octets = HexadecimalText.octets(text), !octets.isEmpty else {
+            node.problem("octets of two hexadecimal digits each are expected here")
+            return nil
+        }
+        return octets
+    }
+}

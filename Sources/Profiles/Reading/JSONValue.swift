@@ -1,0 +1,72 @@
+import FoundationEssentials
+
+/// A JSON5 document as it stands, before anything is known about its meaning.
+///
+/// Profiles are read in two steps, JSON5 to this tree and the tree to a profile, because a person who writes one wants to hear
+/// of all mistakes at once; a decoder stops at the first.
+enum JSONValue: Decodable, Hashable, Sendable {
+    case null
+    case boolean(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Key.self) {
+            var object: [String: JSONValue] = [:]
+            for key in container.allKeys { object[key.stringValue] = try container.decode(JSONValue.self, forKey: key) }
+            self = .object(object)
+            return
+        }
+        if var container = try? decoder.unkeyedContainer() {
+            var array: [JSONValue] = []
+            while !container.isAtEnd { array.append(try container.decode(JSONValue.self)) }
+            self = .array(array)
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .boolean(flag)
+        } else {
+            self = .number(try container.decode(Double.self))
+        }
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Parses JSON5 text.
+    static func parse(json5 bytes: [UInt8]) throws(ProfileProblem) -> JSONValue {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        do {
+            return try decoder.decode(JSONValue.self, from: Data(bytes))
+        } catch let DecodingError.dataCorrupted(context) {
+            let detail = JSON5Fault.find(in: bytes)?.description ?? context.debugDescription
+            throw ProfileProblem("", "not JSON5: \(detail)")
+        } catch {
+            throw ProfileProblem("", "not JSON5: \(error)")
+        }
+    }
+
+    /// What it is, for a person.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "true or false"
+        case .number: "a number"
+        case .string: "a text"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}

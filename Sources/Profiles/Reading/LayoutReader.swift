@@ -1,0 +1,206 @@
+import HealthModel
+import Wire
+
+/// Compiles a `layout` to a plan, and resolves the names of its flags and fields.
+final class LayoutReader {
+    /// Bits that conditions can ask for.
+    struct Term {
+        var shift: Int
+        var width: Int
+        /// Names of the values; none for a single bit.
+        var values: [Int64: String] = [:]
+    }
+
+    /// The names of a frame, or of one kind of record.
+    final class Scope {
+        var terms: [String: Term] = [:]
+        var fields: [String: Int32] = [:]
+        /// All fields of one name, among the objects of a list.
+        var namesakes: [String: [Int32]] = [:]
+        /// Bits of the word of conditions in use.
+        var used = 0
+    }
+
+    var plan = LayoutPlan()
+    let root = Scope()
+    /// Of records, by the field they fill.
+    private(set) var records: [String: Scope] = [:]
+
+    init() { plan.specialNames = MedicalNumber.Special.allCases.map(\.rawValue) }
+
+    func read(_ node: ProfileNode) {
+        plan.root = compile(node, root)
+        if plan.root.isEmpty { node.problem("a layout has at least one field") }
+    }
+
+    private func compile(_ node: ProfileNode, _ scope: Scope) -> Range<Int> {
+        let steps = node.elements().compactMap { step($0, scope) }
+        let start = plan.steps.count
+        plan.steps += steps
+        return start..<plan.steps.count
+    }
+
+    private static let kinds = [
+        "type", "bits", "skip", "records", "objects", "sealed", "of", "time", "flags", "constant", "join", "missing", "text",
+        "sum",
+        "measurements",
+    ]
+
+    private func step(_ node: ProfileNode, _ scope: Scope) -> LayoutStep? {
+        guard case .object(let object) = node.value else {
+            node.problem("a field is an object")
+            return nil
+        }
+        // A word of bits also has a type.
+        let kind = object["bits"] != nil ? "bits" : Self.kinds.first { object[$0] != nil }
+        switch kind {
+        case "type" where TextReader.reads(object["type"]): return TextReader(layout: self, scope: scope).field(node)
+        case "text", "sum", "measurements": return TextReader(layout: self, scope: scope).piece(node)
+        case "type": return FieldReader(layout: self, scope: scope).field(node)
+        case "bits": return BitsReader(layout: self, scope: scope).word(node)
+        case "skip":
+            let members = node.members(["skip", "when"])
+            guard let width = members["skip"]?.integer(1...4096) else { return nil }
+            return LayoutStep(kind: .skip, condition: condition(members["when"], scope), width: Int32(width))
+        case "records":
+            let members = node.members(["name", "records", "when"])
+            guard let name = members["name"]?.text(), let layout = members["records"] else {
+                node.problem("name is missing")
+                return nil
+            }
+            let inner = Scope()
+            records[name] = inner
+            plan.inner.append(compile(layout, inner))
+            var step = LayoutStep(kind: .records, condition: condition(members["when"], scope))
+            step.reference = Int32(plan.inner.count - 1)
+            step.field = field(LayoutField(name: name, shape: .records), scope)
+            return step
+        case "objects": return objects(node, scope)
+        case "sealed":
+            let members = node.members(["sealed", "when"])
+            guard members["sealed"]?.text() == "bthome-v2" else {
+                members["sealed"]?.problem("the encryption that is known is bthome-v2")
+                return nil
+            }
+            return LayoutStep(kind: .sealed, condition: condition(members["when"], scope))
+        case "of", "time", "flags", "constant", "join", "missing": return ComputedReader(layout: self, scope: scope).step(node)
+        default:
+            node.problem("one of \(Self.kinds.joined(separator: ", ")) says what the field is")
+            return nil
+        }
+    }
+
+    private func objects(_ node: ProfileNode, _ scope: Scope) -> LayoutStep? {
+        let members = node.members(["name", "objects", "when"])
+        guard let name = members["name"]?.text(), let objects = members["objects"] else {
+            node.problem("name is missing")
+            return nil
+        }
+        var table = [Int32](repeating: -1, count: 256)
+        let inner = Scope()
+        records[name] = inner
+        for (key, node) in objects.anyMembers().sorted(by: { $0.key < $1.key }) {
+            guard let id = Self.integer(key), (0...255).contains(id) else {
+                node.problem("the key is an object's id, such as 0x02")
+                continue
+            }
+            // Each id is a field of its own, also where two have one name: they differ in scale and unit.
+            (inner.fields, inner.terms, inner.used) = ([:], [:], 0)
+            guard let step = FieldReader(layout: self, scope: inner).field(node) else { continue }
+            if step.field >= 0 {
+                plan.fields[Int(step.field)].object = UInt8(id)
+                inner.namesakes[plan.fields[Int(step.field)].name, default: []].append(step.field)
+            }
+            table[Int(id)] = Int32(plan.steps.count)
+            plan.steps.append(step)
+        }
+        plan.objectTables.append(table)
+        var step = LayoutStep(kind: .objects, condition: condition(members["when"], scope))
+        step.reference = Int32(plan.objectTables.count - 1)
+        step.field = field(LayoutField(name: name, shape: .objects), scope)
+        return step
+    }
+
+    // MARK: Names
+
+    /// The field's number. Alternatives of one field, each under its own condition, share it.
+    func field(_ field: LayoutField, _ scope: Scope) -> Int32 {
+        if let known = scope.fields[field.name], plan.fields[Int(known)].shape == field.shape { return known }
+        plan.fields.append(field)
+        let index = Int32(plan.fields.count - 1)
+        if !field.name.isEmpty { scope.fields[field.name] = index }
+        return index
+    }
+
+    func index(of node: ProfileNode?, _ scope: Scope) -> Int32? {
+        guard let node, let name = node.text() else { return nil }
+        if let index = scope.fields[name] { return index }
+        node.problem("there is no field '\(name)' in front of this")
+        return nil
+    }
+
+    /// A raw value that is no number, and the word for it.
+    func special(_ raw: Int64, _ name: String) -> Range<Int32> {
+        let known = plan.specialNames.firstIndex(of: name)
+        if known == nil { plan.specialNames.append(name) }
+        plan.specials.append(.init(raw: raw, name: Int16(known ?? plan.specialNames.count - 1)))
+        return Int32(plan.specials.count - 1)..<Int32(plan.specials.count)
+    }
+
+    /// A place in the word of conditions.
+    func allocate(_ width: Int, _ scope: Scope, _ node: ProfileNode) -> Int? {
+        guard scope.used + width <= 64 else {
+            node.problem("flags and enumerations of one frame have 64 bits together at most")
+            return nil
+        }
+        defer { scope.used += width }
+        return scope.used
+    }
+
+    /// Reads `when`: `flag`, `!flag`, `field=name`, `!field=name`, or a list of them that must all hold.
+    func condition(_ node: ProfileNode?, _ scope: Scope) -> BitCondition {
+        var condition = BitCondition.always
+        for node in node?.elements() ?? [] {
+            guard var text = node.text() else { continue }
+            let isNegated = text.hasPrefix("!")
+            if isNegated { text.removeFirst() }
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let term = scope.terms[parts[0]] else {
+                let known = scope.terms.keys.sorted().joined(separator: ", ")
+                node.problem("there is no flag or enumeration '\(parts[0])' in front of this; known here: \(known)")
+                continue
+            }
+            let mask = (term.width >= 64 ? UInt64.max : 1 << UInt64(term.width) - 1) << UInt64(term.shift)
+            if parts.count == 1 {
+                if term.width > 1 {
+                    node.problem("'\(parts[0])' has more than two values: write \(parts[0])=name")
+                    continue
+                }
+                condition.mask |= mask
+                if !isNegated { condition.value |= mask }
+                continue
+            }
+            let values = term.values.filter { $0.value == parts[1] }.map(\.key)
+            guard let value = values.first, values.count == 1 else {
+                node.problem("'\(parts[1])' names no single value of \(parts[0])")
+                continue
+            }
+            let bits = UInt64(bitPattern: value) << UInt64(term.shift)
+            if !isNegated {
+                condition.mask |= mask
+                condition.value |= bits
+            } else if condition.otherMask == 0 {
+                condition.otherMask = mask
+                condition.otherValue = bits
+            } else {
+                node.problem("one condition can say once only that an enumeration is not a value")
+            }
+        }
+        return condition
+    }
+
+    /// `18`, `-128` or `0x1F`.
+    static func integer(_ text: String) -> Int64? {
+        text.hasPrefix("0x") ? Int64(text.dropFirst(2), radix: 16) : Int64(text)
+    }
+}

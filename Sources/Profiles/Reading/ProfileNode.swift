@@ -1,0 +1,100 @@
+/// One place in a profile's document, with the way that leads to it; reading it notes every problem and goes on.
+struct ProfileNode {
+    /// Collects the problems of one document.
+    final class Log {
+        private(set) var problems: [ProfileProblem] = []
+        func note(_ path: String, _ message: String) { problems.append(ProfileProblem(path, message)) }
+
+        /// What is left open in a draft is told once for each place, and not what follows from it.
+        func problems(asideFromOpen open: [String]) -> [ProfileProblem] {
+            open.map { ProfileProblem($0, "fill this in") }
+                + problems.filter { problem in
+                    problem.keyPath.isEmpty || !open.contains { $0.hasPrefix(problem.keyPath) }
+                }
+        }
+    }
+
+    let value: JSONValue
+    let path: String
+    let log: Log
+
+    init(_ value: JSONValue, path: String = "", log: Log) {
+        self.value = value
+        self.path = path
+        self.log = log
+    }
+
+    func problem(_ message: String) { log.note(path, message) }
+
+    private func mismatch(_ wanted: String) { problem("\(wanted) is expected here, not \(value.kind)") }
+
+    /// The members of an object; a key that is not known is a problem that names the known ones.
+    func members(_ known: [String]) -> [String: ProfileNode] {
+        let members = anyMembers()
+        for key in members.keys.sorted() where !known.contains(key) {
+            members[key]?.problem("there is no such key; known here: \(known.joined(separator: ", "))")
+        }
+        return members
+    }
+
+    /// The members of an object whose keys are names that the profile's author chose.
+    func anyMembers() -> [String: ProfileNode] {
+        guard case .object(let object) = value else {
+            mismatch("an object")
+            return [:]
+        }
+        var members: [String: ProfileNode] = [:]
+        for (key, value) in object { members[key] = ProfileNode(value, path: path.isEmpty ? key : "\(path).\(key)", log: log) }
+        return members
+    }
+
+    /// The places below that a draft leaves open, in the order of their keys.
+    var open: [String] {
+        switch value {
+        case .string(let text): text == ProfileSuggestion.open ? [path] : []
+        case .array: elements().flatMap(\.open)
+        case .object: anyMembers().sorted { $0.key < $1.key }.flatMap(\.value.open)
+        default: []
+        }
+    }
+
+    /// The elements of a list; what is no list counts as a list of one.
+    func elements() -> [ProfileNode] {
+        guard case .array(let array) = value else { return [self] }
+        return array.enumerated().map { ProfileNode($1, path: "\(path)[\($0)]", log: log) }
+    }
+
+    func text() -> String? {
+        if case .string(let text) = value { return text }
+        mismatch("a text")
+        return nil
+    }
+
+    func texts() -> [String] { elements().compactMap { $0.text() } }
+
+    func integer(_ range: ClosedRange<Int>) -> Int? {
+        guard case .number(let number) = value, number == number.rounded(), let integer = Int(exactly: number) else {
+            mismatch("a whole number")
+            return nil
+        }
+        guard range.contains(integer) else {
+            problem("must be from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return integer
+    }
+
+    func boolean() -> Bool? {
+        if case .boolean(let flag) = value { return flag }
+        mismatch("true or false")
+        return nil
+    }
+
+    /// One of a few words.
+    func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> Choice? where Choice.RawValue == String {
+        guard let text = text() else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        problem("must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+        return nil
+    }
+}

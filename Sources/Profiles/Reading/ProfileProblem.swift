@@ -1,0 +1,23 @@
+/// What is wrong with a profile, and where in it.
+public struct ProfileProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file it stands in; empty for a text without one.
+    public var file: String
+    /// The way to the key, such as `channels[0].readings[2].type`; empty for the document as a whole.
+    public var keyPath: String
+    public var message: String
+
+    public init(_ keyPath: String, _ message: String, file: String = "") {
+        self.keyPath = keyPath
+        self.message = message
+        self.file = file
+    }
+
+    public var description: String { [file, keyPath, message].filter { !$0.isEmpty }.joined(separator: ": ") }
+}
+
+/// Several problems at once: all that were found in the files that were read.
+public struct ProfileErrors: Error, Hashable, Sendable, CustomStringConvertible {
+    public var problems: [ProfileProblem]
+    public init(_ problems: [ProfileProblem]) { self.problems = problems }
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,174 @@
+import HealthModel
+import Pipeline
+
+/// Reads a channel of kind `csv` or `json` from its document.
+struct TableChannelReader {
+    let node: ProfileNode
+    let profileID: String
+    let profileName: String
+
+    private static let keys = [
+        "channel", "delimiters", "decimal", "empty", "headerWithin", "summary", "columns", "times", "end", "skip", "readings",
+        "device",
+        "source", "subject", "metadata", "units", "notes",
+    ]
+
+    func read(_ kind: TableChannel.Kind) -> TableChannel {
+        let members = node.members(Self.keys)
+        var channel = TableChannel(kind: kind, source: SourceRule(id: "file." + profileID, name: .constant(profileName)))
+        if kind == .json {
+            for key in ["delimiters", "headerWithin", "summary", "decimal"] { members[key]?.problem("JSON has none") }
+        }
+        if let delimiters = members["delimiters"] {
+            channel.delimiters = delimiters.texts().compactMap { text in
+                if let byte = text.utf8.first, text.utf8.count == 1, TableChannel.allDelimiters.contains(byte) { return byte }
+                delimiters.problem("a delimiter is one of , ; | and a tab")
+                return nil
+            }
+        }
+        if let decimal = members["decimal"]?.choice(DecimalRule.self) { channel.decimal = decimal }
+        channel.empties = (members["empty"]?.texts() ?? []).map { Array($0.utf8) }
+        channel.headerWithin = members["headerWithin"]?.integer(1...100) ?? 1
+        channel.notes = members["notes"]?.texts() ?? []
+        for (spelling, node) in members["units"]?.anyMembers() ?? [:] { channel.units[spelling] = unit(node) }
+
+        if let columns = members["columns"] {
+            channel.columns = self.columns(columns, kind)
+        } else {
+            node.problem("columns is missing")
+        }
+        let table = ColumnReader(columns: channel.columns, channel: node)
+        channel.summary = members["summary"].flatMap(summary)
+        channel.times = (members["times"]?.elements() ?? []).compactMap {
+            TimeReader(table: table).time($0, hasSummary: channel.summary != nil)
+        }
+        if channel.times.isEmpty { node.problem("times is missing: without a time there is no reading") }
+        channel.end = members["end"].flatMap { TimeReader(table: table).end($0) }
+        channel.skips = (members["skip"]?.elements() ?? []).compactMap { skip($0, table) }
+        channel.metadata = members["metadata"].map { metadata($0, table) } ?? []
+        channel.readings = (members["readings"]?.elements() ?? []).compactMap {
+            ReadingReader(table: table, spellings: channel.units, outer: self).reading($0)
+        }
+        if channel.readings.isEmpty { node.problem("readings is missing: without any there is nothing to take") }
+        channel.device = members["device"].map { device($0, table) }
+        if let source = members["source"] { channel.source = self.source(source, table) }
+        channel.subject = members["subject"].flatMap { $0.members(["column"])["column"] }.flatMap(table.index)
+        return channel
+    }
+
+    func unit(_ node: ProfileNode) -> Unit? {
+        guard let code = node.text() else { return nil }
+        do throws(UnitError) {
+            return try Unit(ucum: code)
+        } catch {
+            node.problem("\(error)")
+            return nil
+        }
+    }
+
+    private func columns(_ node: ProfileNode, _ kind: TableChannel.Kind) -> [ColumnRule] {
+        node.anyMembers().sorted { $0.key < $1.key }.map { name, node in
+            var column = ColumnRule(name: name)
+            let members = node.members(
+                kind == .csv ? ["names", "position", "required", "group"] : ["path", "required", "group"])
+            column.patterns = (members["names"]?.texts() ?? []).map { HeaderPattern($0) }
+            column.position = members["position"]?.integer(1...4096).map { $0 - 1 }
+            column.path = members["path"]?.text()
+            column.isRequired = members["required"]?.boolean() ?? true
+            if let group = members["group"] {
+                if let byte = group.text()?.utf8.first,
+                    [UInt8(ascii: ","), UInt8(ascii: "."), UInt8(ascii: " "), UInt8(ascii: "'")].contains(byte)
+                {
+                    column.group = byte
+                } else {
+                    group.problem("a separator between thousands is one of , . ' and a blank")
+                }
+            }
+            if kind == .csv, column.patterns.isEmpty, column.position == nil { node.problem("names or position is missing") }
+            if kind == .json, column.path == nil { node.problem("path is missing") }
+            return column
+        }
+    }
+
+    private func summary(_ node: ProfileNode) -> SummaryTable? {
+        let members = node.members(["columns", "time", "skip"])
+        guard let columns = members["columns"], let time = members["time"] else {
+            node.problem("columns or time is missing")
+            return nil
+        }
+        let rules = self.columns(columns, .csv)
+        guard let time = TimeReader(table: ColumnReader(columns: rules, channel: node)).time(time, hasSummary: false) else {
+            return nil
+        }
+        return SummaryTable(columns: rules, time: time, kind: SkipKind(members["skip"]?.text() ?? "summary"))
+    }
+
+    private func skip(_ node: ProfileNode, _ table: ColumnReader) -> SkipRule? {
+        let members = node.members(["column", "is", "not", "as"])
+        guard let column = members["column"].flatMap(table.index) else {
+            if members["column"] == nil { node.problem("column is missing") }
+            return nil
+        }
+        guard let kind = members["as"]?.text() else {
+            node.problem("as is missing: the ledger counts these rows under that word")
+            return nil
+        }
+        guard (members["is"] == nil) != (members["not"] == nil) else {
+            node.problem("one of is and not says which rows are meant")
+            return nil
+        }
+        let values = (members["is"] ?? members["not"])?.texts() ?? []
+        return SkipRule(
+            column: column, values: values.map { Array($0.utf8) }, isNegated: members["not"] != nil, kind: SkipKind(kind))
+    }
+
+    private func device(_ node: ProfileNode, _ table: ColumnReader) -> DeviceRule {
+        let members = node.members(["name", "manufacturer", "model", "serial"])
+        return DeviceRule(
+            name: members["name"].flatMap(table.textRule), manufacturer: members["manufacturer"].flatMap(table.textRule),
+            model: members["model"].flatMap(table.textRule), serial: members["serial"].flatMap(table.textRule))
+    }
+
+    private func source(_ node: ProfileNode, _ table: ColumnReader) -> SourceRule {
+        let members = node.members(["id", "name", "version"])
+        return SourceRule(
+            id: members["id"]?.text() ?? "file." + profileID,
+            name: members["name"].flatMap(table.textRule) ?? .constant(profileName),
+            version: members["version"].flatMap(table.textRule))
+    }
+
+    func metadata(_ node: ProfileNode, _ table: ColumnReader) -> [MetadataRule] {
+        node.anyMembers().sorted { $0.key < $1.key }.compactMap { key, node in
+            if let value = constant(node) { return MetadataRule(key: key, value: .constant(value)) }
+            guard case .object = node.value else {
+                node.problem("a text, a number, true, false, or {column: …} is expected here")
+                return nil
+            }
+            let members = node.members(["column", "as", "map"])
+            guard let column = members["column"].flatMap(table.index) else {
+                if members["column"] == nil { node.problem("column is missing") }
+                return nil
+            }
+            if let map = members["map"] {
+                return MetadataRule(key: key, value: .mapped(column, map.anyMembers().compactMapValues(constant)))
+            }
+            let isNumber = members["as"]?.choice(CellKind.self) == .number
+            return MetadataRule(key: key, value: isNumber ? .number(column) : .text(column))
+        }
+    }
+
+    private enum CellKind: String, CaseIterable { case text, number }
+
+    private func constant(_ node: ProfileNode) -> MetadataValue? {
+        switch node.value {
+        case .string(let text): return .string(text)
+        case .boolean(let flag): return .boolean(flag)
+        case .number(let number):
+            guard let numeral = try? Numeral(number == number.rounded() ? "\(Int(exactly: number) ?? 0)" : "\(number)") else {
+                return nil
+            }
+            return .number(numeral)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import HealthModel
+
+/// The order in which a date's numbers stand.
+public enum DateOrder: String, Hashable, Sendable, CaseIterable {
+    case dayMonthYear = "DMY"
+    case monthDayYear = "MDY"
+    case yearMonthDay = "YMD"
+}
+
+/// How times are written, in CLDR's letters: `dd-MM-yyyy HH:mm`, `MMM d, yyyy hh:mm a`; `iso8601` for what ``Timestamp`` reads.
+///
+///     y year (yy: 2000 to 2099)   M month (MMM: its English name)   d day   H hour 0-23   h hour 1-12   m minute   s second
+///     S fraction of a second      a AM or PM                        X offset from UTC, or Z
+///
+/// Doubled letters mean two digits, single ones one or two. Text in '…' and signs stand for themselves; a blank stands for any
+/// blanks.
+public struct TimePattern: Hashable, Sendable {
+    enum Token: Hashable, Sendable {
+        case year4, year2, monthName, meridiem, fraction, offset, blanks
+        case number(Field, digits: ClosedRange<Int>)
+        case literal(UInt8)
+    }
+
+    enum Field: Hashable, Sendable { case month, day, hour24, hour12, minute, second }
+
+    public let text: String
+    let tokens: [Token]
+    let isISO8601: Bool
+    /// The order of the date's numbers; none where the month has a name.
+    let order: DateOrder?
+    private let writtenResolution: Int32
+
+    /// - Throws: ``ProfileProblem`` where a letter has no meaning here, or the pattern names no date or hour.
+    init(_ text: String) throws(ProfileProblem) {
+        self.text = text
+        isISO8601 = text == "iso8601"
+        guard !isISO8601 else {
+            tokens = []
+            order = .yearMonthDay
+            writtenResolution = 1
+            return
+        }
+        tokens = try Self.tokens(of: text)
+        writtenResolution =
+            tokens.contains { if case .number(.second, _) = $0 { true } else { false } } ? 1 : 60
+        var letters = ""
+        for token in tokens {
+            switch token {
+            case .year4, .year2: letters += "y"
+            case .monthName: letters += "N"
+            case .number(.month, _): letters += "M"
+            case .number(.day, _): letters += "d"
+            case .number(.hour24, _): letters += "H"
+            case .number(.hour12, _): letters += "h"
+            case .number(.minute, _): letters += "m"
+            case .meridiem: letters += "a"
+            default: break
+            }
+        }
+        func has(_ letter: Character) -> Bool { letters.contains(letter) }
+        guard has("y"), has("M") || has("N"), has("d") else { throw ProfileProblem("", "the pattern needs year, month and day") }
+        guard has("m"), has("H") != (has("h") && has("a")) else {
+            throw ProfileProblem("", "the pattern needs H, or h and a, and m: a date alone is no time")
+        }
+        order =
+            switch letters.filter({ "yMd".contains($0) }) {
+            case "dMy": .dayMonthYear
+            case "Mdy": .monthDayYear
+            case "yMd": .yearMonthDay
+            default: nil
+            }
+        if order == nil, !has("N") { throw ProfileProblem("", "the date's order must be dMy, Mdy or yMd") }
+    }
+
+    /// What times written so are cut to, in seconds: 60 where there is no second.
+    func resolution(of text: UnsafeRawBufferPointer) -> Int32 { isISO8601 ? Self.resolution(ofISO8601: text) : writtenResolution }
+
+    /// Of a time of ISO 8601: `2026-11-20T06:31` ends or goes on with its zone where a second would stand.
+    @inline(__always) static func resolution(ofISO8601 text: UnsafeRawBufferPointer) -> Int32 {
+        text.count > 16 && text[16] == UInt8(ascii: ":") ? 1 : 60
+    }
+
+    private static func tokens(of text: String) throws(ProfileProblem) -> [Token] {
+        var tokens: [Token] = []
+        var rest = Substring(text)
+        while let letter = rest.first {
+            if letter == "'" {
+                let quoted = rest.dropFirst().prefix { $0 != "'" }
+                guard rest.dropFirst(quoted.count + 1).first == "'" else { throw ProfileProblem("", "a ' is never closed") }
+                tokens += quoted.utf8.map { .literal($0) }
+                rest = rest.dropFirst(quoted.count + 2)
+                continue
+            }
+            let count = rest.prefix { $0 == letter }.count
+            rest = rest.dropFirst(count)
+            guard letter.isASCII, letter.isLetter else {
+                if letter == " " {
+                    tokens.append(.blanks)
+                } else {
+                    for _ in 0..<count { tokens += String(letter).utf8.map { .literal($0) } }
+                }
+                continue
+            }
+            let digits = count == 1 ? 1...2 : 2...2
+            switch (letter, count) {
+            case ("y", 4): tokens.append(.year4)
+            case ("y", 2): tokens.append(.year2)
+            case ("M", 1...2): tokens.append(.number(.month, digits: digits))
+            case ("M", 3...4): tokens.append(.monthName)
+            case ("d", 1...2): tokens.append(.number(.day, digits: digits))
+            case ("H", 1...2): tokens.append(.number(.hour24, digits: digits))
+            case ("h", 1...2): tokens.append(.number(.hour12, digits: digits))
+            case ("m", 1...2): tokens.append(.number(.minute, digits: digits))
+            case ("s", 1...2): tokens.append(.number(.second, digits: digits))
+            case ("S", 1...9): tokens.append(.fraction)
+            case ("a", 1): tokens.append(.meridiem)
+            case ("X", 1...3): tokens.append(.offset)
+            default: throw ProfileProblem("", "'\(String(repeating: letter, count: count))' has no meaning in a pattern")
+            }
+        }
+        guard tokens.count <= 64 else { throw ProfileProblem("", "the pattern is too long") }
+        return tokens
+    }
+}

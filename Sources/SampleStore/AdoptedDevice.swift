@@ -1,0 +1,150 @@
+import HealthModel
+
+/// A device whose readings a person wants: only these are read.
+public struct AdoptedDevice: Hashable, Sendable {
+    /// How it is reached, such as `bluetooth:C0:01:02:03:04:01`.
+    public var address: String
+    /// What identity is computed with; until the device has said who it is, the address.
+    public var key: String
+    /// The profiles that read it.
+    public var profiles: [String]
+    /// For people.
+    public var name: String
+    /// Whose readings they are: a UUID or ``Origin/unassigned``.
+    public var subject: String
+    /// Microseconds since 1970.
+    public var adopted: Int64
+    /// What the device said of itself, once it did; its key is ``key``.
+    public var device: Device?
+    /// How far its stored records were collected, where it numbers them.
+    public var lastRecord: LastRecord?
+    /// It delivered before: that it no longer lets us in is then a broken bond, not a missing one.
+    public var hasDelivered = false
+    /// What its encrypted advertisements are opened with, in hexadecimal.
+    public var bindKey: String?
+
+    /// The stored record read last.
+    public struct LastRecord: Hashable, Sendable {
+        public var number: Int64
+        /// Tells it from another record with its number, after the device was reset.
+        public var fingerprint: Int64
+        /// How many the device had then.
+        public var count: Int64?
+
+        public init(number: Int64, fingerprint: Int64, count: Int64?) {
+            self.number = number
+            self.fingerprint = fingerprint
+            self.count = count
+        }
+    }
+
+    /// Describes a device as it is adopted.
+    public init(address: String, key: String, profiles: [String], name: String, subject: String, adopted: Int64) {
+        self.address = address
+        self.key = key
+        self.profiles = profiles
+        self.name = name
+        self.subject = subject
+        self.adopted = adopted
+    }
+}
+
+extension SampleStore {
+    /// What the device itself makes known, apart from what a person decided.
+    private static let memoryColumns = [
+        "key", "known", "device_name", "manufacturer", "model", "serial", "hardware", "firmware", "software", "udi",
+        "record_number",
+        "record_fingerprint", "record_count", "delivered",
+    ]
+    private static let deviceColumns = ["address", "profiles", "name", "subject", "adopted", "bind_key"] + memoryColumns
+
+    /// The adopted devices, oldest first.
+    public func adoptedDevices() throws(StoreError) -> [AdoptedDevice] {
+        let statement = try connection.statement(
+            "SELECT \(Self.deviceColumns.joined(separator: ", ")) FROM device ORDER BY adopted, address")
+        defer { statement.reset() }
+        var devices: [AdoptedDevice] = []
+        while try statement.step() {
+            let key = statement.text(6)
+            var device = AdoptedDevice(
+                address: statement.text(0), key: key, profiles: statement.text(1).split(separator: " ").map(String.init),
+                name: statement.text(2), subject: statement.text(3), adopted: statement.integer(4))
+            device.bindKey = statement.optionalText(5)
+            if statement.integer(7) != 0 {
+                device.device = Device(
+                    key: key, name: statement.optionalText(8), manufacturer: statement.optionalText(9),
+                    model: statement.optionalText(10), serial: statement.optionalText(11), hardware: statement.optionalText(12),
+                    firmware: statement.optionalText(13), software: statement.optionalText(14), udi: statement.optionalText(15))
+            }
+            if let number = statement.optionalInteger(16) {
+                device.lastRecord = AdoptedDevice.LastRecord(
+                    number: number, fingerprint: statement.integer(17), count: statement.optionalInteger(18))
+            }
+            device.hasDelivered = statement.integer(19) != 0
+            devices.append(device)
+        }
+        return devices
+    }
+
+    private static func memory(of device: AdoptedDevice) -> [Value] {
+        let said = device.device
+        return [
+            .text(device.key), .integer(said == nil ? 0 : 1), .optional(said?.name), .optional(said?.manufacturer),
+            .optional(said?.model), .optional(said?.serial), .optional(said?.hardware), .optional(said?.firmware),
+            .optional(said?.software), .optional(said?.udi), .optional(device.lastRecord?.number),
+            .optional(device.lastRecord?.fingerprint), .optional(device.lastRecord?.count), .integer(device.hasDelivered ? 1 : 0),
+        ]
+    }
+
+    /// Adopts a device, or changes what is known of it.
+    public func keep(_ device: AdoptedDevice) throws(StoreError) {
+        let places = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
+        let statement = try connection.statement(
+            "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(places))")
+        defer { statement.reset() }
+        try statement.bind(
+            [
+                .text(device.address), .text(device.profiles.joined(separator: " ")), .text(device.name), .text(device.subject),
+                .integer(device.adopted), .optional(device.bindKey),
+            ] + Self.memory(of: device))
+        _ = try statement.step()
+    }
+
+    /// Keeps what the device made known; nothing where it was forgotten meanwhile, and nothing of what a person decides.
+    public func remember(_ device: AdoptedDevice) throws(StoreError) {
+        let assignments = Self.memoryColumns.map { "\($0) = ?" }.joined(separator: ", ")
+        let statement = try connection.statement("UPDATE device SET \(assignments) WHERE address = ?")
+        defer { statement.reset() }
+        try statement.bind(Self.memory(of: device) + [.text(device.address)])
+        _ = try statement.step()
+    }
+
+    /// Forgets a device; its samples stay.
+    ///
+    /// - Throws: ``StoreError`` where no device has this address.
+    public func forget(device address: String) throws(StoreError) {
+        try connection.run("DELETE FROM device WHERE address = ?", .text(address))
+        guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
+    }
+
+    /// Old device keys and the keys they were merged into.
+    public func aliases() throws(StoreError) -> [String: String] {
+        let statement = try connection.statement("SELECT old, new FROM device_alias")
+        defer { statement.reset() }
+        var aliases: [String: String] = [:]
+        while try statement.step() { aliases[statement.text(0)] = statement.text(1) }
+        return aliases
+    }
+
+    /// From now on readings of the device key `new` go by the key `old`, under which its earlier ones are stored.
+    public func merge(device new: String, into old: String) throws {
+        guard new != old else { throw StoreError(.invalid, "a device cannot be merged into itself") }
+        try connection.transaction {
+            // What was merged into the new key follows it, so that one step always leads to the last.
+            let target = try connection.text("SELECT new FROM device_alias WHERE old = ?", .text(old)) ?? old
+            guard target != new else { throw StoreError(.invalid, "\(old) is merged into \(new) already") }
+            try connection.run("UPDATE device_alias SET new = ? WHERE new = ?", .text(target), .text(new))
+            try connection.run("INSERT OR REPLACE INTO device_alias(old, new) VALUES(?, ?)", .text(new), .text(target))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import HealthModel
+
+/// A device's clock beside ours: the evidence by which its times are corrected.
+public struct ClockComparison: Hashable, Sendable {
+    /// The device's key.
+    public var device: String
+    /// What the clock showed, microseconds of a wall clock.
+    public var shown: Int64
+    /// When, by our clock, microseconds since 1970.
+    public var received: Int64
+    /// By how much it is ahead of UTC, in microseconds; nil where it shows what the zone's clocks show.
+    public var ahead: Int64?
+
+    /// Puts a comparison together.
+    public init(device: String, shown: Int64, received: Int64, ahead: Int64?) {
+        self.device = device
+        self.shown = shown
+        self.received = received
+        self.ahead = ahead
+    }
+}
+
+extension SampleStore {
+    /// The rule by which readings of an unknown clock are held.
+    static let clockUnknown = "clock-unknown"
+
+    /// Keeps a comparison, and releases what was held for want of one: with its time corrected where the clock is off.
+    @discardableResult
+    public func keep(_ comparison: ClockComparison, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+        try connection.run(
+            "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),
+            .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
+        let held = try heldByClock(of: comparison.device)
+        guard !held.isEmpty else { return (0, 0) }
+        return try change(description) { ingest, _ in
+            for id in held { try release(id, comparison, ingest) }
+            return held.count
+        }
+    }
+
+    /// The comparisons of a device, oldest first.
+    public func clockComparisons(of device: String) throws(StoreError) -> [ClockComparison] {
+        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? ORDER BY received")
+        defer { statement.reset() }
+        try statement.bind([.text(device)])
+        var found: [ClockComparison] = []
+        while try statement.step() {
+            found.append(
+                ClockComparison(
+                    device: device, shown: statement.integer(1), received: statement.integer(0),
+                    ahead: statement.optionalInteger(2)))
+        }
+        return found
+    }
+
+    private func heldByClock(of device: String) throws(StoreError) -> [Int64] {
+        // What arrived while our own clock was not set has no time of the device's that could be corrected.
+        let statement = try connection.statement(
+            """
+            SELECT quarantine.id FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
+            WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
+            """)
+        defer { statement.reset() }
+        try statement.bind([.text(Self.clockUnknown), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))])
+        var ids: [Int64] = []
+        while try statement.step() { ids.append(statement.integer(0)) }
+        return ids
+    }
+
+    /// Makes one held reading a sample; its UUID, made of the time as the device showed it, stays what it is.
+    private func release(_ id: Int64, _ comparison: ClockComparison, _ ingest: Int64) throws(StoreError) {
+        let held = try connection.statement(
+            """
+            SELECT series, start, skew, context, hash, coalesce(received, (SELECT ingest.received FROM ingest
+                WHERE ingest.id = quarantine.ingest) - start) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
+            """)
+        defer { held.reset() }
+        try held.bind([.integer(id)])
+        guard try held.step() else { return }
+        let (series, oldStart, skew) = (held.integer(0), held.integer(1), held.integer(2))
+        let nominal = oldStart &+ skew
+        let start = comparison.ahead.map { nominal &- $0 } ?? oldStart
+        let arrived = oldStart &+ held.integer(5)
+        let context = try context(like: held.integer(3), skew: nominal &- start, isCorrected: comparison.ahead != nil)
+        let hash = Array(held.blob(4))
+        held.reset()
+        let seq = try lastChange() + 1
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
+            SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, metadata, ? FROM quarantine WHERE id = ?
+            """, .integer(start), .integer(context), .integer(arrived &- start), .integer(seq), .integer(id))
+        let isNew = connection.changes > 0
+        try connection.run(
+            "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1", .integer(id), .integer(ingest))
+        guard isNew else { return }
+        if nominal != start {
+            try connection.run(
+                "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),
+                .integer(nominal),
+                .blob(hash), .integer(start))
+        }
+        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
+        try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+        try ChangeLog(connection: connection, cause: ingest)
+            .add(series: series, seqs: seq...seq, low: start, high: start, deletion: false, ingest: ingest)
+    }
+
+    /// A context that differs only in where the time comes from.
+    private func context(like context: Int64, skew: Int64, isCorrected: Bool) throws(StoreError) -> Int64 {
+        let origin = isCorrected ? TimeOrigin.deviceCorrected : .device
+        let known = try connection.integer(
+            """
+            SELECT other.id FROM context AS other JOIN context AS own ON own.id = ?1 AND other.origin = own.origin
+                AND other.unit = own.unit AND other.molar_mass IS own.molar_mass AND other.zone IS own.zone
+                AND other.resolution = own.resolution
+            WHERE other.skew = ?2 AND other.time_origin = ?3
+            """, .integer(context), .integer(skew), .integer(Int64(origin.rawValue)))
+        if let known { return known }
+        try connection.run(
+            """
+            INSERT INTO context(origin, unit, molar_mass, zone, time_origin, skew, resolution)
+            SELECT origin, unit, molar_mass, zone, ?3, ?2, resolution FROM context WHERE id = ?1
+            """, .integer(context), .integer(skew), .integer(Int64(origin.rawValue)))
+        return connection.lastInsertedRow
+    }
+}

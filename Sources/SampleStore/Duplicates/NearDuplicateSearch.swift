@@ -1,0 +1,166 @@
+import HealthModel
+import Pipeline
+
+/// Finds which rows of a batch are the same measurement as a sample that came over another path (``DuplicateRule``).
+///
+/// Each sample takes one witness of each series at most: two weighings within a minute, told twice to the minute, stay two.
+final class NearDuplicateSearch {
+    /// A row and the sample that it is like.
+    struct Match {
+        /// Of the rows that were searched.
+        var row: Int
+        var of: RowPlace
+        var rule: DuplicateRule
+    }
+
+    struct Matches {
+        /// The same measurement: the row becomes a witness.
+        var witnesses: [Match] = []
+        /// Another device's: both are kept.
+        var links: [Match] = []
+    }
+
+    private let connection: Connection
+    private let siblings: Siblings
+
+    /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
+    private static let crowd = 6
+
+    init(connection: Connection) {
+        self.connection = connection
+        siblings = Siblings(connection: connection)
+    }
+
+    func forget() { siblings.forget() }
+
+    /// Searches for rows of one series, sorted by start.
+    func search(_ rows: [SampleRow], of origin: Origin, series: Int64, in batch: UnsafePointer<GatedSample>) throws(StoreError)
+        -> Matches
+    {
+        var matches = Matches()
+        guard let first = rows.first, let last = rows.last else { return matches }
+        let lasting = first.duration > 0
+        var rule = DuplicateRule.of(origin.type, lasting: lasting)
+        guard rule != .none else { return matches }
+        let own = try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
+        var scans: [SiblingScan] = []
+        var radius: Int64 = 0
+        for sibling in try siblings.of(origin, series: series) where rule.verdict(sibling.kinship) != .two {
+            let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
+            // Where the other path has nothing in the stretch, there is nothing to search.
+            let (low, high) = (first.start &- reach, last.start &+ reach)
+            for (table, name) in [(SiblingScan.Table.live, "sample"), (.deleted, "deleted")]
+            where try connection.integer(
+                "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
+                .integer(low), .integer(high)) != nil
+            {
+                scans.append(try SiblingScan(sibling, table, connection: connection))
+                radius = max(radius, reach)
+            }
+        }
+        guard !scans.isEmpty else { return matches }
+        var taken: Set<RowPlace> = []
+        var found: [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)] = []
+        for index in rows.indices {
+            let row = rows[index]
+            if (row.duration > 0) != lasting { rule = DuplicateRule.of(origin.type, lasting: row.duration > 0) }
+            let trace = trace(of: row, batch + Int(row.index), origin.type)
+            guard trace.timeResolution <= Likeness.coarsest else { continue }
+            found.removeAll(keepingCapacity: true)
+            for scan in scans {
+                let verdict = rule.verdict(scan.sibling.kinship)
+                let near = try scan.near(row.start &- radius, row.start &+ radius)
+                guard verdict != .two, !near.isEmpty else { continue }
+                try compare(trace, near, verdict, rule, origin.type, &found)
+            }
+            guard !found.isEmpty else { continue }
+            found.sort { $0.likeness < $1.likeness }
+            if rule == .stream, let best = found.first, try isCrowded(rows, index, best.candidate, trace, origin.type) {
+                continue
+            }
+            var linked: Set<Int64> = []
+            for (_, candidate, verdict) in found {
+                if verdict == .duplicate {
+                    guard !taken.contains(candidate.place), try !hasWitness(candidate.place, of: series) else { continue }
+                    taken.insert(candidate.place)
+                    matches.witnesses.append(Match(row: index, of: candidate.place, rule: rule))
+                    linked.removeAll()
+                    break
+                }
+                linked.insert(candidate.place.series)
+            }
+            guard matches.witnesses.last?.row != index else { continue }
+            for series in linked {
+                guard let (_, candidate, _) = found.first(where: { $0.candidate.place.series == series }) else { continue }
+                matches.links.append(Match(row: index, of: candidate.place, rule: rule))
+            }
+        }
+        return matches
+    }
+
+    private func trace(of row: SampleRow, _ gated: UnsafePointer<GatedSample>, _ type: QuantityType) -> ReadingTrace {
+        let isCanonical = gated.pointee.sample.unit == type.canonicalUnit
+        let step = gated.pointee.sample.numeral.step
+        return ReadingTrace(
+            start: row.start, duration: row.duration, timeResolution: gated.pointee.sample.timeResolution,
+            isArrival: gated.pointee.sample.timeOrigin == .receipt, value: row.value,
+            valueResolution: isCanonical ? step : step * Siblings.scale(of: gated.pointee.sample.unit, type),
+            isCanonical: isCanonical)
+    }
+
+    private func compare(
+        _ trace: ReadingTrace, _ near: ArraySlice<Candidate>, _ verdict: DuplicateRule.Verdict, _ rule: DuplicateRule,
+        _ type: QuantityType,
+        _ found: inout [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)]
+    ) throws(StoreError) {
+        for candidate in near {
+            let telling = try siblings.telling(candidate.context, of: type)
+            // A step is a whole unit at most, so most of what differs is told apart without its digits.
+            let step = candidate.step >= 0 ? candidate.step : 1
+            let most = max(trace.valueResolution, step * telling.scale)
+            guard abs(candidate.value - trace.value) <= most else { continue }
+            let other = ReadingTrace(
+                start: candidate.place.start, duration: candidate.duration, timeResolution: telling.timeResolution,
+                isArrival: telling.isArrival, value: candidate.value,
+                valueResolution: (candidate.step >= 0 ? candidate.step : SiblingScan.step(of: candidate.value)) * telling.scale,
+                isCanonical: telling.isCanonical)
+            if let likeness = Likeness(trace, other, rule: rule) { found.append((likeness, candidate, verdict)) }
+        }
+        // A minute's value among a stream of seconds is no copy of one of them.
+        guard near.count > Self.crowd, trace.timeResolution > 1 else { return }
+        let minute = Int64(trace.timeResolution) * 1_000_000
+        let within = near.lazy.filter { $0.place.start >= trace.start && $0.place.start < trace.start + minute }
+        if within.prefix(Self.crowd + 1).count > Self.crowd {
+            found.removeAll { near.first?.place.series == $0.candidate.place.series }
+        }
+    }
+
+    /// Whether the row is one of many of its own series within the time that the candidate stands for.
+    private func isCrowded(
+        _ rows: [SampleRow], _ index: Int, _ candidate: Candidate, _ trace: ReadingTrace, _ type: QuantityType
+    ) throws(StoreError) -> Bool {
+        let resolution = Int64(try siblings.telling(candidate.context, of: type).timeResolution)
+        guard resolution > Int64(trace.timeResolution) else { return false }
+        let (low, high) = (candidate.place.start, candidate.place.start + resolution * 1_000_000)
+        var count = 0
+        for row in rows[index...] {
+            guard row.start < high, count <= Self.crowd else { break }
+            count += 1
+        }
+        for row in rows[..<index].reversed() {
+            guard row.start >= low, count <= Self.crowd else { break }
+            count += 1
+        }
+        if count > Self.crowd { return true }
+        let stored = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM sample WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
+            .integer(rows[index].series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1)))
+        return count + Int(stored ?? 0) > Self.crowd
+    }
+
+    private func hasWitness(_ place: RowPlace, of series: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM witness WHERE of_series = ? AND of_start = ? AND of_hash = ? AND series = ? LIMIT 1",
+            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(series)) != nil
+    }
+}

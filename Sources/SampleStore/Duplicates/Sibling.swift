@@ -1,0 +1,122 @@
+import HealthModel
+
+/// Another series of the same person and type: another path by which the same measurement may come.
+struct Sibling {
+    var series: Int64
+    /// What its times were cut to at the coarsest, in seconds.
+    var coarsest: Int32
+    /// What its readings have to do with those that are looked at.
+    var kinship: DeviceKinship
+}
+
+/// Knows the siblings of series, and how their readings were told.
+final class Siblings {
+    /// What samples of one context share, as far as it is compared.
+    struct Telling {
+        var timeResolution: Int32
+        var isArrival: Bool
+        /// What a step of 1 of the numeral is in the canonical unit.
+        var scale: Double
+        var isCanonical: Bool
+    }
+
+    private struct Pair: Hashable {
+        var origin: ObjectIdentifier
+        var series: Int64
+    }
+
+    private struct Key: Hashable {
+        var type: QuantityType
+        var context: Int64
+    }
+
+    private let connection: Connection
+    private var kinships: [Pair: DeviceKinship] = [:]
+    private var tellings: [Key: Telling] = [:]
+    /// Keeps the origins alive whose identity ``kinships`` are kept by.
+    private var origins: [ObjectIdentifier: Origin] = [:]
+
+    init(connection: Connection) { self.connection = connection }
+
+    func forget() {
+        kinships.removeAll()
+        tellings.removeAll()
+        origins.removeAll()
+    }
+
+    /// The other series of an origin's person and type.
+    func of(_ origin: Origin, series: Int64) throws(StoreError) -> [Sibling] {
+        let statement = try connection.statement(
+            "SELECT id, coarsest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?")
+        defer { statement.reset() }
+        try statement.bind([.text(origin.type.id), .text(origin.subject), .integer(series)])
+        var siblings: [Sibling] = []
+        while try statement.step() {
+            let id = statement.integer(0)
+            var known = kinships[Pair(origin: ObjectIdentifier(origin), series: id)]
+            if known == nil {
+                known = try kinship(of: origin, to: id, source: statement.text(2), device: statement.text(3))
+            }
+            guard let kinship = known else { continue }
+            siblings.append(
+                Sibling(series: id, coarsest: Int32(truncatingIfNeeded: statement.integer(1)), kinship: kinship))
+        }
+        return siblings
+    }
+
+    /// By what is known of the sibling's device; nil where the series is empty.
+    private func kinship(
+        of origin: Origin, to series: Int64, source: String, device: String
+    ) throws(StoreError) -> DeviceKinship? {
+        let statement = try connection.statement(
+            """
+            SELECT source_name, device_name, manufacturer, model, serial FROM origin WHERE id = (SELECT context.origin FROM context
+                WHERE context.id = coalesce((SELECT context FROM sample WHERE series = ?1 LIMIT 1),
+                    (SELECT context FROM deleted WHERE series = ?1 LIMIT 1)))
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(series)])
+        guard try statement.step() else { return nil }
+        var kinship = DeviceKinship.other
+        // One path that tells two devices apart knows why.
+        if source != origin.source.id || device.isEmpty || origin.device == nil {
+            let other = Origin(
+                subject: origin.subject, type: origin.type, source: SourceRevision(id: source, name: statement.text(0)),
+                device: device.isEmpty
+                    ? nil
+                    : Device(
+                        key: device, name: statement.optionalText(1), manufacturer: statement.optionalText(2),
+                        model: statement.optionalText(3), serial: statement.optionalText(4)))
+            kinship = DeviceKinship(origin, other)
+        }
+        if kinships.count > 10_000 { forget() }
+        origins[ObjectIdentifier(origin)] = origin
+        kinships[Pair(origin: ObjectIdentifier(origin), series: series)] = kinship
+        return kinship
+    }
+
+    func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
+        let key = Key(type: type, context: context)
+        if let known = tellings[key] { return known }
+        let statement = try connection.statement("SELECT unit, molar_mass, time_origin, resolution FROM context WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(context)])
+        guard try statement.step(), var unit = try? Unit(ucum: statement.text(0)) else {
+            throw StoreError(.corrupt, "context \(context) is missing or its unit is unknown")
+        }
+        if !statement.isNull(1) { unit = unit.with(molarMass: statement.real(1)) }
+        let telling = Telling(
+            timeResolution: Int32(truncatingIfNeeded: statement.integer(3)),
+            isArrival: statement.integer(2) == Int64(TimeOrigin.receipt.rawValue),
+            scale: Self.scale(of: unit, type), isCanonical: (try? type.conversion(from: unit))?.isIdentity ?? false)
+        if tellings.count > 10_000 { tellings.removeAll() }
+        tellings[key] = telling
+        return telling
+    }
+
+    /// What a step of 1 in a unit is in the type's canonical unit.
+    static func scale(of unit: Unit, _ type: QuantityType) -> Double {
+        guard let conversion = try? type.conversion(from: unit) else { return 1 }
+        return conversion.isIdentity ? 1 : abs(conversion(1) - conversion(0))
+    }
+}

@@ -1,0 +1,103 @@
+import HealthModel
+
+/// A sample of another path that may be the same measurement.
+struct Candidate {
+    var place: RowPlace
+    var duration: Int64
+    var value: Double
+    var context: Int64
+    /// One step of the numeral as received, in its own unit.
+    var step: Double
+}
+
+/// Where a row stands, without an allocation.
+struct RowPlace: Hashable {
+    var series: Int64
+    var start: Int64
+    var high: UInt16
+    var low: UInt64
+
+    var hash: [UInt8] { HashBytes(high: high, low: low).bytes }
+}
+
+/// Walks along a sibling's samples beside rows that are sorted by start, and holds those near the row that is looked at.
+final class SiblingScan {
+    let sibling: Sibling
+    private let statement: Statement
+    private var next: Candidate?
+    private var ended = false
+    /// Those held; from `head` on.
+    private var buffer: [Candidate] = []
+    private var head = 0
+
+    /// How many samples are passed over before the next place is sought instead.
+    private static let patience = 48
+
+    enum Table {
+        case live
+        /// What a person deleted: deleted stays deleted, whichever way it comes. What an undoing took back may come again.
+        case deleted
+    }
+
+    init(_ sibling: Sibling, _ table: Table, connection: Connection) throws(StoreError) {
+        self.sibling = sibling
+        let columns = "start, hash, value, numeral, context, duration"
+        statement = try Statement(
+            connection,
+            table == .live
+                ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
+                : """
+                SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
+                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = 'delete' ORDER BY start
+                """)
+    }
+
+    /// The candidates that start between two times; asked for with ever later times.
+    func near(_ low: Int64, _ high: Int64) throws(StoreError) -> ArraySlice<Candidate> {
+        while head < buffer.count, buffer[head].place.start < low { head += 1 }
+        if head > 512, head * 2 > buffer.count {
+            buffer.removeFirst(head)
+            head = 0
+        }
+        if next == nil, !ended { try seek(low) }
+        var passed = 0
+        while let candidate = next, candidate.place.start <= high {
+            if candidate.place.start >= low {
+                buffer.append(candidate)
+            } else {
+                passed += 1
+                if passed > Self.patience {
+                    try seek(low)
+                    passed = 0
+                    continue
+                }
+            }
+            try advance()
+        }
+        return buffer[head...]
+    }
+
+    private func seek(_ low: Int64) throws(StoreError) {
+        statement.reset()
+        try statement.bind([.integer(sibling.series), .integer(low)])
+        try advance()
+    }
+
+    private func advance() throws(StoreError) {
+        guard try statement.step() else {
+            next = nil
+            ended = true
+            statement.reset()
+            return
+        }
+        let hash = HashBytes.read(statement.blob(1))
+        let value = statement.real(2)
+        next = Candidate(
+            place: RowPlace(series: sibling.series, start: statement.integer(0), high: hash.high, low: hash.low),
+            duration: statement.integer(5), value: value, context: statement.integer(4),
+            step: statement.isNull(3) ? -1 : (try? Numeral(statement.text(3)))?.step ?? 0)
+    }
+
+    /// The step of a numeral that is told by its value.
+    static func step(of value: Double) -> Double { value == value.rounded() ? 1 : Numeral(shortest: value).step }
+}

@@ -1,0 +1,193 @@
+import HealthModel
+
+/// What becomes of witnesses when ingests are taken back. Used inside a transaction.
+///
+/// Nothing is lost: where the ingest that brought the first is undone, its earliest witness stands in for it, as a sample with its own
+/// UUID, and the account of the ingest that brought it moves from duplicate to stored. Where the first comes back, the witness steps
+/// back. What a person deletes stays deleted, whichever way it came: its witnesses stay witnesses.
+struct Witnesses {
+    let connection: Connection
+    let deletion: Deletion
+
+    private struct Witness {
+        var place: SamplePlace
+        var first: SamplePlace
+        var ingest: Int64
+        var standsIn: Bool
+    }
+
+    /// Takes back the witnesses that an ingest brought, and gives back those that it took back itself.
+    func withdraw(_ undone: Int64) throws(StoreError) {
+        try connection.run(
+            "UPDATE witness SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL", .integer(undone),
+            .integer(deletion.ingest))
+        if connection.changes > 0 { deletion.changesMore() }
+        try connection.run(
+            "UPDATE witness SET withdrawn = NULL WHERE withdrawn = ?", .integer(undone))
+        if connection.changes > 0 { deletion.changesMore() }
+    }
+
+    /// Whether the sample at a place is a witness whose first is there.
+    func standsIn(_ place: SamplePlace) throws(StoreError) -> Bool {
+        guard let own = try witnesses("series = ? AND start = ? AND hash = ?", place).first else { return false }
+        return try isLive(own.first)
+    }
+
+    /// Lets witnesses stand in for firsts that are gone, and step back where the first is there again.
+    ///
+    /// - Parameter places: samples that were deleted or restored, firsts or witnesses; what was withdrawn or given back is found as well.
+    func settle(after places: [SamplePlace]) throws(StoreError) {
+        var firsts: Set<SamplePlace> = []
+        guard try connection.integer("SELECT 1 FROM witness LIMIT 1") != nil else { return }
+        for place in places {
+            let first = try witnesses("series = ? AND start = ? AND hash = ?", place).first?.first ?? place
+            firsts.insert(first)
+        }
+        if deletion.hasChangedMore {
+            // Those given back a moment ago may be all that is left of their measurement.
+            for witness in try orphans() { firsts.insert(witness.first) }
+        }
+        for first in firsts { try settle(first) }
+    }
+
+    private func settle(_ first: SamplePlace) throws(StoreError) {
+        let all = try witnesses("of_series = ? AND of_start = ? AND of_hash = ? AND withdrawn IS NULL", first)
+        guard !all.isEmpty else { return }
+        if try isKept(first) {
+            for witness in all where try isLive(witness.place) { try stepBack(witness) }
+            // One that stood in, and was repaired meanwhile, steps back as what it has become.
+            for witness in all where witness.standsIn {
+                guard let live = try Replacements(connection: connection).live(from: witness.place), live != first else {
+                    continue
+                }
+                try deletion.delete(
+                    series: live.series, start: live.start, hash: live.hash, replacedBy: try uuid(of: first)?.description)
+                try mark(witness, standsIn: false)
+            }
+            return
+        }
+        // One that a person deleted since stands for all: deleted stays deleted.
+        for witness in all where witness.standsIn {
+            if try isKept(witness.place) { return }
+        }
+        for witness in all where try isLive(witness.place) { return try mark(witness, standsIn: true) }
+        for witness in all where try standIn(witness) { return }
+    }
+
+    private func stepBack(_ witness: Witness) throws(StoreError) {
+        try deletion.delete(
+            series: witness.place.series, start: witness.place.start, hash: witness.place.hash,
+            replacedBy: try uuid(of: witness.first)?.description)
+        try mark(witness, standsIn: false)
+    }
+
+    /// Makes a witness a sample; false where another version of its record is one.
+    private func standIn(_ witness: Witness) throws(StoreError) -> Bool {
+        let place = witness.place
+        if try isTombstone(place) {
+            guard try deletion.restore(series: place.series, start: place.start, hash: place.hash) else { return false }
+        } else {
+            guard try !Records.hasLiveVersion(connection, series: place.series, start: place.start, hash: place.hash) else {
+                return false
+            }
+            let seq = (try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0) + 1
+            try connection.run(
+                """
+                INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
+                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ?
+                FROM witness WHERE series = ? AND start = ? AND hash = ?
+                """, .integer(seq), .integer(place.series), .integer(place.start), .blob(place.hash))
+            try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
+            try connection.run(
+                """
+                UPDATE series SET longest = max(longest, coalesce((SELECT duration FROM witness
+                    WHERE series = ?1 AND start = ?2 AND hash = ?3), 0)) WHERE id = ?1
+                """, .integer(place.series), .integer(place.start), .blob(place.hash))
+            try ChangeLog(connection: connection, cause: deletion.ingest)
+                .add(
+                    series: place.series, seqs: seq...seq, low: place.start, high: place.start, deletion: false,
+                    ingest: witness.ingest)
+            try connection.run(
+                "UPDATE ingest SET stored = stored + 1, duplicate = duplicate - 1, witnesses = witnesses - 1 WHERE id = ?",
+                .integer(witness.ingest))
+            deletion.changesMore()
+        }
+        try mark(witness, standsIn: true)
+        return true
+    }
+
+    private func mark(_ witness: Witness, standsIn: Bool) throws(StoreError) {
+        try connection.run(
+            "UPDATE witness SET stands_in = ? WHERE series = ? AND start = ? AND hash = ?", .integer(standsIn ? 1 : 0),
+            .integer(witness.place.series), .integer(witness.place.start), .blob(witness.place.hash))
+    }
+
+    /// Whether the measurement is told by this sample: it is live, a person deleted it, or another sample replaced it.
+    private func isKept(_ place: SamplePlace) throws(StoreError) -> Bool {
+        if try isLive(place) { return true }
+        return try connection.integer(
+            """
+            SELECT 1 FROM deleted JOIN ingest ON ingest.id = deleted.ingest
+            WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND (kind <> 'undo' OR replaced_by IS NOT NULL)
+            """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
+    }
+
+    private func isLive(_ place: SamplePlace) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
+            .blob(place.hash)) != nil
+    }
+
+    private func isTombstone(_ place: SamplePlace) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten", .integer(place.series),
+            .integer(place.start), .blob(place.hash)) != nil
+    }
+
+    /// Witnesses whose first is no sample.
+    private func orphans() throws(StoreError) -> [Witness] {
+        try list(
+            """
+            withdrawn IS NULL AND NOT EXISTS(SELECT 1 FROM sample WHERE sample.series = of_series AND sample.start = of_start
+                AND sample.hash = of_hash)
+            """, [])
+    }
+
+    private func witnesses(_ condition: String, _ place: SamplePlace) throws(StoreError) -> [Witness] {
+        try list(condition, [.integer(place.series), .integer(place.start), .blob(place.hash)])
+    }
+
+    private func list(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Witness] {
+        let statement = try connection.statement(
+            """
+            SELECT series, start, hash, of_series, of_start, of_hash, ingest, stands_in FROM witness WHERE \(condition)
+            ORDER BY ingest, series, start
+            """)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        var found: [Witness] = []
+        while try statement.step() {
+            found.append(
+                Witness(
+                    place: SamplePlace(
+                        series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2))),
+                    first: SamplePlace(
+                        series: statement.integer(3), start: statement.integer(4), hash: Array(statement.blob(5))),
+                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0))
+        }
+        return found
+    }
+
+    /// The UUID of what stands, or stood, at a place.
+    func uuid(of place: SamplePlace) throws(StoreError) -> SampleIdentity? {
+        for table in ["sample", "deleted", "witness"] {
+            let skew = try connection.integer(
+                "SELECT skew FROM \(table) JOIN context ON context.id = context WHERE series = ? AND start = ? AND hash = ?",
+                .integer(place.series), .integer(place.start), .blob(place.hash))
+            guard let skew else { continue }
+            let hash = place.hash.withUnsafeBytes { HashBytes.read($0) }
+            return SampleIdentity(nominalStart: place.start &+ skew, high: hash.high, low: hash.low)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,429 @@
+import HealthModel
+import Pipeline
+
+/// One ingest: takes batches of samples, and keeps the ledger's account of it.
+public final class Ingest: SampleSink {
+    /// Its number in the ledger.
+    public let id: Int64
+    private let store: SampleStore
+    private let connection: Connection
+    private let received: Int64
+    /// Since the last batch; they reach the ledger with the next.
+    private var refusals: [Refusal] = []
+    private var skipped: [SkipKind: Int] = [:]
+    private var refusalsKept = 0
+    private var text: [UInt8] = []
+    private var groups: [SeriesRows] = []
+    private var groupOf: [Int64: Int] = [:]
+    /// Readings whose sample a repair replaced.
+    private var repaired = 0
+    /// Whether the batch has any of these at all.
+    private var hasRecords = false
+    private var hasRules = false
+    /// Nothing where only the very same readings are to count as duplicates.
+    private let search: NearDuplicateSearch?
+    private var witnesses = 0
+    private var linked = 0
+
+    /// How many refusals are kept with their place; the rest only with their reason.
+    public static let maximumRefusals = 1000
+
+    init(store: SampleStore, description: IngestDescription) throws(StoreError) {
+        self.store = store
+        connection = store.connection
+        received = description.received
+        search = description.comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
+        try connection.run(
+            "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
+            .text(description.kind), .optional(description.name), .optional(description.profile), .optional(description.zone),
+            .integer(description.received), .optional(description.owner),
+            .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
+        id = connection.lastInsertedRow
+    }
+
+    /// Goes on with an ingest that an earlier process began.
+    init(store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int) throws(StoreError) {
+        self.store = store
+        connection = store.connection
+        received = account.received
+        id = account.id
+        search = NearDuplicateSearch(connection: store.connection)
+        self.refusalsKept = refusalsKept
+        try connection.run(
+            "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
+    }
+
+    /// Notes a refused frame or reading.
+    public func refuse(_ refusal: Refusal) { refusals.append(refusal) }
+
+    /// Notes frames that hold no reading to keep.
+    public func skip(_ kind: SkipKind, count: Int = 1) { skipped[kind, default: 0] += count }
+
+    /// Readings that the source said again and that are counted as skipped, not as read.
+    public private(set) var repeated = 0
+
+    /// Refusals and skips that wait for the next batch, so that a caller can bound them.
+    public var waiting: Int { refusals.count }
+
+    /// Keeps a batch in one transaction: samples, their places in the change log, and the account. All of it, or nothing.
+    public func keep(_ batch: [GatedSample]) throws -> [SampleOutcome] { try keep(batch, with: []) }
+
+    /// Keeps a batch, and in the same transaction what the devices it came from made known.
+    public func keep(_ batch: [GatedSample], with devices: [AdoptedDevice]) throws -> [SampleOutcome] {
+        let noted = (refusals, skipped, refusalsKept, repeated)
+        do {
+            return try connection.transaction {
+                for device in devices { try store.remember(device) }
+                return try write(batch)
+            }
+        } catch {
+            // What was noted for a batch that came to nothing goes into the account with the next.
+            (refusals, skipped, refusalsKept, repeated) = noted
+            store.interner.forget()
+            search?.forget()
+            throw error
+        }
+    }
+
+    private func write(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+        var outcomes = [SampleOutcome](repeating: .stored, count: batch.count)
+        text.removeAll(keepingCapacity: true)
+        if groups.count > 1024 {
+            groups.removeAll()
+            groupOf.removeAll()
+        }
+        for group in groups { group.rows.removeAll(keepingCapacity: true) }
+        hasRecords = false
+        hasRules = false
+        witnesses = 0
+        linked = 0
+        try batch.withUnsafeBufferPointer { samples in
+            if let first = samples.baseAddress { try collect(first, count: samples.count) }
+        }
+        var existing = ExistingSamples(connection: connection)
+        for group in groups where !group.rows.isEmpty {
+            for index in try existing.mark(&group.rows, of: group.series) { outcomes[Int(index)] = .duplicate }
+        }
+        repaired += existing.repaired
+        for group in groups where !group.rows.isEmpty { try consultQuarantine(group, batch, &outcomes) }
+        if hasRecords { try replaceRecords(in: batch, &outcomes) }
+        if hasRules { try quarantine(batch, &outcomes) }
+        if outcomes.contains(where: { $0 != .stored }) {
+            for group in groups { group.rows.removeAll { outcomes[Int($0.index)] != .stored } }
+        }
+        try batch.withUnsafeBufferPointer { samples in
+            if let first = samples.baseAddress { try insertAll(first, &outcomes) }
+        }
+        try account(batch, outcomes)
+        return outcomes
+    }
+
+    /// Sorts the batch into rows by series.
+    private func collect(_ batch: UnsafePointer<GatedSample>, count: Int) throws(StoreError) {
+        let interner = store.interner
+        var last: (series: Int64, group: Int) = (-1, 0)
+        // By pointer: a sample holds references, and a copy of it would count them all.
+        for index in 0..<count {
+            let gated = batch + index
+            let entry = try interner.entry(for: gated)
+            if entry.series != last.series {
+                if let known = groupOf[entry.series] {
+                    last = (entry.series, known)
+                } else {
+                    last = (entry.series, groups.count)
+                    groupOf[entry.series] = groups.count
+                    groups.append(SeriesRows(series: entry.series))
+                }
+            }
+            if gated.pointee.sample.record != nil { hasRecords = true }
+            if gated.pointee.rule != nil { hasRules = true }
+            groups[last.group].rows.append(try row(gated, entry, Int32(index)))
+        }
+    }
+
+    @inline(__always)
+    private func row(_ gated: UnsafePointer<GatedSample>, _ entry: Interner.Entry, _ index: Int32) throws(StoreError) -> SampleRow
+    {
+        let start = gated.pointee.sample.start.microseconds
+        let received =
+            gated.pointee.sample.timeOrigin == .receipt || gated.pointee.sample.received.microseconds == self.received
+            ? Int64.min : gated.pointee.sample.received.microseconds &- start
+        var numeral: Range<Int32> = 0..<0
+        if !entry.isCanonical || !gated.pointee.sample.numeral.isToldByItsValue {
+            let first = Int32(text.count)
+            text.append(contentsOf: gated.pointee.sample.numeral.text.utf8)
+            numeral = first..<Int32(text.count)
+        }
+        var metadata: Int64 = 0
+        if let shared = gated.pointee.sample.metadata { metadata = try store.interner.id(of: shared) }
+        return SampleRow(
+            series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
+            low: gated.pointee.sample.identity.low, high: gated.pointee.sample.identity.high,
+            value: gated.pointee.sample.value, context: entry.context, duration: gated.pointee.sample.end.microseconds &- start,
+            received: received,
+            group: gated.pointee.sample.group.map { Int64(bitPattern: $0) } ?? 0,
+            metadata: metadata, numeral: numeral, index: index)
+    }
+
+    /// A record that its maker numbered replaces its lower version, and gives way to an equal or higher one, deleted or not. A version that
+    /// is held back replaces nothing.
+    private func replaceRecords(in batch: [GatedSample], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+        let records = Records(connection: connection, ingest: id)
+        for group in groups {
+            // Versions of one record within the batch: only the highest comes to be stored.
+            var newest: [String: (version: Int64, row: SampleRow)] = [:]
+            for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
+                guard let record = batch[Int(row.index)].sample.record else { continue }
+                if let earlier = newest[record.id] {
+                    outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
+                    guard earlier.version < record.version else { continue }
+                }
+                newest[record.id] = (record.version, row)
+            }
+            for (record, (version, row)) in newest {
+                let claimed = try records.claim(
+                    RecordIdentifier(id: record, version: version), series: group.series, start: row.start,
+                    hash: HashBytes(high: row.high, low: row.low).bytes, identity: batch[Int(row.index)].sample.identity)
+                if !claimed { outcomes[Int(row.index)] = .duplicate }
+            }
+        }
+    }
+
+    /// A reading that was held, or rejected, and that the gate would let pass now: what a person rejected stays out, what is only held is
+    /// released, since the gate has learned better.
+    private func consultQuarantine(
+        _ group: SeriesRows, _ batch: [GatedSample], _ outcomes: inout [SampleOutcome]
+    ) throws(StoreError) {
+        guard try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(group.series)) != nil else {
+            return
+        }
+        for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
+            let known = try connection.statement("SELECT id, state FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
+            defer { known.reset() }
+            try known.bind([
+                .integer(group.series), .blob(HashBytes(high: row.high, low: row.low).bytes),
+                .text(batch[Int(row.index)].sample.identity.description),
+            ])
+            guard try known.step() else { continue }
+            switch known.text(1) {
+            case "held":
+                try connection.run(
+                    "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1",
+                    .integer(known.integer(0)), .integer(id))
+            case "rejected": outcomes[Int(row.index)] = .duplicate
+            default: break
+            }
+        }
+    }
+
+    private func quarantine(_ batch: [GatedSample], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+        for group in groups {
+            for row in group.rows where outcomes[Int(row.index)] == .stored {
+                let gated = batch[Int(row.index)]
+                guard let rule = gated.rule else { continue }
+                let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
+                try connection.run(
+                    """
+                    INSERT OR IGNORE INTO quarantine(uuid, ingest, rule, place, state, series, start, hash, value, numeral, context, duration,
+                        received, grp, metadata, record, version, frame)
+                    VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    .text(gated.sample.identity.description), .integer(id), .text(rule.name), .text(gated.place.description),
+                    .integer(row.series), .integer(row.start), .blob(HashBytes(high: row.high, low: row.low).bytes),
+                    .real(row.value),
+                    numeral.isEmpty ? .null : .text(String(decoding: numeral, as: UTF8.self)), .integer(row.context),
+                    row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),
+                    row.group == 0 ? .null : .integer(row.group), row.metadata == 0 ? .null : .integer(row.metadata),
+                    .optional(gated.sample.record?.id), .optional(gated.sample.record?.version), .optional(gated.frame?.text))
+                outcomes[Int(row.index)] = connection.changes > 0 ? .quarantined : .duplicate
+            }
+        }
+    }
+
+    /// Writes what is left of the batch, and keeps the readings that another path brought already as witnesses of what it brought.
+    private func insertAll(_ batch: UnsafePointer<GatedSample>, _ outcomes: inout [SampleOutcome]) throws {
+        guard let search else { return try insert(groups) }
+        var waiting: [SeriesRows] = []
+        for group in groups where !group.rows.isEmpty {
+            group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
+            let origin = batch[Int(group.rows[0].index)].sample.origin
+            // Two paths in one batch: what the first one brought has to be there before the second is compared with it.
+            if waiting.contains(where: { $0.isSibling(of: origin, in: batch) }) {
+                try insert(waiting)
+                waiting.removeAll()
+            }
+            let matches = try search.search(group.rows, of: origin, series: group.series, in: batch)
+            let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id)
+            try keeper.keep(matches.links, among: group.rows)
+            linked += matches.links.count
+            if !matches.witnesses.isEmpty {
+                try keeper.keep(matches.witnesses, among: group.rows, text: text)
+                witnesses += matches.witnesses.count
+                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+                group.rows.removeAll { outcomes[Int($0.index)] != .stored }
+            }
+            waiting.append(group)
+        }
+        try insert(waiting)
+    }
+
+    /// Writes rows in the order of the table.
+    private func insert(_ groups: [SeriesRows]) throws {
+        var rows: [SampleRow] = []
+        let changes = ChangeLog(connection: connection, cause: id)
+        var seq = try store.lastChange()
+        var skewed = false
+        let lengthen = "UPDATE series SET longest = ?2 WHERE id = ?1 AND longest < ?2"
+        for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
+            group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
+            let first = seq + 1
+            var longest: Int64 = 0
+            for index in group.rows.indices {
+                seq += 1
+                group.rows[index].seq = seq
+                longest = max(longest, group.rows[index].duration)
+                if group.rows[index].nominal != group.rows[index].start { skewed = true }
+            }
+            if longest > 0 { try connection.run(lengthen, .integer(group.series), .integer(longest)) }
+            if let low = group.rows.first?.start, let high = group.rows.last?.start {
+                try changes.add(series: group.series, seqs: first...seq, low: low, high: high, deletion: false, ingest: id)
+            }
+            rows.append(contentsOf: group.rows)
+        }
+        guard !rows.isEmpty else { return }
+        try store.batch.with(rows: rows, text: text) {
+            try connection.run(
+                """
+                INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
+                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, seq FROM batch
+                """)
+            if skewed {
+                try connection.run(
+                    "INSERT INTO place(series, nominal, hash, start) SELECT series, nominal, hash, start FROM batch WHERE nominal <> start"
+                )
+            }
+        }
+        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
+    }
+
+    /// Brings the ledger up to this batch.
+    private func account(_ batch: [GatedSample], _ outcomes: [SampleOutcome]) throws(StoreError) {
+        var stored: Int64 = 0
+        var duplicates: Int64 = 0
+        var quarantined: Int64 = 0
+        for index in outcomes.indices {
+            switch outcomes[index] {
+            case .stored: stored += 1
+            case .quarantined: quarantined += 1
+            case .duplicate:
+                if let kind = batch[index].repeats {
+                    skip(kind)
+                    repeated += 1
+                } else {
+                    duplicates += 1
+                }
+            }
+        }
+        try connection.run(
+            """
+            UPDATE ingest SET stored = stored + ?, duplicate = duplicate + ?, quarantined = quarantined + ?, refused = refused + ?,
+                witnesses = witnesses + ?, linked = linked + ?
+            WHERE id = ?
+            """,
+            .integer(stored), .integer(duplicates), .integer(quarantined),
+            .integer(Int64(refusals.reduce(0) { $0 + $1.readings })), .integer(Int64(outcomes.isEmpty ? 0 : witnesses)),
+            .integer(Int64(outcomes.isEmpty ? 0 : linked)), .integer(id))
+        for refusal in refusals {
+            let counted = refusalsKept >= Self.maximumRefusals
+            refusalsKept += 1
+            try connection.run(
+                """
+                INSERT INTO refused(ingest, reason, place_kind, place, count) VALUES(?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                """,
+                .integer(id), .text(refusal.reason), .text(counted ? "more" : refusal.place.kind.rawValue),
+                .integer(counted ? 0 : Int64(refusal.place.number)), .integer(Int64(refusal.readings)))
+        }
+        refusals.removeAll(keepingCapacity: true)
+        for (kind, count) in skipped {
+            try connection.run(
+                "INSERT INTO skipped(ingest, kind, count) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+                .integer(id), .text(kind.name), .integer(Int64(count)))
+        }
+        skipped.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds what was assumed on the way.
+    public func note(_ notes: [String]) throws(StoreError) {
+        try connection.run(
+            "UPDATE ingest SET notes = ? WHERE id = ?", .optional(notes.isEmpty ? nil : notes.joined(separator: "\n")),
+            .integer(id))
+    }
+
+    /// Notes in which zone local times are read.
+    public func note(zone: String) throws(StoreError) {
+        try connection.run("UPDATE ingest SET zone = ? WHERE id = ?", .text(zone), .integer(id))
+    }
+
+    /// Ends the ingest.
+    ///
+    /// - Parameter state: `done`, `interrupted` or `failed`.
+    public func finish(at time: Int64, state: String = "done") throws -> IngestAccount {
+        let noted = (refusals, skipped, refusalsKept, repeated)
+        do {
+            try connection.transaction {
+                try account([], [])
+                if repaired > 0 {
+                    try connection.run(
+                        "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?",
+                        .text("\(repaired) of the duplicates were repaired since, and stay so: 'vitalgate migrate list'"),
+                        .integer(id))
+                }
+                try connection.run(
+                    "UPDATE ingest SET finished = ?, state = ? WHERE id = ?", .integer(time), .text(state), .integer(id))
+            }
+        } catch {
+            (refusals, skipped, refusalsKept, repeated) = noted
+            throw error
+        }
+        guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ingest \(id)") }
+        return account
+    }
+}
+
+/// The rows of one series in a batch.
+final class SeriesRows {
+    let series: Int64
+    var rows: [SampleRow] = []
+    init(series: Int64) { self.series = series }
+
+    /// Whether another origin is of the same person and type.
+    func isSibling(of origin: Origin, in batch: UnsafePointer<GatedSample>) -> Bool {
+        guard let first = rows.first else { return false }
+        let own = batch[Int(first.index)].sample.origin
+        return own.type == origin.type && own.subject == origin.subject
+    }
+}
+
+extension Numeral {
+    /// Whether the shortest decimal text of the value is this numeral, so that it need not be stored: 15 digits survive the way
+    /// through a Double.
+    @inline(__always) var isToldByItsValue: Bool {
+        isPlain && coefficient.magnitude < 1_000_000_000_000_000
+            && (exponent == 0 || (coefficient % 10 != 0 && exponent >= -22))
+    }
+}
+
+extension Array {
+    /// Sorts, unless the elements are in order already, as a file's mostly are.
+    mutating func sortIfNeeded(by precedes: (Element, Element) -> Bool) {
+        var index = 1
+        while index < count {
+            if precedes(self[index], self[index - 1]) {
+                sort(by: precedes)
+                return
+            }
+            index += 1
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// The ledger's account of one ingest: every reading that came in, and where it ended.
+public struct IngestAccount: Hashable, Sendable {
+    /// The ingest's number.
+    public var id: Int64
+    /// `import`, `delete`, `restore`, `undo` …
+    public var kind: String
+    /// What was read: the file's name.
+    public var name: String?
+    /// The profile that read the file.
+    public var profile: String?
+    /// In which zone local times were read.
+    public var zone: String?
+    /// When it began, microseconds since 1970.
+    public var received: Int64
+    /// When it ended, in microseconds since 1970; nothing while it runs.
+    public var finished: Int64?
+    /// `running`, `done`, `interrupted` or `failed`.
+    public var state: String
+    /// Readings that became samples.
+    public var stored: Int = 0
+    /// Readings that were there already.
+    public var duplicate: Int = 0
+    /// Readings that cannot be true and are held.
+    public var quarantined: Int = 0
+    /// Readings that could not be read.
+    public var refused: Int = 0
+    /// Samples that it deleted, and brought back.
+    public var deleted: Int = 0
+    public var restored: Int = 0
+    /// Of the duplicates, those that another path brought first: the same measurement, told otherwise.
+    public var witnesses: Int = 0
+    /// Of the stored, those that agree with another device's sample.
+    public var linked: Int = 0
+    /// Rows and elements that hold no reading to keep, by kind.
+    public var skipped: [String: Int] = [:]
+    /// What was assumed, in sentences.
+    public var notes: [String] = []
+
+    /// Every reading that entered ended somewhere.
+    public var read: Int { stored + duplicate + quarantined + refused }
+}
+
+/// A refusal that the ledger keeps.
+public struct RefusalEntry: Hashable, Sendable {
+    /// Why, without the value.
+    public var reason: String
+    /// `line`, `record` or `byte`.
+    public var placeKind: String
+    /// Which line, element or byte.
+    public var place: Int64
+    /// One, or, behind the first thousand of an ingest, how many more of this reason there were.
+    public var count: Int
+}
+
+/// What a new ingest is told of itself.
+public struct IngestDescription: Sendable {
+    /// What it does: `import`, `undo` …
+    public var kind: String
+    /// The file's name, or what else it works on.
+    public var name: String?
+    /// The profile that read the file.
+    public var profile: String?
+    /// The zone in which local times are read.
+    public var zone: String?
+    /// Microseconds since 1970, by the hub's clock.
+    public var received: Int64
+    /// What is assumed.
+    public var notes: [String]
+    /// Names the process that is at it, so that another can tell whether it still is.
+    public var owner: String?
+    /// Whether readings are compared with those of other paths; else only the very same ones are duplicates.
+    public var comparesPaths: Bool
+
+    /// Describes an ingest before it begins.
+    public init(
+        kind: String, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
+        owner: String? = nil, comparesPaths: Bool = true
+    ) {
+        self.comparesPaths = comparesPaths
+        self.owner = owner
+        self.kind = kind
+        self.name = name
+        self.profile = profile
+        self.zone = zone
+        self.received = received
+        self.notes = notes
+    }
+}

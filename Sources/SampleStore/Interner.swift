@@ -1,0 +1,192 @@
+import HealthModel
+import Pipeline
+
+/// Finds, or makes, the rows that samples share: series, origin, context, metadata.
+///
+/// What it remembers holds for committed rows and for those of the running transaction; after a rollback it forgets everything.
+final class Interner {
+    /// What one ``Origin`` is in the store.
+    final class Entry {
+        let origin: Origin
+        let series: Int64
+        let originID: Int64
+        /// The context that the last sample had.
+        var unit: Unit
+        var zone: ZoneOffset?
+        var timeOrigin: TimeOrigin
+        var skew: Int64
+        var timeResolution: Int32
+        var context: Int64
+        /// Whether value and numeral are one number, so that the value may tell the numeral.
+        var isCanonical: Bool
+
+        init(
+            origin: Origin, series: Int64, originID: Int64, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, skew: Int64,
+            timeResolution: Int32, context: Int64
+        ) {
+            self.origin = origin
+            self.series = series
+            self.originID = originID
+            self.unit = unit
+            self.zone = zone
+            self.timeOrigin = timeOrigin
+            self.skew = skew
+            self.timeResolution = timeResolution
+            self.context = context
+            isCanonical = Self.isCanonical(unit, origin.type)
+        }
+
+        static func isCanonical(_ unit: Unit, _ type: QuantityType) -> Bool {
+            (try? type.conversion(from: unit))?.isIdentity ?? false
+        }
+    }
+
+    private struct ContextKey: Hashable {
+        var origin: Int64
+        var unit: Unit
+        var molarMass: Double?
+        var zone: ZoneOffset?
+        var timeOrigin: TimeOrigin
+        var skew: Int64
+        var timeResolution: Int32
+    }
+
+    private let connection: Connection
+    private var entries: [ObjectIdentifier: Entry] = [:]
+    private var contexts: [ContextKey: Int64] = [:]
+    private var metadata: [Metadata: Int64] = [:]
+    private var coarsest: [Int64: Int32] = [:]
+    private var recent: [Entry?] = Array(repeating: nil, count: 64)
+    private static let maximumMetadata = 4096
+
+    init(connection: Connection) { self.connection = connection }
+
+    func forget() {
+        entries.removeAll()
+        contexts.removeAll()
+        metadata.removeAll()
+        coarsest.removeAll()
+        for index in recent.indices { recent[index] = nil }
+    }
+
+    /// The entry of a sample's origin, with its `context` set to the sample's.
+    @inline(__always)
+    func entry(for gated: UnsafePointer<GatedSample>) throws(StoreError) -> Entry {
+        let skew = gated.pointee.sample.nominalStart &- gated.pointee.sample.start.microseconds
+        let identifier = ObjectIdentifier(gated.pointee.sample.origin)
+        // The upper bits of a product with the golden ratio: neighbouring addresses are spread.
+        let slot = Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: identifier)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+        if let entry = recent[slot], entry.origin === gated.pointee.sample.origin, entry.skew == skew,
+            entry.zone == gated.pointee.sample.zone,
+            entry.timeOrigin == gated.pointee.sample.timeOrigin, entry.timeResolution == gated.pointee.sample.timeResolution,
+            entry.unit == gated.pointee.sample.unit
+        {
+            return entry
+        }
+        return try slowEntry(for: gated, skew: skew, identifier: identifier, slot: slot)
+    }
+
+    private func slowEntry(
+        for gated: UnsafePointer<GatedSample>, skew: Int64, identifier: ObjectIdentifier, slot: Int
+    ) throws(StoreError) -> Entry {
+        if let entry = entries[identifier] {
+            let key = ContextKey(
+                origin: entry.originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
+                zone: gated.pointee.sample.zone,
+                timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution)
+            entry.context = try context(key)
+            entry.unit = gated.pointee.sample.unit
+            entry.isCanonical = Entry.isCanonical(entry.unit, entry.origin.type)
+            entry.zone = gated.pointee.sample.zone
+            entry.timeOrigin = gated.pointee.sample.timeOrigin
+            entry.skew = skew
+            entry.timeResolution = gated.pointee.sample.timeResolution
+            try note(entry.timeResolution, in: entry.series)
+            recent[slot] = entry
+            return entry
+        }
+        let series = try series(of: gated.pointee.sample.origin)
+        let originID = try origin(of: gated.pointee.sample.origin)
+        let key = ContextKey(
+            origin: originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
+            zone: gated.pointee.sample.zone,
+            timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution)
+        let entry = Entry(
+            origin: gated.pointee.sample.origin, series: series, originID: originID, unit: gated.pointee.sample.unit,
+            zone: gated.pointee.sample.zone,
+            timeOrigin: gated.pointee.sample.timeOrigin, skew: skew,
+            timeResolution: gated.pointee.sample.timeResolution, context: try context(key))
+        try note(entry.timeResolution, in: series)
+        // A file with ever new devices must not fill the memory.
+        if entries.count > 100_000 { forget() }
+        entries[identifier] = entry
+        recent[slot] = entry
+        return entry
+    }
+
+    /// Keeps what the times of a series are cut to at the coarsest.
+    private func note(_ resolution: Int32, in series: Int64) throws(StoreError) {
+        guard resolution > 1, coarsest[series, default: 1] < resolution else { return }
+        try connection.run(
+            "UPDATE series SET coarsest = ?2 WHERE id = ?1 AND coarsest < ?2", .integer(series), .integer(Int64(resolution)))
+        coarsest[series] = resolution
+    }
+
+    private func series(of origin: Origin) throws(StoreError) -> Int64 {
+        let values: [Value] = [
+            .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
+        ]
+        return try findOrInsert("series", ["type", "subject", "source", "device"], values)
+    }
+
+    private func origin(of origin: Origin) throws(StoreError) -> Int64 {
+        let device = origin.device
+        let values: [Value] = [
+            .text(origin.source.name), .optional(origin.source.version), .optional(device?.name), .optional(device?.manufacturer),
+            .optional(device?.model), .optional(device?.serial), .optional(device?.hardware), .optional(device?.firmware),
+            .optional(device?.software), .optional(device?.udi),
+        ]
+        let columns = [
+            "source_name", "source_version", "device_name", "manufacturer", "model", "serial", "hardware", "firmware", "software",
+            "udi",
+        ]
+        return try findOrInsert("origin", columns, values)
+    }
+
+    private func context(_ key: ContextKey) throws(StoreError) -> Int64 {
+        if let known = contexts[key] { return known }
+        let values: [Value] = [
+            .integer(key.origin), .text(key.unit.code), key.molarMass.map { .real($0) } ?? .null,
+            .optional(key.zone.map { Int64($0.seconds) }), .integer(Int64(key.timeOrigin.rawValue)), .integer(key.skew),
+            .integer(Int64(key.timeResolution)),
+        ]
+        let columns = ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution"]
+        let id = try findOrInsert("context", columns, values)
+        if contexts.count > 100_000 { contexts.removeAll() }
+        contexts[key] = id
+        return id
+    }
+
+    func id(of metadata: Metadata) throws(StoreError) -> Int64 {
+        if let known = self.metadata[metadata] { return known }
+        let id = try findOrInsert("metadata", ["json"], [.text(metadata.json)])
+        if self.metadata.count >= Self.maximumMetadata { self.metadata.removeAll() }
+        self.metadata[metadata] = id
+        return id
+    }
+
+    /// The id of the row with these values; made where there is none.
+    private func findOrInsert(_ table: String, _ columns: [String], _ values: [Value]) throws(StoreError) -> Int64 {
+        let condition = columns.map { "\($0) IS ?" }.joined(separator: " AND ")
+        let select = try connection.statement("SELECT id FROM \(table) WHERE \(condition)")
+        defer { select.reset() }
+        try select.bind(values)
+        if try select.step() { return select.integer(0) }
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let insert = try connection.statement("INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES(\(places))")
+        defer { insert.reset() }
+        try insert.bind(values)
+        _ = try insert.step()
+        return connection.lastInsertedRow
+    }
+}

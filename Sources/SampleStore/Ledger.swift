@@ -1,0 +1,97 @@
+extension SampleStore {
+    /// One ingest's account, or `nil` where there is no such ingest.
+    public func account(of ingest: Int64) throws(StoreError) -> IngestAccount? {
+        try accounts("WHERE id = ?", [.integer(ingest)]).first
+    }
+
+    /// The accounts of all ingests, oldest first.
+    public func accounts(limit: Int = .max) throws(StoreError) -> [IngestAccount] {
+        try accounts("ORDER BY id DESC LIMIT ?", [.integer(Int64(limit))]).reversed()
+    }
+
+    /// Takes up the last ingest of a kind that was begun in a stretch of time and has ended, whichever way, so that a hub that is started
+    /// anew does not begin another one; none where there is none, or a person undid it.
+    public func resumeIngest(
+        kind: String, begunWithin range: Range<Int64>, owner: String?
+    ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
+        let clause = """
+            WHERE kind = ? AND received >= ? AND received < ? AND state <> 'running'
+                AND NOT EXISTS(SELECT 1 FROM ingest AS other WHERE other.undoes = ingest.id)
+            ORDER BY id DESC LIMIT 1
+            """
+        let found = try accounts(clause, [.text(kind), .integer(range.lowerBound), .integer(range.upperBound)])
+        guard let account = found.first else { return nil }
+        let kept = try connection.integer("SELECT count(*) FROM refused WHERE ingest = ?", .integer(account.id)) ?? 0
+        return (try Ingest(store: self, resuming: account, owner: owner, refusalsKept: Int(kept)), account)
+    }
+
+    private func accounts(_ clause: String, _ bindings: [Value]) throws(StoreError) -> [IngestAccount] {
+        let statement = try connection.statement(
+            """
+            SELECT id, kind, name, profile, zone, received, finished, state, stored, duplicate, quarantined, refused, notes, deleted, restored,
+                witnesses, linked
+            FROM ingest \(clause)
+            """)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        var accounts: [IngestAccount] = []
+        while try statement.step() {
+            var account = IngestAccount(
+                id: statement.integer(0), kind: statement.text(1), name: statement.optionalText(2),
+                profile: statement.optionalText(3), zone: statement.optionalText(4), received: statement.integer(5),
+                finished: statement.optionalInteger(6), state: statement.text(7))
+            account.stored = Int(statement.integer(8))
+            account.duplicate = Int(statement.integer(9))
+            account.quarantined = Int(statement.integer(10))
+            account.refused = Int(statement.integer(11))
+            account.deleted = Int(statement.integer(13))
+            account.restored = Int(statement.integer(14))
+            account.witnesses = Int(statement.integer(15))
+            account.linked = Int(statement.integer(16))
+            account.notes = statement.optionalText(12)?.split(separator: "\n").map(String.init) ?? []
+            accounts.append(account)
+        }
+        for index in accounts.indices { accounts[index].skipped = try skipped(by: accounts[index].id) }
+        return accounts
+    }
+
+    private func skipped(by ingest: Int64) throws(StoreError) -> [String: Int] {
+        let statement = try connection.statement("SELECT kind, count FROM skipped WHERE ingest = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(ingest)])
+        var skipped: [String: Int] = [:]
+        while try statement.step() { skipped[statement.text(0)] = Int(statement.integer(1)) }
+        return skipped
+    }
+
+    /// What an ingest refused: the first thousand with their places, then counts by reason.
+    public func refusals(of ingest: Int64) throws(StoreError) -> [RefusalEntry] {
+        let statement = try connection.statement(
+            """
+            SELECT reason, place_kind, place, count FROM refused WHERE ingest = ?
+            ORDER BY place_kind = 'more', place, reason
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(ingest)])
+        var entries: [RefusalEntry] = []
+        while try statement.step() {
+            entries.append(
+                RefusalEntry(
+                    reason: statement.text(0), placeKind: statement.text(1), place: statement.integer(2),
+                    count: Int(statement.integer(3))))
+        }
+        return entries
+    }
+
+    /// Closes the accounts of processes that ended without doing so: what they stored is stored, and they are called interrupted.
+    public func closeAbandoned(where isGone: (String) -> Bool) throws(StoreError) {
+        let statement = try connection.statement(
+            "SELECT DISTINCT owner FROM ingest WHERE state = 'running' AND owner IS NOT NULL")
+        defer { statement.reset() }
+        var gone: [String] = []
+        while try statement.step() { if isGone(statement.text(0)) { gone.append(statement.text(0)) } }
+        for owner in gone {
+            try connection.run("UPDATE ingest SET state = 'interrupted' WHERE state = 'running' AND owner = ?", .text(owner))
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import HealthModel
+
+/// What `store check --deep` verifies beyond the samples themselves: repairs, tombstones, the change log, and that every unit has its conversion.
+struct DeepCheck {
+    let connection: Connection
+
+    func problems() throws(StoreError) -> [String] {
+        var problems: [String] = []
+        for (what, sql) in Self.counts {
+            let count = try connection.integer(sql) ?? 0
+            if count > 0 { problems.append("\(count) \(what)") }
+        }
+        problems += try migrations()
+        problems += try cycles()
+        problems += try conversions()
+        return problems
+    }
+
+    /// Each counts what must not be.
+    private static let counts: [(String, String)] = [
+        (
+            "repaired samples that are neither there nor a tombstone",
+            """
+            SELECT count(*) FROM repaired AS r WHERE NOT EXISTS(SELECT 1 FROM sample AS s
+                WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
+            AND NOT EXISTS(SELECT 1 FROM deleted AS d WHERE d.series = r.series AND d.start = r.start AND d.hash = r.hash)
+            """
+        ),
+        (
+            "repaired samples whose old one is lost",
+            """
+            SELECT count(*) FROM repaired AS r WHERE NOT EXISTS(SELECT 1 FROM sample AS s
+                WHERE s.series = r.old_series AND s.start = r.old_start AND s.hash = r.old_hash)
+            AND NOT EXISTS(SELECT 1 FROM deleted AS d WHERE d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash)
+            """
+        ),
+        (
+            "repaired samples that are live beside their old one",
+            """
+            SELECT count(*) FROM repaired AS r JOIN sample AS new ON new.series = r.series AND new.start = r.start AND new.hash = r.hash
+                JOIN sample AS old ON old.series = r.old_series AND old.start = r.old_start AND old.hash = r.old_hash
+            WHERE NOT merged
+            """
+        ),
+        (
+            "live readings beside a repaired sample of the same reading",
+            """
+            SELECT count(*) FROM reading_alias AS a JOIN sample AS s ON s.series = a.series AND s.start = a.nominal AND s.hash = a.hash
+                JOIN context ON context.id = s.context WHERE skew = 0
+            """
+        ),
+        (
+            "samples of local times that no place leads to",
+            """
+            SELECT count(*) FROM (SELECT series, start, hash, context FROM sample
+                UNION ALL SELECT series, start, hash, context FROM deleted WHERE NOT forgotten) AS s
+                JOIN context ON context.id = s.context
+                WHERE skew <> 0 AND NOT EXISTS(SELECT 1 FROM place
+                    WHERE place.series = s.series AND place.nominal = s.start + skew AND place.hash = s.hash AND place.start = s.start)
+            """
+        ),
+        (
+            "live samples whose UUID is tombstoned at another time",
+            """
+            SELECT count(*) FROM place AS p JOIN sample AS s ON s.series = p.series AND s.start = p.nominal AND s.hash = p.hash
+                JOIN context ON context.id = s.context WHERE skew = 0 AND p.start <> p.nominal
+            """
+        ),
+        (
+            "tombstones that the change log does not tell of",
+            """
+            SELECT count(*) FROM deleted AS d WHERE NOT forgotten AND NOT EXISTS(SELECT 1 FROM change AS c WHERE c.series = d.series
+                AND c.first_seq BETWEEN d.deleted_seq - 8192 AND d.deleted_seq AND c.last_seq >= d.deleted_seq AND c.deletion
+                AND d.start BETWEEN c.low AND c.high)
+            """
+        ),
+        (
+            "numbers of the change log that are used twice",
+            """
+            SELECT count(*) - count(DISTINCT seq) FROM (SELECT seq FROM sample UNION ALL SELECT deleted_seq FROM deleted WHERE NOT forgotten)
+            """
+        ),
+        (
+            "series with a sample longer than the longest",
+            """
+            SELECT count(*) FROM series WHERE longest < (SELECT coalesce(max(duration), 0) FROM sample WHERE sample.series = series.id)
+            """
+        ),
+        (
+            "identities kept for a repair that is undone or unknown",
+            "SELECT count(*) FROM reading_alias WHERE migration NOT IN (SELECT id FROM migration WHERE state = 'applied')"
+        ),
+    ]
+
+    /// What an applied repair says it did must be in the map, and its entry in the ledger must agree.
+    private func migrations() throws(StoreError) -> [String] {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT migration.id, repaired + merged, (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id),
+                ingest.deleted, ingest.stored + ingest.restored, repaired
+            FROM migration LEFT JOIN ingest ON ingest.id = migration.ingest WHERE migration.state = 'applied'
+            """)
+        var problems: [String] = []
+        while try statement.step() {
+            let (id, said, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
+            if said != found { problems.append("migration \(id): \(said) samples replaced, \(found) in its map") }
+            if statement.integer(3) != said || statement.integer(4) != statement.integer(5) {
+                problems.append("migration \(id): its entry in the ledger says otherwise")
+            }
+        }
+        return problems
+    }
+
+    /// Every repaired sample leads back to one that was received.
+    private func cycles() throws(StoreError) -> [String] {
+        let statement = try Statement(connection, "SELECT series, start, hash FROM repaired")
+        let replacements = Replacements(connection: connection)
+        var endless = 0
+        while try statement.step() {
+            var place = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2)))
+            var length = 0
+            while length < Replacements.longestChain, let origin = try replacements.origin(of: place) {
+                place = origin.place
+                length += 1
+            }
+            if length == Replacements.longestChain { endless += 1 }
+        }
+        return endless > 0 ? ["\(endless) repaired samples lead back to no received one"] : []
+    }
+
+    /// Every unit as received has a conversion to its type's.
+    private func conversions() throws(StoreError) -> [String] {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT series.type, context.unit, context.molar_mass, count(*) FROM sample JOIN series ON series.id = sample.series
+                JOIN context ON context.id = sample.context GROUP BY 1, 2, 3
+            """)
+        var problems: [String] = []
+        while try statement.step() {
+            let (type, code) = (statement.text(0), statement.text(1))
+            var unit = try? HealthModel.Unit(ucum: code)
+            if !statement.isNull(2) { unit = unit?.with(molarMass: statement.real(2)) }
+            guard let unit, (try? QuantityType(type)?.conversion(from: unit)) != nil else {
+                problems.append("\(type): \(statement.integer(3)) samples in \(code), which it has no conversion from")
+                continue
+            }
+        }
+        return problems
+    }
+}

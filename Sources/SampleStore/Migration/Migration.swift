@@ -1,0 +1,115 @@
+import HealthModel
+
+/// One repair that was applied to the store.
+public struct Migration: Sendable {
+    /// Its number.
+    public var id: Int64
+    /// Its entry in the ledger.
+    public var ingest: Int64
+    /// The repair's canonical text.
+    public var repair: String
+    /// The conditions, as a JSON object of texts.
+    public var conditions: String
+    /// What asked for it, where no person did: `profile NAME`.
+    public var source: String?
+    /// Microseconds since 1970.
+    public var applied: Int64
+    /// `applied` or `undone`.
+    public var state: String
+    public var undone: Int64?
+    /// The ledger's entry of the undoing.
+    public var undoneBy: Int64?
+    /// Samples that met the conditions.
+    public var matched: Int
+    public var repaired: Int
+    public var merged: Int
+    public var alreadyRight: Int
+    public var ambiguous: Int
+    public var impossible: Int
+}
+
+/// An old sample and the one that took its place.
+public struct RepairedPair: Sendable {
+    public var old: SampleIdentity
+    public var new: SampleIdentity
+    /// The new one was there before, as the same reading read rightly.
+    public var isMerged: Bool
+}
+
+extension SampleStore {
+    /// The ledger's kinds of entries for repairs.
+    static let migrateKind = "migrate"
+    static let undoMigrationKind = "migrate undo"
+
+    /// All repairs, oldest first.
+    public func migrations() throws(StoreError) -> [Migration] { try migrations("ORDER BY id", []) }
+
+    /// One repair; `nil` where there is no such number.
+    public func migration(_ id: Int64) throws(StoreError) -> Migration? {
+        try migrations("WHERE id = ?", [.integer(id)]).first
+    }
+
+    /// The repair of an entry of the ledger.
+    func migration(ingest: Int64) throws(StoreError) -> Migration? {
+        try migrations("WHERE ingest = ?", [.integer(ingest)]).first
+    }
+
+    private func migrations(_ clause: String, _ bindings: [Value]) throws(StoreError) -> [Migration] {
+        let statement = try connection.statement(
+            """
+            SELECT id, ingest, repair, conditions, source, applied, state, undone, undone_by, matched, repaired, merged, already_right,
+                ambiguous, impossible FROM migration \(clause)
+            """)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        var migrations: [Migration] = []
+        while try statement.step() {
+            migrations.append(
+                Migration(
+                    id: statement.integer(0), ingest: statement.integer(1), repair: statement.text(2),
+                    conditions: statement.text(3), source: statement.optionalText(4), applied: statement.integer(5),
+                    state: statement.text(6), undone: statement.optionalInteger(7), undoneBy: statement.optionalInteger(8),
+                    matched: Int(statement.integer(9)), repaired: Int(statement.integer(10)), merged: Int(statement.integer(11)),
+                    alreadyRight: Int(statement.integer(12)), ambiguous: Int(statement.integer(13)),
+                    impossible: Int(statement.integer(14))))
+        }
+        return migrations
+    }
+
+    /// Gives each pair of a repair to `body`.
+    public func forEachPair(of migration: Int64, _ body: (RepairedPair) throws -> Void) throws {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let skews = try connection.statement("SELECT skew FROM context WHERE id = ?")
+        defer { skews.reset() }
+        let statement = try Statement(
+            connection,
+            """
+            SELECT r.start, r.hash, r.old_start, r.old_hash, r.merged,
+                coalesce((SELECT context FROM sample AS s WHERE (s.series, s.start, s.hash) = (r.series, r.start, r.hash)),
+                    (SELECT context FROM deleted AS d WHERE (d.series, d.start, d.hash) = (r.series, r.start, r.hash))),
+                coalesce((SELECT context FROM deleted AS d WHERE (d.series, d.start, d.hash) = (r.old_series, r.old_start, r.old_hash)),
+                    (SELECT context FROM sample AS s WHERE (s.series, s.start, s.hash) = (r.old_series, r.old_start, r.old_hash)))
+            FROM repaired AS r WHERE migration = ? ORDER BY series, start, hash
+            """)
+        try statement.bind([.integer(migration)])
+        func uuid(_ start: Int32, _ context: Int32) throws(StoreError) -> SampleIdentity {
+            skews.reset()
+            try skews.bind([.integer(statement.integer(context))])
+            let skew = try skews.step() ? skews.integer(0) : 0
+            let hash = HashBytes.read(statement.blob(start + 1))
+            return SampleIdentity(nominalStart: statement.integer(start) &+ skew, high: hash.high, low: hash.low)
+        }
+        while try statement.step() {
+            try body(RepairedPair(old: try uuid(2, 6), new: try uuid(0, 5), isMerged: statement.integer(4) != 0))
+        }
+    }
+
+    /// The repair that made a sample, and from which one.
+    public func repair(thatMade uuid: SampleIdentity) throws(StoreError) -> Migration? {
+        for place in try Replacements.places(of: uuid, connection) {
+            if let origin = try Replacements(connection: connection).origin(of: place) { return try migration(origin.migration) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,155 @@
+import HealthModel
+
+/// A sample that is going to be replaced, with the columns of its row.
+struct RepairCandidate {
+    var place: SamplePlace
+    var stored: StoredSample
+    var context: Int64
+    var group: Int64?
+    var metadata: Int64?
+    /// What it becomes; for a merged one the sample that is there already.
+    var after: QuantitySample
+    /// The repaired sample's series, where the store has it already.
+    var series: Int64?
+    /// The identity the reading would have had, had it been read rightly from the beginning.
+    var right: SampleIdentity?
+    /// The nominal start of that, microseconds.
+    var rightNominal: Int64 = 0
+    var isMerged = false
+}
+
+/// Walks over the samples that meet a repair's conditions and judges each; shared by the plan and by its execution.
+final class MigrationReader {
+    private let store: SampleStore
+    private let connection: Connection
+    private let request: MigrationRequest
+    private let repairer: Repairer
+    private let readings: RightReadings
+    /// Whether this very repair was ever made: only then can its results be met.
+    let isKnownRepair: Bool
+    private(set) var plan = MigrationPlan()
+    private var stride = 1
+
+    /// Rows that are read at a time, so that memory stays flat whatever the size.
+    static let chunk = 8192
+
+    init(_ store: SampleStore, _ request: MigrationRequest) throws(StoreError) {
+        self.store = store
+        self.request = request
+        connection = store.connection
+        repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
+        readings = try RightReadings(connection: store.connection, repair: request.repair)
+        isKnownRepair =
+            try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
+    }
+
+    /// Judges every sample, and gives those to replace to `body`, some thousand at a time; `body` may write.
+    func forEachChunk(_ body: ([RepairCandidate]) throws -> Void) throws {
+        // What is written on the way has a higher number, and is not met again.
+        let last = try store.lastChange()
+        let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
+        for series in try store.series(matching: query) {
+            var start = request.predicate.from?.microseconds ?? .min
+            var hash: [UInt8] = []
+            while true {
+                var seen = 0
+                let candidates = try read(series, after: &start, &hash, until: last, &seen)
+                if !candidates.isEmpty { try body(candidates) }
+                if seen < Self.chunk { break }
+            }
+        }
+    }
+
+    private func read(
+        _ series: SeriesDescription, after start: inout Int64, _ hash: inout [UInt8], until last: Int64, _ seen: inout Int
+    ) throws(StoreError) -> [RepairCandidate] {
+        let statement = try connection.statement(
+            """
+            SELECT \(SampleDecoder.columns) FROM sample
+            WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start < ?4 AND seq <= ?5 ORDER BY start, hash LIMIT \(Self.chunk)
+            """)
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(series.id), .integer(start), .blob(hash), .integer(request.predicate.to?.microseconds ?? .max),
+            .integer(last),
+        ])
+        let decoder = SampleDecoder(connection: connection)
+        var candidates: [RepairCandidate] = []
+        while try statement.step() {
+            seen += 1
+            start = statement.integer(0)
+            hash = Array(statement.blob(1))
+            let stored = try decoder.decode(statement, series: series.id)
+            guard request.predicate.matches(stored.sample) else { continue }
+            plan.matched += 1
+            plan.before[series.type, default: Histogram()].add(stored.sample.value)
+            let place = SamplePlace(series: series.id, start: start, hash: hash)
+            switch try verdict(on: stored.sample, at: place) {
+            case .left(let reason):
+                plan.left[reason, default: 0] += 1
+                plan.after[series.type, default: Histogram()].add(stored.sample.value)
+            case .repaired(let outcome):
+                var candidate = RepairCandidate(
+                    place: place, stored: stored, context: statement.integer(4), group: statement.optionalInteger(7),
+                    metadata: statement.optionalInteger(8), after: repaired(stored.sample, outcome))
+                candidate.right = try readings.identity(of: stored.sample, outcome, at: place)
+                candidate.rightNominal = outcome.nominalStart
+                guard try settle(&candidate, at: outcome) else {
+                    plan.left[.deletedAlready, default: 0] += 1
+                    plan.after[series.type, default: Histogram()].add(stored.sample.value)
+                    continue
+                }
+                note(candidate)
+                candidates.append(candidate)
+            }
+        }
+        return candidates
+    }
+
+    private func verdict(on sample: QuantitySample, at place: SamplePlace) throws(StoreError) -> Repairer.Verdict {
+        if isKnownRepair, try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) {
+            return .left(.repairedBefore)
+        }
+        return repairer.judge(sample)
+    }
+
+    /// Where the reading is in the store already, read rightly, that sample takes the place; false where that one was deleted.
+    private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws(StoreError) -> Bool {
+        candidate.series = try readings.series(of: candidate.after.origin)
+        guard let right = candidate.right, let series = candidate.series else { return true }
+        switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
+        case .none: return true
+        case .deleted: return false
+        case .live(let start):
+            candidate.isMerged = true
+            candidate.after.identity = right
+            candidate.after.start = Instant(microseconds: start)
+            candidate.right = nil
+            return true
+        }
+    }
+
+    private func note(_ candidate: RepairCandidate) {
+        let sample = candidate.stored.sample
+        plan.after[candidate.after.origin.type, default: Histogram()].add(candidate.after.value)
+        plan.consider(MigrationPlan.Example(before: sample, after: candidate.after), stride: &stride)
+        if candidate.isMerged { plan.merged += 1 } else { plan.repaired += 1 }
+    }
+
+    private func repaired(_ sample: QuantitySample, _ outcome: Repairer.Outcome) -> QuantitySample {
+        var after = sample
+        after.origin = outcome.origin
+        after.numeral = outcome.numeral
+        after.unit = outcome.unit
+        after.value = outcome.value
+        after.start = outcome.start
+        after.end = outcome.end
+        after.zone = outcome.zone
+        after.timeOrigin = outcome.timeOrigin
+        // A repaired sample has no nominal time but its start.
+        after.nominalStart = outcome.start.microseconds
+        after.identity = SampleIdentity(
+            series: outcome.origin.seriesKey, start: after.nominalStart, repaired: sample.identity, by: request.repair.text)
+        return after
+    }
+}

@@ -1,0 +1,96 @@
+import HealthModel
+
+/// Follows repairs from sample to sample.
+///
+/// From a repaired sample the table `repaired` leads back to the one it replaced; forward leads the tombstone's `replaced_by`, which always
+/// ends at the one sample of a reading that is live, or was deleted for good.
+struct Replacements {
+    let connection: Connection
+
+    /// More repairs of one reading than anybody makes: a longer chain is a cycle.
+    static let longestChain = 1000
+
+    /// The sample that the one here was made from, and by which migration.
+    func origin(of place: SamplePlace) throws(StoreError) -> (place: SamplePlace, migration: Int64)? {
+        let statement = try connection.statement(
+            "SELECT old_series, old_start, old_hash, migration FROM repaired WHERE series = ? AND start = ? AND hash = ? AND NOT merged"
+        )
+        defer { statement.reset() }
+        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
+        guard try statement.step() else { return nil }
+        return (
+            SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2))),
+            statement.integer(3)
+        )
+    }
+
+    /// Whether the sample, or one it was made from, comes from this repair.
+    func wasRepaired(_ place: SamplePlace, by repair: String) throws(StoreError) -> Bool {
+        var place = place
+        for _ in 0..<Self.longestChain {
+            guard let origin = try origin(of: place) else { return false }
+            if try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration)) == repair {
+                return true
+            }
+            place = origin.place
+        }
+        return false
+    }
+
+    /// The reading as it was stored first.
+    func root(of place: SamplePlace) throws(StoreError) -> SamplePlace {
+        var place = place
+        for _ in 0..<Self.longestChain {
+            guard let origin = try origin(of: place) else { break }
+            place = origin.place
+        }
+        return place
+    }
+
+    /// Where a tombstone was put by a repair or its undoing, the UUID of what took its place.
+    func successor(of place: SamplePlace) throws(StoreError) -> SampleIdentity? {
+        let text = try connection.text(
+            """
+            SELECT replaced_by FROM deleted JOIN ingest ON ingest.id = deleted.ingest
+            WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NOT NULL
+                AND ingest.kind IN ('\(SampleStore.migrateKind)', '\(SampleStore.undoMigrationKind)')
+            """, .integer(place.series), .integer(place.start), .blob(place.hash))
+        return text.flatMap { SampleIdentity($0) }
+    }
+
+    /// The live sample that the reading here has become; `nil` where none is.
+    func live(from place: SamplePlace) throws(StoreError) -> SamplePlace? {
+        var place = place
+        for _ in 0..<Self.longestChain {
+            let live = try connection.integer(
+                "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
+                .blob(place.hash))
+            if live != nil { return place }
+            guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { return nil }
+            place = found
+        }
+        return nil
+    }
+
+    /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.
+    static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SamplePlace] {
+        let hash = HashBytes(high: uuid.high, low: uuid.low).bytes
+        let low = Int64(uuid.milliseconds) * 1000
+        let statement = try connection.statement(
+            """
+            SELECT series.id, sample.start FROM series JOIN sample
+                ON sample.series = series.id AND sample.start BETWEEN ?1 AND ?2 AND sample.hash = ?3
+            UNION SELECT series.id, deleted.start FROM series JOIN deleted
+                ON deleted.series = series.id AND deleted.start BETWEEN ?1 AND ?2 AND deleted.hash = ?3 AND NOT forgotten
+            UNION SELECT series.id, place.start FROM series JOIN place
+                ON place.series = series.id AND place.nominal BETWEEN ?1 AND ?2 AND place.hash = ?3
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(low), .integer(low + 999), .blob(hash)])
+        var places: [SamplePlace] = []
+        while try statement.step() {
+            places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: hash))
+        }
+        return places
+    }
+}

@@ -1,0 +1,92 @@
+import HealthModel
+
+/// What a wrongly read reading would have been, had it been read rightly from the beginning: a profile that was put right, or an app
+/// that was, gives the same reading under that identity.
+final class RightReadings {
+    enum Found {
+        case none
+        /// The start at which it stands.
+        case live(Int64)
+        /// A person deleted it.
+        case deleted
+    }
+
+    private let connection: Connection
+    /// Whether any sample can stand under such an identity at all.
+    private let mayBeThere: Bool
+    private var series: [ObjectIdentifier: (origin: Origin, id: Int64?)] = [:]
+
+    init(connection: Connection, repair: Repair) throws(StoreError) {
+        self.connection = connection
+        if case .unit(let unit) = repair {
+            mayBeThere = try connection.integer("SELECT 1 FROM context WHERE unit = ? LIMIT 1", .text(unit.code)) != nil
+        } else {
+            mayBeThere = true
+        }
+    }
+
+    /// The identity; `nil` where it is the one that the sample has, or cannot be known.
+    func identity(
+        of sample: QuantitySample, _ outcome: Repairer.Outcome, at place: SamplePlace
+    ) throws(StoreError) -> SampleIdentity? {
+        let duration = sample.end.microseconds - sample.start.microseconds
+        func own(_ ordinal: UInt32) -> Bool {
+            SampleIdentity(
+                series: sample.origin.seriesKey, start: sample.nominalStart, end: sample.nominalStart + duration,
+                numeral: sample.numeral, unit: sample.unit, ordinal: ordinal) == sample.identity
+        }
+        func right(_ ordinal: UInt32) -> SampleIdentity? {
+            let identity = SampleIdentity(
+                series: outcome.origin.seriesKey, start: outcome.nominalStart,
+                end: outcome.nominalStart + (outcome.end.microseconds - outcome.start.microseconds), numeral: outcome.numeral,
+                unit: outcome.unit, ordinal: ordinal)
+            return identity == sample.identity ? nil : identity
+        }
+        if own(0) { return right(0) }
+        if try Replacements(connection: connection).origin(of: place) != nil { return right(0) }
+        let record = try connection.statement(
+            "SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1")
+        defer { record.reset() }
+        try record.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
+        if try record.step() {
+            let identity = SampleIdentity(
+                series: outcome.origin.seriesKey, start: outcome.nominalStart,
+                record: RecordIdentifier(id: record.text(0), version: record.integer(1)))
+            return identity == sample.identity ? nil : identity
+        }
+        let ordinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
+        return ordinals.first(where: own).flatMap(right)
+    }
+
+    /// The series of an origin; `nil` where the store has none yet.
+    func series(of origin: Origin) throws(StoreError) -> Int64? {
+        if let known = series[ObjectIdentifier(origin)], known.id != nil { return known.id }
+        let id = try connection.integer(
+            "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(origin.type.id),
+            .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""))
+        if series.count > 10_000 { series.removeAll() }
+        series[ObjectIdentifier(origin)] = (origin, id)
+        return id
+    }
+
+    /// Whether the reading is in the store under its right identity.
+    func find(_ identity: SampleIdentity, nominal: Int64, in series: Int64) throws(StoreError) -> Found {
+        guard mayBeThere else { return .none }
+        let hash = HashBytes(high: identity.high, low: identity.low).bytes
+        var start = nominal
+        let skewed = try connection.integer(
+            "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series), .integer(nominal),
+            .blob(hash))
+        if let skewed { start = skewed }
+        let bindings: [Value] = [.integer(series), .integer(start), .blob(hash)]
+        let live = try connection.statement("SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?")
+        defer { live.reset() }
+        try live.bind(bindings)
+        if try live.step() { return .live(start) }
+        let dead = try connection.statement(
+            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NULL")
+        defer { dead.reset() }
+        try dead.bind(bindings)
+        return try dead.step() ? .deleted : .none
+    }
+}

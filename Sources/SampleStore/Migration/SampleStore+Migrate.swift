@@ -1,0 +1,103 @@
+import HealthModel
+
+extension SampleStore {
+    /// What a repair would do. Nothing is changed.
+    public func plan(_ request: MigrationRequest) throws -> MigrationPlan {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let reader = try MigrationReader(self, request)
+        try reader.forEachChunk { _ in }
+        return reader.plan
+    }
+
+    /// Repairs, in one transaction: done whole, or not begun.
+    ///
+    /// The same repair again finds nothing to do. Each old sample becomes a tombstone that names the new one, and a reader of the change
+    /// log sees the one's deletion followed by the other's addition.
+    ///
+    /// - Parameters:
+    ///   - source: what asks for it, where no person does.
+    ///   - owner: names the process.
+    ///   - progress: called now and then with the number of samples replaced so far.
+    /// - Returns: what was done, and the repair's number; none where there was nothing to do.
+    public func migrate(
+        _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
+    ) throws -> (plan: MigrationPlan, migration: Int64?) {
+        do {
+            return try connection.transaction {
+                let reader = try MigrationReader(self, request)
+                let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
+                let ingest = try beginIngest(
+                    IngestDescription(
+                        kind: Self.migrateKind, name: Repair.words(of: request.repair.text),
+                        received: request.now.microseconds, owner: owner))
+                let writer = try ReplacementWriter(connection: connection, ingest: ingest.id, migration: migration)
+                let rows = RepairRows(connection: connection)
+                try reader.forEachChunk { candidates in
+                    try writer.write(
+                        try candidates.map { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) })
+                    try writer.map()
+                    progress(reader.plan.repaired + reader.plan.merged)
+                }
+                let plan = reader.plan
+                guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
+                try writer.finish()
+                try closeAccount(ingest.id, writer, at: request.now)
+                try connection.run(
+                    """
+                    INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
+                        ambiguous, impossible) VALUES(?, ?, ?, ?, ?, ?, 'applied', ?, ?, ?, ?, ?, ?)
+                    """,
+                    .integer(migration), .integer(ingest.id), .text(request.repair.text),
+                    .text(request.predicate.json(me: subject)), .optional(source), .integer(request.now.microseconds),
+                    .integer(Int64(plan.matched)), .integer(Int64(plan.repaired)), .integer(Int64(plan.merged)),
+                    .integer(Int64(plan.left(.alreadyRight))), .integer(Int64(plan.left(.ambiguous))),
+                    .integer(Int64(plan.left(.impossible))))
+                return (plan, migration)
+            }
+        } catch let nothing as NothingToRepair {
+            return (nothing.plan, nil)
+        }
+    }
+
+    private struct NothingToRepair: Error {
+        let plan: MigrationPlan
+    }
+
+    /// - Parameter mayBeBack: whether this very repair was made before, and its samples may lie there as tombstones.
+    private func replacement(
+        _ candidate: RepairCandidate, _ rows: RepairRows, ingest: Int64, mayBeBack: Bool
+    ) throws(StoreError) -> Replacement {
+        let after = candidate.after
+        let start = after.start.microseconds
+        let hash = HashBytes(high: after.identity.high, low: after.identity.low).bytes
+        var series = candidate.series
+        if series == nil { series = try rows.series(of: after.origin) }
+        guard let series else { throw StoreError(.defect, "a repaired sample has no series") }
+        let place = SamplePlace(series: series, start: start, hash: hash)
+        var replacement = Replacement(
+            old: candidate.place, arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: place) : .made,
+            series: series,
+            start: start, hash: hash, uuid: after.identity, bringer: ingest)
+        if let right = candidate.right {
+            replacement.alias = (candidate.rightNominal, HashBytes(high: right.high, low: right.low).bytes)
+        }
+        guard replacement.arrival == .made else { return replacement }
+        replacement.value = after.value
+        if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
+        replacement.context = try rows.context(instead: candidate.context, after)
+        replacement.duration = after.end.microseconds - start
+        if after.timeOrigin != .receipt { replacement.received = after.received.microseconds &- start }
+        replacement.group = candidate.group
+        replacement.metadata = candidate.metadata
+        return replacement
+    }
+
+    /// The account of a repair or its undoing.
+    func closeAccount(_ ingest: Int64, _ writer: ReplacementWriter, at now: Instant) throws(StoreError) {
+        try connection.run(
+            "UPDATE ingest SET finished = ?, state = 'done', stored = ?, deleted = ?, restored = ? WHERE id = ?",
+            .integer(now.microseconds), .integer(Int64(writer.made)), .integer(Int64(writer.deleted)),
+            .integer(Int64(writer.restored)), .integer(ingest))
+    }
+}

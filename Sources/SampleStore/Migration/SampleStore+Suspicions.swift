@@ -1,0 +1,102 @@
+import HealthModel
+
+/// A stretch of a series that fits far better in another unit.
+public struct Suspicion: Sendable {
+    public var stretch: MisunitStretch
+    public var series: SeriesDescription
+}
+
+extension SampleStore {
+    /// Readings that are looked at together.
+    private static let window = 65_536
+    /// How long before what an ingest brought the person's level is looked for.
+    private static let lookBack: Int64 = 90 * 86_400_000_000
+
+    /// Looks through all samples for stretches in a wrong unit. Nothing is changed.
+    public func suspicions(types: Set<QuantityType>? = nil) throws -> [Suspicion] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        var found: [Suspicion] = []
+        for group in try groups(try series(matching: SampleQuery(types: types ?? MisunitDetector.types))) {
+            found += try suspicions(in: group, from: nil, to: nil)
+        }
+        return found
+    }
+
+    /// The same for what an ingest brought, with the readings of the weeks before.
+    public func suspicions(broughtBy ingest: Int64) throws -> [Suspicion] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let statement = try connection.statement(
+            "SELECT series, min(low), max(high) FROM change WHERE ingest = ? AND NOT deletion GROUP BY series")
+        defer { statement.reset() }
+        try statement.bind([.integer(ingest)])
+        var brought: [Int64: (low: Int64, high: Int64)] = [:]
+        while try statement.step() { brought[statement.integer(0)] = (statement.integer(1), statement.integer(2)) }
+        var found: [Suspicion] = []
+        for group in try groups(try series(matching: SampleQuery(types: MisunitDetector.types))) {
+            for series in group {
+                guard let (low, high) = brought[series.id], try mayBeWrong(series, low, high) else { continue }
+                found += try suspicions(
+                    in: group, from: Instant(microseconds: low - Self.lookBack), to: Instant(microseconds: high + 1)
+                ).filter { $0.series.id == series.id && $0.stretch.to.microseconds >= low }
+            }
+        }
+        return found
+    }
+
+    /// A scan of the values alone, which most ingests need no more than.
+    private func mayBeWrong(_ series: SeriesDescription, _ low: Int64, _ high: Int64) throws(StoreError) -> Bool {
+        guard let detector = MisunitDetector(series.type) else { return false }
+        let statement = try connection.statement(
+            "SELECT min(value), max(value) FROM sample WHERE series = ? AND start BETWEEN ? AND ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(series.id), .integer(low), .integer(high)])
+        guard try statement.step(), !statement.isNull(0) else { return false }
+        return !detector.cannotBeWrong(statement.real(0), statement.real(1))
+    }
+
+    /// The series of one person and type, which tell one another's level; those of nobody stay alone.
+    private func groups(_ series: [SeriesDescription]) throws(StoreError) -> [[SeriesDescription]] {
+        var groups: [String: [SeriesDescription]] = [:]
+        for series in series {
+            let alone = series.subject == Origin.unassigned ? " \(series.id)" : ""
+            groups["\(series.type.id) \(series.subject)\(alone)", default: []].append(series)
+        }
+        return groups.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private func suspicions(in group: [SeriesDescription], from: Instant?, to: Instant?) throws -> [Suspicion] {
+        guard let first = group.first,
+            let detector = MisunitDetector(first.type, isShared: first.subject == Origin.unassigned)
+        else { return [] }
+        let cursor = try SampleCursor(connection: connection, series: group, query: SampleQuery(from: from, to: to))
+        defer { cursor.close() }
+        var found: [Suspicion] = []
+        var readings: [(series: Int64, reading: MisunitReading)] = []
+        func look() {
+            for series in group where readings.contains(where: { $0.series == series.id }) {
+                let own = readings.map { entry in
+                    var reading = entry.reading
+                    reading.isWitness = entry.series != series.id
+                    return reading
+                }
+                found += detector.stretches(of: own, series: series.id).map { Suspicion(stretch: $0, series: series) }
+            }
+            readings.removeAll(keepingCapacity: true)
+        }
+        while let stored = try cursor.nextWithSeries() {
+            let sample = stored.stored.sample
+            readings.append(
+                (
+                    stored.series,
+                    MisunitReading(
+                        start: sample.start, duration: Double(sample.end.microseconds - sample.start.microseconds) / 86_400e6,
+                        numeral: sample.numeral, unit: sample.unit)
+                ))
+            if readings.count >= Self.window { look() }
+        }
+        look()
+        return found
+    }
+}

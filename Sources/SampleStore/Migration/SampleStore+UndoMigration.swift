@@ -1,0 +1,112 @@
+import HealthModel
+
+extension SampleStore {
+    /// Takes a repair back, in one transaction: the very same samples as before are there again, and the repaired ones are tombstones.
+    ///
+    /// A repaired sample that a person deleted since stays deleted.
+    ///
+    /// - Throws: ``StoreError`` where there is no such repair, where it is undone already, and where a later repair changed its samples
+    ///   again: that one has to be undone first.
+    @discardableResult
+    public func undoMigration(
+        _ id: Int64, at now: Instant, owner: String? = nil, progress: (Int) -> Void = { _ in }
+    ) throws -> (ingest: Int64, count: Int) {
+        try connection.transaction {
+            guard let migration = try migration(id) else { throw StoreError(.invalid, "there is no migration \(id)") }
+            guard migration.state == "applied" else { throw StoreError(.invalid, "migration \(id) is undone already") }
+            try refuseIfRepairedAgain(id)
+            let ingest = try beginIngest(
+                IngestDescription(
+                    kind: Self.undoMigrationKind, name: "migration \(id)", received: now.microseconds, owner: owner))
+            let writer = try ReplacementWriter(connection: connection, ingest: ingest.id, migration: id)
+            var last: (new: SamplePlace, old: SamplePlace)?
+            while true {
+                let (chunk, seen) = try pairs(of: id, after: last)
+                if !chunk.isEmpty { try writer.write(chunk) }
+                progress(writer.restored)
+                guard let seen else { break }
+                last = seen
+            }
+            try writer.finish()
+            try closeAccount(ingest.id, writer, at: now)
+            try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(id))
+            try connection.run(
+                "UPDATE migration SET state = 'undone', undone = ?, undone_by = ? WHERE id = ?", .integer(now.microseconds),
+                .integer(ingest.id), .integer(id))
+            try connection.run("UPDATE ingest SET state = 'undone' WHERE id = ?", .integer(migration.ingest))
+            try connection.run(
+                "UPDATE ingest SET undoes = ? WHERE id = ?", .integer(migration.ingest), .integer(ingest.id))
+            return (ingest.id, writer.restored)
+        }
+    }
+
+    /// Repairs of one sample are taken back in reverse order only.
+    private func refuseIfRepairedAgain(_ id: Int64) throws(StoreError) {
+        let later = try connection.integer(
+            """
+            SELECT max(later.id) FROM repaired AS r CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
+                JOIN migration AS later ON later.ingest = d.ingest
+            WHERE r.migration = ? AND later.state = 'applied' AND NOT d.forgotten
+            """, .integer(id))
+        if let later, later != 0 {
+            throw StoreError(
+                .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate migrate undo \(later)' first")
+        }
+    }
+
+    /// Some thousand pairs whose new sample is live and whose old one waits as its tombstone.
+    private func pairs(
+        of migration: Int64, after last: (new: SamplePlace, old: SamplePlace)?
+    ) throws(StoreError) -> ([Replacement], (new: SamplePlace, old: SamplePlace)?) {
+        let statement = try connection.statement(
+            """
+            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, r.merged, d.seq, d.start + c.skew
+            FROM repaired AS r CROSS JOIN deleted AS d
+                ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
+                CROSS JOIN context AS c ON c.id = d.context
+            WHERE r.migration = ?1 AND (r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash) > (?2, ?3, ?4, ?5, ?6, ?7)
+                AND EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
+                AND d.replaced_by IS NOT NULL
+            ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash LIMIT \(MigrationReader.chunk)
+            """)
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(migration), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
+            .blob(last?.new.hash ?? []),
+            .integer(last?.old.series ?? .min), .integer(last?.old.start ?? .min), .blob(last?.old.hash ?? []),
+        ])
+        let decoder = SampleDecoder(connection: connection)
+        var pairs: [Replacement] = []
+        var seen: (new: SamplePlace, old: SamplePlace)?
+        while try statement.step() {
+            let place = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2)))
+            let series = statement.integer(3)
+            let oldHash = Array(statement.blob(5))
+            seen = (place, SamplePlace(series: series, start: statement.integer(4), hash: oldHash))
+            let hash = HashBytes.read(statement.blob(5))
+            pairs.append(
+                Replacement(
+                    old: place, leaves: statement.integer(6) == 0, arrival: .restored, series: series,
+                    start: statement.integer(4),
+                    hash: oldHash, uuid: SampleIdentity(nominalStart: statement.integer(8), high: hash.high, low: hash.low),
+                    bringer: try decoder.change(of: statement.integer(7), series: series).ingest))
+        }
+        return (pairs, pairs.count < MigrationReader.chunk ? nil : seen)
+    }
+
+    /// Refuses to undo an ingest whose samples a repair replaced: the readings would be gone, and the repaired ones stay.
+    func refuseIfRepaired(broughtBy ingest: Int64) throws(StoreError) {
+        let migration = try connection.integer(
+            """
+            SELECT max(migration.id) FROM change CROSS JOIN deleted ON deleted.series = change.series
+                AND deleted.start BETWEEN low AND high AND deleted.seq BETWEEN first_seq AND last_seq
+                JOIN migration ON migration.ingest = deleted.ingest
+            WHERE change.ingest = ? AND NOT deletion AND migration.state = 'applied' AND NOT forgotten
+            """, .integer(ingest))
+        if let migration, migration != 0 {
+            throw StoreError(
+                .invalid,
+                "migration \(migration) repaired samples of ingest \(ingest): 'vitalgate migrate undo \(migration)' first")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import HealthModel
+
+/// A sample that the gate holds back.
+public struct QuarantinedSample: Sendable {
+    /// Its number, by which it is accepted or rejected.
+    public var id: Int64
+    /// The sample it would be.
+    public var stored: StoredSample
+    /// The rule that caught it.
+    public var rule: String
+    /// Where it stood in what it came from.
+    public var place: String
+    /// `held`, `accepted`, `rejected`, or `released` where the gate let it pass when it came again.
+    public var state: String
+    /// What arrived: octets in hexadecimal, or a row.
+    public var frame: String?
+}
+
+extension SampleStore {
+    /// What the gate held back, oldest first.
+    public func quarantined(state: String = "held") throws(StoreError) -> [QuarantinedSample] {
+        try quarantined("state = ?", .text(state))
+    }
+
+    /// One held, or judged, sample by its number; nil where there is none.
+    public func quarantined(number: Int64) throws(StoreError) -> QuarantinedSample? {
+        try quarantined("id = ?", .integer(number)).first
+    }
+
+    private func quarantined(_ condition: String, _ binding: Value) throws(StoreError) -> [QuarantinedSample] {
+        let statement = try connection.statement(
+            """
+            SELECT start, hash, value, numeral, context, duration, received, grp, metadata, ingest, series, id, rule, place, state, frame
+            FROM quarantine WHERE \(condition) ORDER BY id
+            """)
+        defer { statement.reset() }
+        try statement.bind([binding])
+        let decoder = SampleDecoder(connection: connection)
+        var held: [QuarantinedSample] = []
+        while try statement.step() {
+            held.append(
+                QuarantinedSample(
+                    id: statement.integer(11), stored: try decoder.decodeHeld(statement, series: statement.integer(10)),
+                    rule: statement.text(12), place: statement.text(13), state: statement.text(14),
+                    frame: statement.optionalText(15)))
+        }
+        return held
+    }
+
+    /// Stores held samples as they are: a person says that they are right.
+    @discardableResult
+    public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+        try change(description) { ingest, deletion in
+            for id in ids {
+                try connection.run(
+                    "UPDATE quarantine SET state = 'accepted', judged = ?2, revoked = NULL WHERE id = ?1 AND state = 'held'",
+                    .integer(id), .integer(ingest))
+                guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+                if try restoreAccepted(id, deletion) { continue }
+                try claimRecord(ofHeld: id, by: ingest)
+                guard
+                    try connection.integer(
+                        """
+                        SELECT 1 FROM quarantine JOIN sample USING(series, start, hash) WHERE id = ?1
+                        UNION SELECT 1 FROM quarantine JOIN deleted USING(series, start, hash) WHERE id = ?1 AND NOT forgotten
+                        """, .integer(id)) == nil
+                else { throw StoreError(.invalid, "number \(id) came again, passed the gate and is stored already; reject it") }
+                let decision = try interner.id(of: try decided(onHeld: id))
+                let seq = try lastChange() + 1
+                try connection.run(
+                    """
+                    INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
+                    SELECT series, start, hash, value, numeral, context, duration,
+                        coalesce(received, (SELECT ingest.received FROM ingest WHERE ingest.id = quarantine.ingest) - start), grp, ?, ?
+                    FROM quarantine WHERE id = ?
+                    """, .integer(decision), .integer(seq), .integer(id))
+                try connection.run(
+                    """
+                    INSERT OR IGNORE INTO place(series, nominal, hash, start)
+                    SELECT series, start + skew, hash, start FROM quarantine JOIN context ON context.id = quarantine.context
+                    WHERE quarantine.id = ? AND skew <> 0
+                    """, .integer(id))
+                try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
+                // For the ledger's sums: the reading is counted as quarantined, and is a sample now.
+                try connection.run(
+                    "INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+                let series = try connection.integer("SELECT series FROM quarantine WHERE id = ?", .integer(id)) ?? 0
+                let start = try connection.integer("SELECT start FROM quarantine WHERE id = ?", .integer(id)) ?? 0
+                try ChangeLog(connection: connection, cause: ingest)
+                    .add(series: series, seqs: seq...seq, low: start, high: start, deletion: false, ingest: ingest)
+            }
+            return ids.count
+        }
+    }
+
+    /// The metadata of a held sample with the decision to accept it.
+    private func decided(onHeld id: Int64) throws(StoreError) -> Metadata {
+        let rule = try connection.text("SELECT rule FROM quarantine WHERE id = ?", .integer(id)) ?? ""
+        let json = try connection.text(
+            "SELECT json FROM metadata WHERE id = (SELECT metadata FROM quarantine WHERE id = ?)", .integer(id))
+        var entries: [(String, MetadataValue)] = []
+        if let json {
+            do throws(MetadataError) {
+                entries = try Metadata(json: json).entries.map { ($0.key, $0.value) }
+            } catch {
+                throw StoreError(.corrupt, "the metadata of number \(id) cannot be read: \(error)")
+            }
+        }
+        return Metadata(entries + [("acceptedAgainst", .string(rule))])
+    }
+
+    /// Gives back what was accepted before and whose acceptance was undone; false where it was not.
+    private func restoreAccepted(_ id: Int64, _ deletion: Deletion) throws(StoreError) -> Bool {
+        let statement = try connection.statement(
+            """
+            SELECT series, start, hash FROM quarantine JOIN deleted USING(series, start, hash)
+            WHERE quarantine.id = ? AND NOT forgotten AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = 'undo'
+                AND (SELECT kind FROM ingest WHERE ingest.id = \(Deletion.bringer)) = 'accept'
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(id)])
+        guard try statement.step() else { return false }
+        let (series, start, hash) = (statement.integer(0), statement.integer(1), Array(statement.blob(2)))
+        statement.reset()
+        return try deletion.restore(series: series, start: start, hash: hash)
+    }
+
+    /// What an undone acceptance or rejection judged is held again; what an undone undoing had so put back is judged as before.
+    func revokeJudgements(of undone: Int64, _ deletion: Deletion) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE quarantine SET state = (SELECT CASE kind WHEN 'accept' THEN 'accepted' WHEN 'import' THEN 'released'
+                WHEN 'live' THEN 'released' WHEN 'release' THEN 'released' ELSE 'rejected' END FROM ingest
+                WHERE ingest.id = judged), revoked = NULL WHERE revoked = ?
+            """, .integer(undone))
+        if connection.changes > 0 { deletion.changesMore() }
+        try connection.run(
+            "UPDATE quarantine SET state = 'held', revoked = ?2 WHERE judged = ?1 AND revoked IS NULL AND state <> 'held'",
+            .integer(undone), .integer(deletion.ingest))
+        if connection.changes > 0 { deletion.changesMore() }
+    }
+
+    /// An accepted version of a record replaces the lower one.
+    private func claimRecord(ofHeld id: Int64, by ingest: Int64) throws(StoreError) {
+        let statement = try connection.statement("SELECT record, version, series, start, hash, uuid FROM quarantine WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(id)])
+        guard try statement.step(), let record = statement.optionalText(0), let identity = SampleIdentity(statement.text(5))
+        else { return }
+        let claimed = try Records(connection: connection, ingest: ingest).claim(
+            RecordIdentifier(id: record, version: statement.integer(1)), series: statement.integer(2),
+            start: statement.integer(3),
+            hash: Array(statement.blob(4)), identity: identity)
+        guard claimed else {
+            throw StoreError(.invalid, "a version of the record at least as high as number \(id) is known already")
+        }
+    }
+
+    /// Throws held samples out; the same readings arriving again are duplicates.
+    @discardableResult
+    public func reject(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+        try change(description) { ingest, _ in
+            for id in ids {
+                try connection.run(
+                    "UPDATE quarantine SET state = 'rejected', judged = ?2, revoked = NULL WHERE id = ?1 AND state = 'held'",
+                    .integer(id), .integer(ingest))
+                guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+            }
+            return ids.count
+        }
+    }
+}

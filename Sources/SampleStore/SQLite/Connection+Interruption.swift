@@ -1,0 +1,31 @@
+import CSQLite
+
+/// Breaks a connection's work off in the middle, as the end of its process would.
+final class Interruption {
+    private let body: () -> Void
+    private var isDone = false
+
+    /// - Parameter body: what to do at that moment, once.
+    init(_ body: @escaping () -> Void) { self.body = body }
+
+    /// Breaks off what the connection does after so many steps of SQLite's virtual machine. It must live until ``end(on:)``.
+    func begin(on connection: Connection, after steps: Int32) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_progress_handler(
+            connection.handle, steps,
+            { context in
+                guard let context else { return 0 }
+                Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().strike()
+                return 1
+            }, context)
+    }
+
+    private func strike() {
+        guard !isDone else { return }
+        isDone = true
+        body()
+    }
+
+    /// Lets the connection work again.
+    func end(on connection: Connection) { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+}

@@ -1,0 +1,188 @@
+import CSQLite
+
+/// One connection to SQLite. Used by one thread at a time.
+final class Connection {
+    let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// Readable and writable, or only readable; never created here, so that the file's permissions are the store's to set.
+    init(path: String, writable: Bool) throws(StoreError) {
+        // Once in a process and before anything else; a later call is refused by SQLite and does no harm.
+        _ = Self.configured
+        var handle: OpaquePointer?
+        let flags =
+            (writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(handle)
+            throw StoreError(code: code, message: message, sql: nil)
+        }
+        // SQLite opens what it may not write for reading instead, without a word.
+        if writable, sqlite3_db_readonly(handle, "main") == 1 {
+            sqlite3_close_v2(handle)
+            throw StoreError(.readOnly, "\(path) cannot be written")
+        }
+        self.handle = handle
+        sqlite3_busy_timeout(handle, 15_000)
+    }
+
+    private static let configured: Int32 = vitalgate_sqlite_without_memory_statistics()
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Two bytes of the file's header before any log is read; nil where the file is shorter.
+    ///
+    /// Read through SQLite's own file: to open and close the file beside it would drop the locks that this process holds on it.
+    func headerBytes(at offset: Int64) -> (UInt8, UInt8)? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+            let read = file.pointee.pMethods?.pointee.xRead
+        else { return nil }
+        var bytes: (UInt8, UInt8) = (0, 0)
+        let code = withUnsafeMutableBytes(of: &bytes) { read(file, $0.baseAddress, 2, offset) }
+        return code == SQLITE_OK ? bytes : nil
+    }
+
+    /// Runs statements that give no rows.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code, sql) }
+    }
+
+    /// A prepared statement, kept for the next time; reset, with the last bindings.
+    func statement(_ sql: String) throws(StoreError) -> Statement {
+        if let kept = statements[sql] { return kept }
+        let statement = try Statement(self, sql)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// Runs `body` in a transaction that is kept whole or not at all; within another one it is a part that is.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        let isOuter = sqlite3_get_autocommit(handle) != 0
+        try execute(isOuter ? "BEGIN IMMEDIATE" : "SAVEPOINT part")
+        do {
+            let result = try body()
+            try execute(isOuter ? "COMMIT" : "RELEASE part")
+            return result
+        } catch {
+            // SQLite may have rolled back by itself (full disk); a second time is then refused, which changes nothing.
+            _ = try? execute(isOuter ? "ROLLBACK" : "ROLLBACK TO part; RELEASE part")
+            throw error
+        }
+    }
+
+    /// Rows that the last statement changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    func error(_ code: Int32, _ sql: String?) -> StoreError {
+        StoreError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    }
+
+    /// The one value of a statement that gives one row and one column.
+    func integer(_ sql: String, _ bindings: Value...) throws(StoreError) -> Int64? {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    func text(_ sql: String, _ bindings: Value...) throws(StoreError) -> String? {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        return try statement.step() ? statement.text(0) : nil
+    }
+
+    /// Runs a statement that gives no rows.
+    func run(_ sql: String, _ bindings: Value...) throws(StoreError) {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        _ = try statement.step()
+    }
+}
+
+/// What can be bound to a parameter.
+enum Value {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    static func optional(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
+    static func optional(_ number: Int64?) -> Value { number.map { .integer($0) } ?? .null }
+}
+
+/// A prepared statement.
+final class Statement {
+    let handle: OpaquePointer
+    private unowned let connection: Connection
+    private let sql: String
+
+    init(_ connection: Connection, _ sql: String) throws(StoreError) {
+        self.connection = connection
+        self.sql = sql
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw connection.error(code, sql) }
+        self.handle = handle
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Goes to the next row; false behind the last.
+    func step() throws(StoreError) -> Bool {
+        let code = sqlite3_step(handle)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let error = connection.error(code, sql)
+            sqlite3_reset(handle)
+            throw error
+        }
+    }
+
+    func reset() { sqlite3_reset(handle) }
+
+    func bind(_ values: [Value]) throws(StoreError) {
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+    }
+
+    func bind(_ value: Value, at index: Int32) throws(StoreError) {
+        let code =
+            switch value {
+            case .null: sqlite3_bind_null(handle, index)
+            case .integer(let number): sqlite3_bind_int64(handle, index, number)
+            case .real(let number): sqlite3_bind_double(handle, index, number)
+            case .text(let text): sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), vitalgate_sqlite_transient)
+            case .blob(let bytes): sqlite3_bind_blob(handle, index, bytes, Int32(bytes.count), vitalgate_sqlite_transient)
+            }
+        guard code == SQLITE_OK else { throw connection.error(code, sql) }
+    }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+    func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    func text(_ column: Int32) -> String {
+        guard let bytes = sqlite3_column_text(handle, column) else { return "" }
+        return String(
+            decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
+    }
+
+    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+    /// The column's bytes, valid until the next step.
+    func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: sqlite3_column_blob(handle, column), count: Int(sqlite3_column_bytes(handle, column)))
+    }
+}

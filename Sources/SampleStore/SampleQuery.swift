@@ -1,0 +1,172 @@
+import HealthModel
+
+/// Which samples to read, and in which order.
+public struct SampleQuery: Sendable {
+    /// `nil` for all types.
+    public var types: Set<QuantityType>?
+    /// The first start that counts.
+    public var from: Instant?
+    /// The first start that no longer counts.
+    public var to: Instant?
+    /// Whose samples; everyone's where it is missing.
+    public var subject: String?
+    /// A source's id or name.
+    public var source: String?
+    /// A device's key, name, model or serial number.
+    public var device: String?
+    /// The newest first.
+    public var descending: Bool
+    /// At most so many.
+    public var limit: Int?
+
+    /// Asks for all samples but for what is said.
+    public init(
+        types: Set<QuantityType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
+        device: String? = nil, descending: Bool = false, limit: Int? = nil
+    ) {
+        self.types = types
+        self.from = from
+        self.to = to
+        self.subject = subject
+        self.source = source
+        self.device = device
+        self.descending = descending
+        self.limit = limit
+    }
+}
+
+/// One series of the store.
+public struct SeriesDescription: Hashable, Sendable {
+    /// The series' number in this store.
+    public var id: Int64
+    /// Whose readings they are.
+    public var subject: String
+    /// What is measured.
+    public var type: QuantityType
+    /// The source's id.
+    public var source: String
+    /// The device's key; empty where there is none.
+    public var device: String
+    /// The longest duration of any of its samples, microseconds.
+    public var longest: Int64
+}
+
+extension SampleStore {
+    /// The series that a query touches, in the order of their ids.
+    public func series(matching query: SampleQuery) throws(StoreError) -> [SeriesDescription] {
+        let statement = try connection.statement("SELECT id, subject, type, source, device, longest FROM series ORDER BY id")
+        defer { statement.reset() }
+        var found: [SeriesDescription] = []
+        while try statement.step() {
+            guard let type = QuantityType(statement.text(2)) else {
+                throw StoreError(.corrupt, "series \(statement.integer(0)) has an unknown type")
+            }
+            let series = SeriesDescription(
+                id: statement.integer(0), subject: statement.text(1), type: type, source: statement.text(3),
+                device: statement.text(4), longest: statement.integer(5))
+            if let types = query.types, !types.contains(type) { continue }
+            if let subject = query.subject, subject != series.subject { continue }
+            found.append(series)
+        }
+        return found
+    }
+
+    /// Reads samples by start time. The cursor sees the store as it is now, whatever is written meanwhile.
+    public func samples(matching query: SampleQuery) throws(StoreError) -> SampleCursor {
+        try SampleCursor(connection: connection, series: try series(matching: query), query: query)
+    }
+}
+
+/// Walks over samples in the order of their start: the series' rows, each in order already, are merged.
+public final class SampleCursor {
+    private let snapshot: Snapshot
+    private let decoder: SampleDecoder
+    private let query: SampleQuery
+    /// A heap: the series whose next row comes first is at the front.
+    private var heads: [Head] = []
+    private var given = 0
+
+    private struct Head {
+        var statement: Statement
+        var series: Int64
+        var start: Int64
+    }
+
+    init(connection: Connection, series: [SeriesDescription], query: SampleQuery) throws(StoreError) {
+        self.query = query
+        decoder = SampleDecoder(connection: connection)
+        snapshot = try Snapshot(connection)
+        for series in series {
+            let order = query.descending ? "DESC" : "ASC"
+            let statement = try Statement(
+                connection,
+                """
+                SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ?
+                ORDER BY start \(order), hash \(order)
+                """)
+            try statement.bind([
+                .integer(series.id), .integer(query.from?.microseconds ?? .min), .integer(query.to?.microseconds ?? .max),
+            ])
+            if try statement.step() {
+                heads.append(Head(statement: statement, series: series.id, start: statement.integer(0)))
+            }
+        }
+        for index in stride(from: heads.count / 2 - 1, through: 0, by: -1) { sink(index) }
+    }
+
+    deinit { close() }
+
+    /// Ends the snapshot.
+    public func close() {
+        heads.removeAll()
+        snapshot.end()
+    }
+
+    /// The next sample, or `nil` behind the last.
+    public func next() throws(StoreError) -> StoredSample? { try nextWithSeries()?.stored }
+
+    /// The next sample with its series' number.
+    func nextWithSeries() throws(StoreError) -> (series: Int64, stored: StoredSample)? {
+        while let head = heads.first {
+            if let limit = query.limit, given >= limit { return nil }
+            let stored = try decoder.decode(head.statement, series: head.series)
+            if try head.statement.step() {
+                heads[0].start = head.statement.integer(0)
+            } else {
+                heads[0] = heads[heads.count - 1]
+                heads.removeLast()
+            }
+            sink(0)
+            if matches(stored.sample) {
+                given += 1
+                return (head.series, stored)
+            }
+        }
+        return nil
+    }
+
+    private func matches(_ sample: QuantitySample) -> Bool {
+        if let source = query.source, sample.origin.source.id != source, sample.origin.source.name != source { return false }
+        guard let device = query.device else { return true }
+        guard let own = sample.origin.device else { return false }
+        return own.key == device || own.name == device || own.model == device || own.serial == device
+    }
+
+    private func precedes(_ one: Head, _ other: Head) -> Bool {
+        if one.start != other.start { return (one.start < other.start) != query.descending }
+        return one.series < other.series
+    }
+
+    private func sink(_ index: Int) {
+        var index = index
+        while true {
+            let left = 2 * index + 1
+            guard left < heads.count else { return }
+            var first = left
+            if left + 1 < heads.count, precedes(heads[left + 1], heads[left]) { first = left + 1 }
+            guard precedes(heads[first], heads[index]) else { return }
+            heads.swapAt(first, index)
+            index = first
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import CSQLite
+import Glibc
+import HealthModel
+import Pipeline
+
+/// The store of samples: one SQLite file in WAL mode.
+///
+/// A store has one writer at a time, who commits in groups, and any number of readers, each on a snapshot. Two processes may use one
+/// store at once: a writer waits for the other's commit.
+///
+///     let store = try SampleStore(path: "vitalgate.db", access: .write)
+///     let ingest = try store.beginIngest(IngestDescription(kind: "import", name: "weight.csv", received: now))
+///     let outcomes = try ingest.keep(batch)
+///     let account = try ingest.finish(at: now)
+public final class SampleStore {
+    /// What a store is opened for.
+    public enum Access: Sendable {
+        case read
+        case write
+    }
+
+    /// A store is made where there is none; `subject` is the person's UUID for a new one.
+    public struct Creation: Sendable {
+        /// The person the new store is for, a UUID.
+        public var subject: String
+        /// Microseconds since 1970.
+        public var time: Int64
+        /// Says how a store is made where there is none.
+        public init(subject: String, time: Int64) {
+            self.subject = subject
+            self.time = time
+        }
+    }
+
+    /// The store's file.
+    public let path: String
+    /// The person whose store this is, known as `me`.
+    public let subject: String
+    let connection: Connection
+    let batch = BatchTable()
+    lazy var interner = Interner(connection: connection)
+
+    /// Opens a store.
+    ///
+    /// - Parameter creation: makes the file (mode 0600) where there is none; without it a missing file is an error.
+    public init(path: String, access: Access, creation: Creation? = nil) throws(StoreError) {
+        self.path = path
+        try Self.inspect(path, creating: creation != nil && access == .write)
+        connection = try Self.connect(path, access)
+        do throws(StoreError) {
+            try Self.prepare(connection, access: access, creation: creation)
+            subject = try connection.text("SELECT value FROM setting WHERE name = 'subject'") ?? "me"
+            if access == .write { try batch.register(with: connection) }
+        } catch {
+            if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
+            throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error
+        }
+    }
+
+    private static func connect(_ path: String, _ access: Access) throws(StoreError) -> Connection {
+        do throws(StoreError) {
+            let connection = try Connection(path: path, writable: access == .write)
+            try refuseForeignLog(path, connection)
+            return connection
+        } catch {
+            if isUnopened(error, access), let reason = reasonNotToOpen(path) { throw reason }
+            throw error
+        }
+    }
+
+    private static func isUnopened(_ error: StoreError, _ access: Access) -> Bool {
+        error.code & 0xFF == SQLITE_CANTOPEN || (access == .read && error.code & 0xFF == SQLITE_READONLY)
+    }
+
+    /// SQLite only says that it cannot open a file.
+    private static func reasonNotToOpen(_ path: String) -> StoreError? {
+        if Glibc.access(path, R_OK) != 0 {
+            return StoreError(errno == EACCES ? .permission : .inputOutput, "\(path): \(String(cString: strerror(errno)))")
+        }
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard Glibc.access(folder, W_OK) != 0 else { return nil }
+        return StoreError(
+            errno == EACCES ? .permission : .readOnly,
+            "\(folder) cannot be written: even to read a store, SQLite keeps files beside it; copy it elsewhere, or read a backup of it"
+        )
+    }
+
+    /// Whether there is a file at all, and makes an empty one of our own where there is not.
+    private static func inspect(_ path: String, creating: Bool) throws(StoreError) {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.foreign, "\(path) is not a file") }
+            return
+        }
+        guard errno == ENOENT, creating else {
+            throw StoreError(errno == EACCES ? .permission : .missing, "\(path): \(String(cString: strerror(errno)))")
+        }
+        // A log that outlived its database would be replayed into the new one.
+        for suffix in ["-wal", "-shm", "-journal"] where access(path + suffix, F_OK) == 0 {
+            throw StoreError(
+                .foreign, "\(path)\(suffix) is left over from another store; move it away before a new store is made here")
+        }
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        // Another process may have been quicker, which is as good.
+        guard descriptor >= 0 || errno == EEXIST else {
+            let kind: StoreError.Kind =
+                errno == EACCES ? .permission : errno == EROFS ? .readOnly : errno == ENOSPC ? .full : .missing
+            throw StoreError(kind, "\(path): \(String(cString: strerror(errno)))")
+        }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    private static func prepare(_ connection: Connection, access: Access, creation: Creation?) throws(StoreError) {
+        // Acknowledged means durable: every commit is synchronised before it returns (WAL with FULL).
+        try connection.execute("PRAGMA synchronous = FULL")
+        try connection.execute("PRAGMA cache_size = -8000")
+        try connection.execute("PRAGMA mmap_size = 0")
+        if access == .write { try connection.execute("PRAGMA wal_autocheckpoint = 4000") }
+        let application = try connection.integer("PRAGMA application_id") ?? 0
+        let version = try connection.integer("PRAGMA user_version") ?? 0
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
+        guard application == Schema.applicationID || (application == 0 && tables == 0) else {
+            throw StoreError(.foreign, "the file is a database of another program")
+        }
+        guard version <= Schema.version else {
+            throw StoreError(
+                .newer,
+                "the store was made by a newer Vitalgate (schema \(version), this one knows \(Schema.version)); update this program"
+            )
+        }
+        if application == 0 || version < Schema.version {
+            guard access == .write, application != 0 || creation != nil else {
+                throw application == 0
+                    ? StoreError(.foreign, "the file is empty, not a store")
+                    : StoreError(.invalid, "the store has an older schema; any writing command brings it up to date")
+            }
+            try upgrade(connection, creation: creation)
+        }
+        if access == .read {
+            try connection.execute("PRAGMA query_only = ON")
+        } else {
+            // A backup's header says otherwise.
+            try connection.execute("PRAGMA journal_mode = WAL")
+        }
+    }
+
+    /// A database has a log only once its header says so; a log beside any other, a backup copied to here, would be replayed over it.
+    private static func refuseForeignLog(_ path: String, _ connection: Connection) throws(StoreError) {
+        var log = stat()
+        guard stat(path + "-wal", &log) == 0, log.st_size > 0 else { return }
+        // Bytes 18 and 19: 2 for a database with a write-ahead log, 1 for one without; nothing of either in an empty file.
+        if let versions = connection.headerBytes(at: 18), versions != (1, 1) { return }
+        throw StoreError(.foreign, "\(path)-wal is left over from another store than \(path); move it away first")
+    }
+
+    /// Applies the schema's steps that the store lacks, each in a transaction with its number.
+    static func upgrade(
+        _ connection: Connection, creation: Creation?, steps: [(name: String, sql: String)] = Schema.steps
+    ) throws(StoreError) {
+        try connection.execute("PRAGMA journal_mode = WAL")
+        while true {
+            try connection.execute("BEGIN IMMEDIATE")
+            do throws(StoreError) {
+                // Read inside the transaction: another process may be at the same work.
+                let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
+                guard version < steps.count else {
+                    try connection.execute("COMMIT")
+                    return
+                }
+                try connection.execute(steps[version].sql)
+                if version == 0 {
+                    guard let creation else { throw StoreError(.foreign, "the file is empty, not a store") }
+                    try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+                    try connection.run("INSERT INTO setting VALUES('subject', ?)", .text(creation.subject))
+                    try connection.run("INSERT INTO setting VALUES('created', ?)", .integer(creation.time))
+                    try connection.run("INSERT INTO setting VALUES('seq', 0)")
+                }
+                try connection.execute("PRAGMA user_version = \(version + 1)")
+                try connection.execute("COMMIT")
+            } catch {
+                _ = try? connection.execute("ROLLBACK")
+                throw error
+            }
+        }
+    }
+
+    /// Begins an ingest and gives it its number in the ledger.
+    public func beginIngest(_ description: IngestDescription) throws(StoreError) -> Ingest {
+        try Ingest(store: self, description: description)
+    }
+
+    /// Runs `body` as if for good, and takes everything back: what it returns tells what would have become of it.
+    public func rehearse<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.execute("BEGIN IMMEDIATE")
+        defer {
+            _ = try? connection.execute("ROLLBACK")
+            interner.forget()
+        }
+        return try body()
+    }
+
+    /// Puts the write-ahead log into the database and empties it; what `import` does when it is done.
+    public func checkpoint() throws(StoreError) {
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// The number of the last change.
+    public func lastChange() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+    }
+}

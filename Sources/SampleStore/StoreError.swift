@@ -1,0 +1,76 @@
+import CSQLite
+
+/// What went wrong with a store. Texts name files, SQL and counts, never a value.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a caller can do something about.
+    public enum Kind: Hashable, Sendable {
+        /// There is no such file, and none was to be made.
+        case missing
+        /// The file is something else than a store of ours.
+        case foreign
+        /// Made by a newer Vitalgate.
+        case newer
+        /// Another process holds it; try again.
+        case busy
+        /// No space left.
+        case full
+        /// The file or its folder cannot be written.
+        case readOnly
+        case permission
+        /// The file is damaged.
+        case corrupt
+        /// The medium failed.
+        case inputOutput
+        /// The request cannot be met: an unknown UUID, a wrong state.
+        case invalid
+        /// SQLite refused what we asked: a defect of ours.
+        case defect
+    }
+
+    /// What kind of error.
+    public var kind: Kind
+    /// What went wrong, for a person; no values of samples.
+    public var message: String
+    /// SQLite's extended result code, 0 where the error is not SQLite's.
+    public var code: Int32
+    /// The statement that failed.
+    public var sql: String?
+
+    /// Makes an error.
+    public init(_ kind: Kind, _ message: String, code: Int32 = 0, sql: String? = nil) {
+        self.kind = kind
+        self.message = message
+        self.code = code
+        self.sql = sql
+    }
+
+    init(code: Int32, message: String, sql: String?) {
+        self.code = code
+        self.sql = sql
+        self.message = message
+        kind =
+            switch code & 0xFF {
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_READONLY: .readOnly
+            case SQLITE_PERM, SQLITE_AUTH: .permission
+            case SQLITE_CANTOPEN: .inputOutput
+            case SQLITE_CORRUPT: .corrupt
+            case SQLITE_NOTADB: .foreign
+            case SQLITE_IOERR: .inputOutput
+            default: .defect
+            }
+    }
+
+    public var description: String {
+        switch kind {
+        case .busy where code != 0: "the store is in use by another process (\(message)); try again"
+        case .full: "no space left for the store; nothing of this batch was kept, and nothing acknowledged is lost"
+        case .readOnly: "the store cannot be written (\(message))"
+        case .corrupt: "the store is damaged (\(message)); 'vitalgate store check' tells more"
+        case .inputOutput where code != 0: "reading or writing the store failed (\(message), code \(code))"
+        case .defect: "the store refused a statement (\(message), code \(code))" + (sql.map { ": \($0)" } ?? "")
+        default: message
+        }
+    }
+}

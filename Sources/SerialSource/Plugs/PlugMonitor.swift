@@ -1,0 +1,37 @@
+import Pipeline
+
+/// A serial port that is plugged in, as udev describes it.
+public struct SerialPlug: Hashable, Sendable {
+    /// `/dev/ttyUSB0`: changes from plug to plug.
+    public var node: String
+    /// Names that stay: `/dev/serial/by-id/…`, `/dev/serial/by-path/…`.
+    public var links: [String] = []
+    /// USB vendor and product, four small hexadecimal digits; empty for a port that is no USB device.
+    public var vendor = ""
+    public var product = ""
+    /// The plug's own serial number, where it has one.
+    public var serial: String?
+    public var model = ""
+
+    public init(node: String) { self.node = node }
+
+    /// The name to adopt it by: that of this very plug where it has a serial number, else that of the socket it is in.
+    public var durablePath: String? {
+        let byID = links.first { $0.hasPrefix("/dev/serial/by-id/") }
+        // Makers that never set it leave the one of the data sheet (CP2102: 0001).
+        if let byID, let serial, !serial.isEmpty, serial != "0001" { return byID }
+        return links.first { $0.hasPrefix("/dev/serial/by-path/") } ?? byID
+    }
+}
+
+public enum PlugChange: Sendable {
+    case plugged(SerialPlug)
+    case unplugged(SerialPlug)
+}
+
+/// Tells which serial ports come and go.
+public protocol PlugMonitor: AnyObject {
+    /// - Throws: ``SourceError`` where it cannot be known.
+    func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError)
+    func stop()
+}

@@ -1,0 +1,254 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import Wire
+
+/// One adopted device on a serial line: opens it when it is plugged in, and hands on what it says until it is pulled out.
+final class SerialSession {
+    enum State: String {
+        case stopped, unplugged, live
+        /// Another program has the port.
+        case busy
+        /// A meter has told everything, or its cable has no meter.
+        case resting
+        /// The line is broken, or not allowed; tried again after a while.
+        case waiting
+    }
+
+    let description: SerialDescription
+    private(set) var state = State.stopped
+    private unowned let source: SerialSource
+    private var port: SerialPort?
+    private var framer: StreamFramer
+    private var dialogue: (any MeterDialogue)?
+    private var device: Device
+    private var timer: EventLoop.Timer?
+    private var keepAlive: EventLoop.Timer?
+    private var failures = 0
+    private var toldOf: SerialPortError?
+    /// Equal frames that were read in one piece are two readings, so no two have the same time of receipt.
+    private var lastReceived = Instant(microseconds: .min)
+    /// Counts openings, so that an answer that belongs to an earlier one is known.
+    private var generation = 0
+
+    /// A cable without its meter is asked again after this long: that the meter is there is nothing that a plug tells.
+    private static let silenceRest = Duration.seconds(60)
+    private static let meterRest = Duration.seconds(300)
+
+    init(_ description: SerialDescription, source: SerialSource) {
+        self.description = description
+        self.source = source
+        device = description.device
+        framer = StreamFramer(description.framing)
+    }
+
+    private var path: String { description.path }
+    private var loop: EventLoop { source.loop }
+
+    func start() {
+        failures = 0
+        open()
+    }
+
+    func stop() {
+        close()
+        enter(.stopped)
+    }
+
+    /// Something was plugged in; it may be this.
+    func plugged() {
+        guard port == nil, state != .stopped else { return }
+        failures = 0
+        open()
+    }
+
+    private func enter(_ state: State) {
+        guard self.state != state else { return }
+        self.state = state
+        source.delegate?.changed()
+    }
+
+    // MARK: The port
+
+    private func open() {
+        guard port == nil else { return }
+        timer?.cancel()
+        do throws(SerialPortError) {
+            port = try SerialPort(path: path, settings: description.settings, loop: loop) { [weak self] in self?.handle($0) }
+        } catch {
+            return couldNotOpen(error)
+        }
+        generation += 1
+        toldOf = nil
+        enter(.live)
+        tell(.information, "it is plugged in")
+        framer = StreamFramer(description.framing)
+        for octets in description.opening { port?.write(octets) }
+        armKeepAlive()
+        if let meter = description.meter {
+            dialogue = meter.dialogue()
+            carryOut(dialogue?.handle(.opened) ?? [])
+        }
+    }
+
+    private func couldNotOpen(_ error: SerialPortError) {
+        let isNew = toldOf != error
+        toldOf = error
+        switch error {
+        case .missing: return enter(.unplugged)
+        case .taken:
+            enter(.busy)
+            if isNew { tell(.warning, "another program has this port; waiting until it lets go") }
+        case .denied:
+            enter(.waiting)
+            if isNew {
+                tell(.action, "opening it is not allowed: `sudo usermod -a -G dialout USER` for the user that the hub runs as")
+            }
+        case .broken, .noPort, .unsupported:
+            enter(.waiting)
+            if isNew {
+                tell(
+                    .warning,
+                    error == .unsupported ? "it cannot be set to the device's speed" : "it cannot be opened as a serial port")
+            }
+        }
+        failures += 1
+        again(after: .seconds(1 << min(failures - 1, 6)))
+    }
+
+    private func again(after delay: Duration) {
+        timer?.cancel()
+        timer = loop.after(delay) { [weak self] in self?.open() }
+    }
+
+    /// Ends the stream: what was cut by it is told, and nothing of it is taken.
+    private func close() {
+        timer?.cancel()
+        keepAlive?.cancel()
+        guard port != nil else { return }
+        for octets in description.closing { port?.write(octets) }
+        port = nil
+        dialogue = nil
+        generation += 1
+        var rest: [Piece] = []
+        framer.finish(isCut: true) { rest.append(Piece($0)) }
+        for piece in rest { take(piece) }
+        source.delegate?.ended(path)
+    }
+
+    private func handle(_ event: SerialPort.Event) {
+        switch event {
+        case .octets(let octets):
+            var pieces: [Piece] = []
+            framer.feed(octets) { pieces.append(Piece($0)) }
+            // What a frame says may end the stream.
+            for piece in pieces where port != nil { take(piece) }
+        case .ended:
+            close()
+            tell(.information, "it was pulled out")
+            enter(.unplugged)
+            // A line that broke while it stays plugged in comes back without a word.
+            failures += 1
+            again(after: .seconds(1 << min(failures, 6)))
+        }
+    }
+
+    private func armKeepAlive() {
+        guard let keep = description.keepAlive else { return }
+        keepAlive = loop.after(keep.every) { [weak self] in
+            guard let self, let port else { return }
+            port.write(keep.octets)
+            armKeepAlive()
+        }
+    }
+
+    // MARK: Frames
+
+    /// What the framer found, to be looked at when it has done its work.
+    private enum Piece {
+        case frame([UInt8], offset: Int)
+        case skipped(SkippedOctets)
+
+        init(_ event: StreamFramer.Event) {
+            switch event {
+            case .frame(let bytes, let offset): self = .frame(Array(bytes), offset: offset)
+            case .skipped(let octets): self = .skipped(octets)
+            }
+        }
+    }
+
+    private func take(_ piece: Piece) {
+        switch piece {
+        case .skipped(let octets): source.delegate?.skipped(octets, of: path)
+        case .frame(let bytes, let offset):
+            failures = 0
+            guard dialogue != nil else { return bytes.withUnsafeBytes { deliver($0, at: offset) } }
+            let commands = dialogue?.handle(.line(bytes)) ?? []
+            carryOut(commands)
+        }
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        let isBlank = description.framing.isDelimited && bytes.allSatisfy { $0 == 0x0A || $0 == 0x0D }
+        if isBlank { return }
+        lastReceived = max(loop.clock.now, Instant(microseconds: lastReceived.microseconds &+ 1))
+        source.delegate?.received(
+            RawFrame(
+                payload: .bytes(bytes), place: Place(.byte, offset), received: lastReceived, channel: description.channel,
+                device: device),
+            of: path)
+    }
+
+    // MARK: Meters
+
+    private func carryOut(_ commands: [MeterCommand]) {
+        for command in commands {
+            switch command {
+            case .write(let octets): port?.write(octets)
+            case .wait(let time):
+                timer?.cancel()
+                timer = loop.after(time) { [weak self] in
+                    guard let self, dialogue != nil else { return }
+                    carryOut(dialogue?.handle(.silence) ?? [])
+                }
+            case .identified(let maker, let model, let serial, let firmware):
+                device = Device(
+                    key: "\(maker)/\(model)/\(serial)", name: model, manufacturer: maker, model: model, serial: serial,
+                    firmware: firmware)
+                source.delegate?.identified(device, of: path)
+            case .clock(let shown): source.delegate?.learned(shown, at: loop.clock.now, of: path)
+            case .records(let records):
+                source.delegate?.beginsRecords(of: path)
+                for (number, record) in records.enumerated() { record.withUnsafeBytes { deliver($0, at: number) } }
+            case .finished: finish()
+            case .failed(let failure): fail(failure)
+            }
+        }
+    }
+
+    private func finish() {
+        timer?.cancel()
+        let generation = generation
+        source.delegate?.collected(path) { [weak self] in
+            guard let self, self.generation == generation, port != nil else { return }
+            tell(.information, "its memory is read, and kept")
+            rest(Self.meterRest)
+        }
+    }
+
+    private func fail(_ failure: MeterFailure) {
+        if failure != .silent { tell(.warning, "nothing of it was taken: \(failure.text)") }
+        rest(failure == .silent ? Self.silenceRest : Self.meterRest)
+    }
+
+    /// Lets go of the port for a while.
+    private func rest(_ time: Duration) {
+        close()
+        enter(.resting)
+        again(after: time)
+    }
+
+    private func tell(_ weight: SourceNotice.Weight, _ text: String) {
+        source.delegate?.told(SourceNotice(weight, path, text))
+    }
+}

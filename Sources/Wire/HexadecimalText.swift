@@ -1,0 +1,41 @@
+/// Octets as text of two hexadecimal digits each.
+public enum HexadecimalText {
+    /// Reads digits in either case; blanks, colons and hyphens may stand between octets. `nil` for anything else, and for half
+    /// an octet.
+    public static func octets(_ text: some StringProtocol) -> [UInt8]? {
+        var octets: [UInt8] = []
+        var high: UInt8?
+        for byte in text.utf8 {
+            if let digit = digit(byte) {
+                if let first = high {
+                    octets.append(first << 4 | digit)
+                    high = nil
+                } else {
+                    high = digit
+                }
+            } else if high != nil || !separators.contains(byte) {
+                return nil
+            }
+        }
+        return high == nil ? octets : nil
+    }
+
+    /// Small digits without separators.
+    public static func text(_ octets: some Sequence<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        for octet in octets { bytes += [digits[Int(octet >> 4)], digits[Int(octet & 15)]] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+    private static let separators = Array(" :-".utf8)
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// A number as IEEE 11073-20601 sends it: a decimal mantissa and exponent, or a word for why there is none.
+///
+/// The exponent carries the precision: 2.0 and 2.00 are two numbers on the wire.
+///
+///     MedicalNumber(sfloat: 0xF16C)      // .decimal(mantissa: 364, exponent: -1), which is 36.4
+///     MedicalNumber(float: 0x007FFFFF)   // .special(.notANumber)
+public enum MedicalNumber: Hashable, Sendable {
+    case decimal(mantissa: Int32, exponent: Int8)
+    case special(Special)
+
+    /// The values that are no numbers, in the words of the test vectors.
+    public enum Special: String, Hashable, Sendable, CaseIterable {
+        case notANumber = "NaN"
+        /// Not at this resolution: the value does not fit the format at the precision it was measured with.
+        case notAtThisResolution = "NRes"
+        case positiveInfinity = "+INF"
+        case negativeInfinity = "-INF"
+        case reserved
+    }
+
+    /// SFLOAT (medfloat16): 4 bits of exponent above 12 bits of mantissa, both two's complement.
+    ///
+    /// A mantissa that means a special value does so whatever the exponent says: implementations differ there, and no value is
+    /// the safe reading.
+    @inlinable public init(sfloat raw: UInt16) {
+        switch raw & 0x0FFF {
+        case 0x07FF: self = .special(.notANumber)
+        case 0x0800: self = .special(.notAtThisResolution)
+        case 0x07FE: self = .special(.positiveInfinity)
+        case 0x0802: self = .special(.negativeInfinity)
+        case 0x0801: self = .special(.reserved)
+        default:
+            let mantissa = Int16(bitPattern: raw << 4) >> 4
+            self = .decimal(mantissa: Int32(mantissa), exponent: Int8(truncatingIfNeeded: Int16(bitPattern: raw) >> 12))
+        }
+    }
+
+    /// FLOAT (medfloat32): 8 bits of exponent above 24 bits of mantissa, both two's complement.
+    @inlinable public init(float raw: UInt32) {
+        switch raw & 0x00FF_FFFF {
+        case 0x007F_FFFF: self = .special(.notANumber)
+        case 0x0080_0000: self = .special(.notAtThisResolution)
+        case 0x007F_FFFE: self = .special(.positiveInfinity)
+        case 0x0080_0002: self = .special(.negativeInfinity)
+        case 0x0080_0001: self = .special(.reserved)
+        default:
+            let mantissa = Int32(bitPattern: raw << 8) >> 8
+            self = .decimal(mantissa: mantissa, exponent: Int8(truncatingIfNeeded: Int32(bitPattern: raw) >> 24))
+        }
+    }
+}

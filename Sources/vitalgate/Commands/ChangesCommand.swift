@@ -1,0 +1,93 @@
+import CommandLineKit
+import Glibc
+import HealthModel
+import SampleStore
+
+/// `changes`: additions and deletions in the order in which they happened.
+enum ChangesCommand: Command {
+    static let specification = CommandSpecification(
+        name: "changes", summary: "Print what was added and deleted since an anchor.",
+        discussion: """
+            One line of NDJSON for each change: an added sample as 'query' prints it, or {"deleted":"UUID",…}. The number "seq" of the last \
+            line is the anchor for the next call; a reader that keeps it sees every change exactly once.
+            """,
+        options: [
+            Option(names: ["--after"], value: "ANCHOR", help: "The number of the last change seen; 0, the default, gives all."),
+            Option(names: ["--types"], value: "TYPES", help: "Only these types, joined by commas."),
+            Option(names: ["--follow"], help: "Wait for further changes until stopped."),
+        ],
+        examples: [Example("vitalgate changes --after 90231 --types heartRate", "What came behind change 90231.")])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let invocation = context.invocation
+        var anchor = Int64(try invocation.integer("--after", in: 0...Int.max) ?? 0)
+        let types = try invocation.string("--types").map { names in
+            Set(try names.split(separator: ",").map { try context.type(String($0)) })
+        }
+        let store = try context.openForReading()
+        let writer = ChangeWriter(me: store.subject)
+        let follow = invocation.flag("--follow")
+        let watch = follow ? try FileWatch(paths: [store.path, store.path + "-wal"]) : nil
+        while true {
+            try store.changes(after: anchor, types: types) { change in
+                anchor = change.seq
+                try context.streams.output.write(writer.line(change))
+            }
+            try context.streams.output.flush()
+            guard let watch else { return .success }
+            try watch.wait()
+        }
+    }
+}
+
+/// Writes changes as NDJSON.
+private final class ChangeWriter {
+    private let line: SampleLine
+
+    init(me: String) { line = SampleLine(me: me) }
+
+    func line(_ change: StoreChange) -> [UInt8] {
+        switch change {
+        case .added(let stored):
+            var bytes: [UInt8] = []
+            line.append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
+            return bytes
+        case .deleted(let deletion):
+            var object = JSONObject()
+            object.set("deleted", deletion.uuid.description)
+            object.set("type", deletion.type.id)
+            object.set("replacedBy", deletion.replacedBy)
+            object.set("ingest", Int(deletion.ingest))
+            object.set("seq", Int(deletion.seq))
+            return object.line
+        }
+    }
+}
+
+/// Waits until files change, without polling (inotify).
+final class FileWatch {
+    private let descriptor: Int32
+    private let paths: [String]
+
+    init(paths: [String]) throws {
+        descriptor = inotify_init1(Int32(IN_CLOEXEC))
+        self.paths = paths
+        guard descriptor >= 0 else { throw StoreError(.inputOutput, "waiting for changes: \(String(cString: strerror(errno)))") }
+        watch()
+    }
+
+    deinit { close(descriptor) }
+
+    /// A log that was removed and made anew is another file.
+    private func watch() {
+        for path in paths { inotify_add_watch(descriptor, path, UInt32(IN_MODIFY | IN_CREATE | IN_DELETE_SELF)) }
+    }
+
+    func wait() throws {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        guard read(descriptor, &buffer, buffer.count) > 0 || errno == EINTR else {
+            throw StoreError(.inputOutput, "waiting for changes: \(String(cString: strerror(errno)))")
+        }
+        watch()
+    }
+}

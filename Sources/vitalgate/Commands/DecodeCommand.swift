@@ -1,0 +1,172 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import Pipeline
+import Profiles
+import Wire
+
+/// `decode`: frames, their fields and their samples, without a store.
+enum DecodeCommand: Command {
+    static let specification = CommandSpecification(
+        name: "decode", summary: "Show what a frame means, without storing anything.",
+        discussion: """
+            A channel is gatt: with a characteristic's number (2A37 alone means gatt:2A37), advert: with the number of the service whose data \
+            are advertised, serial: with a kind of serial device, or csv. Octets are given in hexadecimal, as they were received; csv takes \
+            text: a header line and rows below it. Each frame or row prints as one object with its fields and samples. A malformed one: exit \
+            status 65, reason and place on standard error. What a serial line carried may hold several frames, and noise between them: \
+            octets that are skipped are told on standard error, and do not make the rest malformed.
+            """,
+        arguments: [
+            Argument(name: "CHANNEL", help: "gatt:2A37, advert:FCD2, serial:CMS50 … or csv."),
+            Argument(
+                name: "DATA", help: "The frame: text for csv; hexadecimal octets for all others. Not with --file.",
+                arity: .optional),
+        ],
+        options: [
+            Option(
+                names: ["--profile"], value: "ID", help: "Read it by this profile.",
+                completion: .command("vitalgate profile list --ids")),
+            Option(
+                names: ["--strict"],
+                help: "Refuse also bits and values that are reserved for future use, which a receiver is asked to ignore."),
+            Option(names: ["--bind-key"], value: "HEX", help: "The key of an encrypted advert: 16 octets."),
+            Option(
+                names: ["--address"], value: "MAC",
+                help: "The Bluetooth address of the device that sent it, for encrypted adverts."),
+            Option(
+                names: ["--file"], value: "FILE",
+                help: "For serial channels: read what was received from this file, as it is; - is standard input.",
+                completion: .file),
+            Option(
+                names: ["--times"], value: "N",
+                help: "Decode the frame so many times, and print how long one takes, its readings included."),
+            Option(names: ["--subject"], value: "ID", help: "Whose readings they are, a UUID: part of a sample's identity."),
+            SharedOptions.timeZone,
+        ],
+        examples: [
+            Example(
+                "vitalgate decode 2A37 16480C03", "A chest strap's notification: 72 beats a minute and one beat-to-beat interval."
+            ),
+            Example("vitalgate decode serial:CMS50 86524F0061", "A finger oximeter's frame: SpO2 97 %, pulse 128."),
+            Example(
+                "vitalgate decode csv $'time,type,value,unit\\n2026-11-20T06:31:00+01:00,bodyTemperature,98.60,[degF]'",
+                "One row of the generic CSV."),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let invocation = context.invocation
+        let channel = channelName(invocation.argument("CHANNEL") ?? "")
+        let subject = invocation.string("--subject") ?? "me"
+        guard subject == "me" || subject == Origin.unassigned || StoreAccess.isUUID(subject) else {
+            throw invocation.invalid("--subject", value: subject, expected: "a UUID, me or unassigned")
+        }
+        let library = try ProfileCommand.library(context)
+        if channel.hasPrefix("serial:") {
+            return try SerialDecoding(context: context, library: library, subject: subject).run(channel)
+        }
+        if invocation.string("--file") != nil {
+            throw invocation.invalid("--file", value: invocation.string("--file") ?? "", expected: "a serial channel beside it")
+        }
+        guard invocation.argument("DATA") != nil else {
+            throw invocation.invalid(
+                "DATA", value: "", expected: channel == "csv" ? "text: a header line and rows" : "the frame's octets")
+        }
+        if channel == "csv" { return try RowDecoding(context: context, library: library, subject: subject).run() }
+        guard library.binaryChannels.contains(where: { $0.lowercased() == channel.lowercased() }) else {
+            throw unknown(channel, context, library)
+        }
+        return try OctetDecoding(context: context, library: library, subject: subject).run(channel)
+    }
+
+    /// `2A37` is `gatt:2A37`.
+    private static func channelName(_ text: String) -> String {
+        text.utf8.count == 4 && text.allSatisfy(\.isHexDigit) ? "gatt:" + text.uppercased() : text
+    }
+
+    /// Says that no profile reads a channel, and which ones do.
+    static func unknown(_ channel: String, _ context: CommandContext, _ library: ProfileLibrary) -> any Error {
+        context.invocation.invalid(
+            "CHANNEL", value: context.invocation.argument("CHANNEL") ?? "",
+            expected: "csv, or a channel that a profile reads: \(library.binaryChannels.joined(separator: ", "))")
+    }
+
+    /// What the object says of samples: each as one line would say it.
+    static func samples(_ samples: [GatedSample], _ line: SampleLine) -> [UInt8] {
+        var bytes: [UInt8] = [UInt8(ascii: "[")]
+        for (index, gated) in samples.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            line.append(gated.sample, ingest: nil, seq: nil, to: &bytes)
+            bytes.removeLast()
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return bytes
+    }
+}
+
+/// Decodes one frame of octets.
+private struct OctetDecoding {
+    let context: CommandContext
+    let library: ProfileLibrary
+    let subject: String
+
+    func run(_ channel: String) throws -> ExitCode {
+        let invocation = context.invocation
+        let text = invocation.argument("DATA") ?? ""
+        guard let bytes = HexadecimalText.octets(text) else {
+            throw invocation.invalid("DATA", value: text, expected: "octets of two hexadecimal digits each")
+        }
+        var options = BinaryOptions(isStrict: invocation.flag("--strict"))
+        options.secrets.bindKey = try octets("--bind-key", count: 16)
+        options.secrets.address = try octets("--address", count: 6)
+        let match = try library.match(channel: channel, profile: invocation.string("--profile"))
+        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: subject), options: options)
+        let decoded = bytes.withUnsafeBytes { bytes -> FrameError? in
+            do throws(FrameError) {
+                try interpreter.decode(bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let error = decoded {
+            context.note("vitalgate: octet \(error.offset): \(error)")
+            return .dataError
+        }
+        if let times = try invocation.integer("--times", in: 1...1_000_000_000) {
+            return try measure(interpreter, bytes, times: times)
+        }
+        let printer = FramePrinter(context: context, subject: subject, zone: try context.zone())
+        try printer.print(interpreter, match, at: nil)
+        return .success
+    }
+
+    /// Decodes the frame again and again: what `scripts/bench` measures.
+    private func measure(_ interpreter: BinaryInterpreter, _ bytes: [UInt8], times: Int) throws -> ExitCode {
+        var readings: [Reading] = []
+        let began = Monotonic.nanoseconds()
+        for _ in 0..<times {
+            try bytes.withUnsafeBytes { try interpreter.decode($0) }
+        }
+        let decoded = Monotonic.nanoseconds()
+        for _ in 0..<times {
+            readings.removeAll(keepingCapacity: true)
+            try bytes.withUnsafeBytes { try interpreter.decode($0) }
+            _ = try interpreter.appendReadings(at: Place(.byte, 0), to: &readings)
+        }
+        var object = JSONObject()
+        object.set("frames", times)
+        object.set("nanosecondsToDecode", Double(decoded - began) / Double(times))
+        object.set("nanosecondsToReadings", Double(Monotonic.nanoseconds() - decoded) / Double(times))
+        try context.streams.output.write(object.line)
+        return .success
+    }
+
+    private func octets(_ option: String, count: Int) throws -> [UInt8]? {
+        guard let text = context.invocation.string(option) else { return nil }
+        guard let octets = HexadecimalText.octets(text), octets.count == count else {
+            // What is nearly a key must not end up in a log.
+            throw context.invocation.invalid(option, value: "…", expected: "\(count) octets of two hexadecimal digits each")
+        }
+        return octets
+    }
+}

@@ -1,0 +1,43 @@
+import HealthModel
+import Pipeline
+import Profiles
+
+/// Prints decoded frames, their fields and their samples, as one object each.
+struct FramePrinter {
+    let context: CommandContext
+    let subject: String
+    let zone: TimeZoneRules
+
+    /// Prints the frame that the interpreter decoded last.
+    /// - Parameter place: where in a stream it stands.
+    func print(_ interpreter: BinaryInterpreter, _ match: BinaryMatch, at place: Place?) throws {
+        var object = JSONObject()
+        object.set("channel", match.channelName)
+        object.set("profile", match.profile.id)
+        object.set("place", place?.description)
+        object.set("fields", raw: interpreter.fieldsJSON)
+        var samples: [GatedSample] = []
+        do throws(Refusal) {
+            var readings: [Reading] = []
+            if case .skipped(let kind) = try interpreter.appendReadings(at: place ?? Place(.byte, 0), to: &readings) {
+                object.set("skipped", kind.name)
+            }
+            samples = try normalised(readings)
+        } catch {
+            // The frame is as it should be, and its fields are worth seeing; its samples would not be stored.
+            context.note("vitalgate: no samples: \(error.reason)")
+            object.set("refused", error.reason)
+        }
+        object.set("samples", raw: DecodeCommand.samples(samples, SampleLine(me: subject)))
+        try context.streams.output.write(object.line)
+    }
+
+    private func normalised(_ readings: [Reading]) throws(Refusal) -> [GatedSample] {
+        var output = Normaliser.Output()
+        let normaliser = Normaliser(zone: zone, received: context.machine.now())
+        normaliser.normalise(readings, into: &output)
+        normaliser.finish(into: &output)
+        if let refusal = output.refusals.first { throw refusal }
+        return output.samples
+    }
+}

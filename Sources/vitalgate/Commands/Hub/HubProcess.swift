@@ -1,0 +1,158 @@
+import BlueZSource
+import CommandLineKit
+import EventLoopKit
+import Gateway
+import Glibc
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+import SerialSource
+
+/// The hub as a process: puts its parts together, and does what signals ask for.
+final class HubProcess {
+    private let context: CommandContext
+    private let configuration: Configuration
+    private let lock: HubLock
+    private let store: SampleStore
+    private let loop: EventLoop
+    private let live: LiveIngest
+    private let hub: Hub
+    private var settings: HubSettings
+    private var failure: (any Error)?
+    /// When the loop ended: a hub that has been stopped waits for nothing.
+    private var wasDone = false
+
+    /// How long `--once` waits at most.
+    private static let once = Duration.seconds(60)
+
+    init(_ context: CommandContext) throws {
+        self.context = context
+        configuration = try context.configuration()
+        store = try context.access().openForWriting(creating: true)
+        lock = try HubLock(store: store.path)
+        try store.closeAbandoned(where: ProcessIdentity.isGone)
+        let (library, problems) = try ProfileCommand.folders(context).load()
+        for problem in problems { context.note("warning: profile left out: \(problem)") }
+        try CorrectionNotices(context: context).atStart(store, library)
+        settings = try Self.settings(context, store, library)
+        let radio = Radio(machine: context.machine, zone: settings.zone)
+        loop = radio.loop
+        live = LiveIngest(store: store, machine: context.machine, zone: settings.zone, loop: loop)
+        hub = Hub(live: live)
+        let service = RadioService(live: live, source: radio.source)
+        radio.source.delegate = service
+        hub.add(service, policy: configuration.hub.policy(of: service.name))
+        let serial = SerialService(live: live, source: SerialSource(loop: loop, plugs: UdevPlugs(loop: loop)))
+        hub.add(serial, policy: configuration.hub.policy(of: serial.name))
+        let inbox = InboxService(loop: loop)
+        hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
+        let isVerbose = context.invocation.flag("--verbose")
+        hub.onNotice = { context.log($0, isVerbose: isVerbose) }
+        live.onNotice = hub.onNotice
+        live.onFailure = { [weak self] in self?.end(with: $0) }
+        loop.onBell = { [weak self] in self?.answerSignals() }
+    }
+
+    /// Runs until it is asked to stop.
+    func run() throws -> ExitCode {
+        if settings.devices.isEmpty, settings.inbox == nil {
+            context.note(
+                "warning: no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
+        }
+        try turn()
+        return .success
+    }
+
+    /// Runs until everything that is expected has come, or a minute has passed.
+    func runOnce() throws -> ExitCode {
+        guard !settings.devices.isEmpty || settings.inbox != nil else {
+            context.note("vitalgate: no device is adopted, and there is no inbox: nothing to read from")
+            return .noInput
+        }
+        let limit = loop.after(Self.once) { [loop] in loop.stop() }
+        let stopWhenDone = { [hub, loop] in if hub.isDone { loop.stop() } }
+        hub.onChange = stopWhenDone
+        live.onCommit = stopWhenDone
+        try turn()
+        limit.cancel()
+        return wasDone ? .success : .tryAgain
+    }
+
+    private func turn() throws {
+        HubSignals.watch(loop.alarm)
+        hub.take(settings)
+        do {
+            try hub.start()
+        } catch {
+            try hub.stop()
+            throw error
+        }
+        if !HubSignals.isStopAsked { loop.run() }
+        wasDone = hub.isDone
+        do {
+            try hub.stop()
+        } catch {
+            throw failure ?? error
+        }
+        try? store.checkpoint()
+        if let failure { throw failure }
+    }
+
+    private func end(with error: any Error) {
+        failure = error
+        loop.stop()
+    }
+
+    // MARK: Signals
+
+    private func answerSignals() {
+        if HubSignals.isStopAsked { return loop.stop() }
+        if HubSignals.takeReload() { reload() }
+    }
+
+    /// Takes everything that a person may have changed, or nothing of it.
+    private func reload() {
+        do {
+            let (library, problems) = try ProfileCommand.folders(context).load()
+            for problem in problems { context.note("warning: profile: \(problem)") }
+            guard problems.isEmpty else { throw ProfileErrors(problems) }
+            settings = try Self.settings(context, store, library)
+        } catch {
+            context.note(
+                "warning: everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
+            return
+        }
+        hub.take(settings)
+        context.note("info: read again: \(settings.devices.count) devices are adopted")
+    }
+
+    private static func settings(
+        _ context: CommandContext, _ store: SampleStore, _ library: ProfileLibrary
+    ) throws -> HubSettings {
+        let configuration = try context.configuration()
+        let inbox = context.invocation.string("--inbox") ?? configuration.hub.inbox
+        return HubSettings(
+            library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: try context.zone(),
+            inbox: inbox.map {
+                InboxSettings(folder: absolute($0), command: importCommand(context.invocation, configuration, store))
+            })
+    }
+
+    /// What imports one file. It is told all that the configuration says, so that a file that is being edited is of no consequence.
+    private static func importCommand(
+        _ invocation: Invocation, _ configuration: Configuration, _ store: SampleStore
+    ) -> [String] {
+        var command = [ProfileFolders.executable(), "--store", absolute(store.path), "--config", "/dev/null"]
+        for folder in configuration.profiles { command += ["--profiles", folder] }
+        command += ["import", "--format", "ndjson"]
+        if let zone = invocation.string("--time-zone") ?? configuration.timeZone.configured { command += ["--time-zone", zone] }
+        return command + ["--"]
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return "\(String(cString: folder))/\(path)"
+    }
+}

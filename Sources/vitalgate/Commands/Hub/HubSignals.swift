@@ -1,0 +1,37 @@
+import EventLoopKit
+import Glibc
+
+/// Turns signals into rings of the loop's bell.
+enum HubSignals {
+    // Written by signal handlers, where nothing but plain stores and write(2) are allowed, and read by the one thread there is.
+    private nonisolated(unsafe) static var stop: sig_atomic_t = 0
+    private nonisolated(unsafe) static var reload: sig_atomic_t = 0
+    private nonisolated(unsafe) static var bell: EventLoop.Bell?
+
+    static var isStopAsked: Bool { stop != 0 }
+
+    static func takeReload() -> Bool {
+        defer { reload = 0 }
+        return reload != 0
+    }
+
+    static func watch(_ alarm: EventLoop.Bell) {
+        bell = alarm
+        for number in [SIGINT, SIGTERM] {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { _ in
+                HubSignals.stop = 1
+                HubSignals.bell?.ring()
+            }
+            // The first one asks, the second kills.
+            action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+            sigaction(number, &action, nil)
+        }
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in
+            HubSignals.reload = 1
+            HubSignals.bell?.ring()
+        }
+        sigaction(SIGHUP, &action, nil)
+    }
+}

@@ -1,0 +1,35 @@
+import CommandLineKit
+import Gateway
+import Pipeline
+import SampleStore
+
+/// `run`: the hub.
+enum RunCommand: Command {
+    static let specification = CommandSpecification(
+        name: "run", summary: "Be the hub: read devices and the inbox into the store.",
+        discussion: """
+            Reads the devices that were adopted (see 'vitalgate devices adopt') and no others, and imports the files that are put into \
+            the inbox, if there is one; 'vitalgate status' shows how it is doing. The log goes to standard error and holds no values. \
+            SIGINT and SIGTERM stop it, with everything committed; SIGHUP makes it read the configuration, the profiles and the adopted \
+            devices again. A store has one hub: another one ends with status 75.
+            """,
+        options: [
+            Option(
+                names: ["--once"],
+                help: "Stop when every adopted device has delivered and the inbox is empty, or a minute has passed."),
+            Option(
+                names: ["--inbox"], value: "DIR",
+                help: "Import the files that are put into this folder, then move them to its done or refused.",
+                completion: .directory),
+            RadioOptions.verbose, SharedOptions.timeZone,
+        ],
+        examples: [
+            Example("vitalgate run", "Read the adopted devices until it is stopped."),
+            Example("vitalgate run --inbox ~/health --once", "Import what lies in a folder, and end."),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let process = try HubProcess(context)
+        return context.invocation.flag("--once") ? try process.runOnce() : try process.run()
+    }
+}

@@ -1,0 +1,212 @@
+import CommandLineKit
+import Gateway
+import Glibc
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// `import`: files into the store.
+enum ImportCommand: Command {
+    static let specification = CommandSpecification(
+        name: "import", summary: "Import files that health devices and apps exported.",
+        discussion: """
+            CSV, JSON, Apple Health's export.xml or the ZIP it comes in; the file's header tells its format. Every reading ends in the ledger: \
+            stored, duplicate, quarantined or refused. Importing a file twice, or again after an interruption, stores nothing twice. Nothing is \
+            guessed: a row whose date, hour or unit is open is refused, with the option that settles it.
+            """,
+        arguments: [Argument(name: "FILE", help: "Files to read.", arity: .oneOrMore, completion: .file)],
+        options: [
+            Option(
+                names: ["--profile"], value: "ID", help: "Read the files by this profile.",
+                completion: .command("vitalgate profile list --ids")),
+            Option(names: ["--subject"], value: "ID", help: "Whose readings they are: me (the default), unassigned or a UUID."),
+            SharedOptions.timeZone,
+            Option(
+                names: ["--date-order"], value: "ORDER",
+                help: "What 03-04-2026 means, where the file does not tell: DMY, MDY or YMD.",
+                completion: .values(DateOrder.allCases.map(\.rawValue))),
+            Option(
+                names: ["--unit"], value: "COLUMN=CODE", help: "The unit of a column whose unit the file does not say.",
+                repeating: true),
+            Option(
+                names: ["--decimal"], value: "SIGN", help: "The decimal sign, where the file does not tell: point or comma.",
+                completion: .values(["point", "comma"])),
+            Option(
+                names: ["--exact"],
+                help: "Only the very same readings are duplicates; other paths' tellings of one measurement are stored as well."),
+            Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
+            Format.option,
+        ],
+        examples: [
+            Example("vitalgate import ~/Downloads/export.zip", "What the Health app of a phone exported."),
+            Example("vitalgate import weight.csv --time-zone Europe/Berlin", "A file of local times."),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let access = try context.access()
+        let zone = try context.zone()
+        // A file that is missing does not keep the others out.
+        var paths: [String] = []
+        var code = ExitCode.success
+        for path in context.invocation.arguments("FILE") {
+            if Glibc.access(path, R_OK) == 0 {
+                paths.append(path)
+            } else {
+                context.note("vitalgate: \(path): \(String(cString: strerror(errno)))")
+                code = .noInput
+            }
+        }
+        // With nothing to read there is no reason to make a store.
+        guard !paths.isEmpty else { return code }
+        Interruption.watch()
+        let run = ImportRun(
+            context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
+        if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, paths, access)) }
+        let store = try access.openForWriting(creating: true)
+        try store.closeAbandoned(where: ProcessIdentity.isGone)
+        code = graver(code, try run.importAll(paths, into: store))
+        try store.checkpoint()
+        return code
+    }
+
+    /// Of several files' codes the one that a script has to know of first.
+    fileprivate static func graver(_ one: ExitCode, _ other: ExitCode) -> ExitCode {
+        let order: [ExitCode] = [.success, .dataError, .noInput, .ioError, .tryAgain]
+        let ranks = [one, other].map { order.firstIndex(of: $0) ?? order.count }
+        return ranks[0] >= ranks[1] ? one : other
+    }
+
+    /// What would become of the files in the store as it is, or in a new one.
+    private static func rehearse(_ run: ImportRun, _ paths: [String], _ access: StoreAccess) throws -> ExitCode {
+        var access = access
+        var folder: String?
+        if Glibc.access(access.configuration.store, F_OK) != 0 {
+            var template = Array("/tmp/vitalgate-XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
+            let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            folder = made
+            access.configuration.store = made + "/store.db"
+        }
+        defer {
+            if let folder {
+                for name in ["store.db", "store.db-wal", "store.db-shm"] { unlink("\(folder)/\(name)") }
+                rmdir(folder)
+            }
+        }
+        let store = try access.openForWriting(creating: folder != nil)
+        defer { run.context.note("this was a rehearsal: nothing is stored") }
+        return try store.rehearse { try run.importAll(paths, into: store) }
+    }
+
+    private static func options(_ context: CommandContext) throws -> ReadingOptions {
+        let invocation = context.invocation
+        var interpreter = InterpreterOptions(
+            dateOrder: invocation.string("--date-order").flatMap(DateOrder.init),
+            decimal: invocation.string("--decimal").map { $0 == "comma" ? .comma : .point })
+        for text in invocation.strings("--unit") {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw invocation.invalid("--unit", value: text, expected: "COLUMN=CODE, such as WEIGHT=[lb_av]")
+            }
+            interpreter.units[String(text[..<equals])] = try HealthModel.Unit(ucum: text[text.index(after: equals)...])
+        }
+        return ReadingOptions(profile: invocation.string("--profile"), interpreter: interpreter)
+    }
+}
+
+/// One run over several files.
+private struct ImportRun {
+    let context: CommandContext
+    let zone: TimeZoneRules
+    let options: ReadingOptions
+    let library: ProfileLibrary
+
+    func importAll(_ paths: [String], into store: SampleStore) throws -> ExitCode {
+        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let report = AccountReport(context: context, zone: zone)
+        var accounts: [IngestAccount] = []
+        var code = ExitCode.success
+        for path in paths {
+            do {
+                let registry = OriginRegistry(subject: subject, aliases: try store.aliases())
+                let account = try importOne(path, store, registry, &code)
+                accounts.append(account)
+                // A program reads the account as soon as the file is done.
+                if context.format == .ndjson { try report.write([account]) }
+            } catch let error where !(error is StoreError) && !(error is OutputError) {
+                let (message, failure) = Program.explain(error)
+                context.note("vitalgate: \(path): \(message ?? "")")
+                code = ImportCommand.graver(code, failure)
+            }
+            if Interruption.isAsked { break }
+        }
+        if context.format != .ndjson, !accounts.isEmpty { try report.write(accounts) }
+        return Interruption.isAsked ? .tryAgain : code
+    }
+
+    private func importOne(
+        _ path: String, _ store: SampleStore, _ registry: OriginRegistry, _ code: inout ExitCode
+    ) throws -> IngestAccount {
+        let received = context.machine.now()
+        let reading = try FileReading(path: path, options: options, library: library, registry: registry, received: received)
+        let service = ImportService(
+            store: store, machine: context.machine, zone: zone, isCancelled: { Interruption.isAsked },
+            comparesPaths: !context.invocation.flag("--exact"))
+        var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
+        let began = Monotonic.nanoseconds()
+        var status = stat()
+        let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
+        let outcome = try service.run(reading, received: received) { state in
+            progress.update(
+                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(size)), "
+                    + "\(Readable.count(state.readings)) readings, "
+                    + Readable.rate(state.readings, inNanoseconds: Monotonic.nanoseconds() - began))
+        }
+        progress.finish()
+        let account = outcome.account
+        for note in account.notes { context.note("\(path): \(note)") }
+        if let zone = account.zone { context.note("\(path): local times are read in \(zone)") }
+        if account.refused > 0 { try explainRefusals(path, account, store) }
+        if account.quarantined > 0 {
+            context.note(
+                "\(path): \(Readable.count(account.quarantined)) readings cannot be true and are held: 'vitalgate quarantine list'"
+            )
+        }
+        for suspicion in outcome.suspicions.prefix(5) { context.note("\(path): warning: \(SuspicionReport.sentence(suspicion))") }
+        if outcome.isInterrupted { context.note("\(path): interrupted; run it again and it goes on where it is needed") }
+        if account.refused > 0 || account.quarantined > 0 { code = ImportCommand.graver(code, .dataError) }
+        if let failure = outcome.failure, failure.kind == .inputOutput { code = ImportCommand.graver(code, .ioError) }
+        return account
+    }
+
+    /// The first few refusals with their places; the ledger has them all.
+    private func explainRefusals(_ path: String, _ account: IngestAccount, _ store: SampleStore) throws {
+        let refusals = try store.refusals(of: account.id)
+        for refusal in refusals.prefix(5) where refusal.placeKind != "more" {
+            context.note("\(path): \(refusal.placeKind) \(refusal.place): \(refusal.reason)")
+        }
+        if account.refused > 5 {
+            context.note(
+                "\(path): \(Readable.count(account.refused)) refused in all; 'vitalgate ingest show \(account.id)' lists them with their places"
+            )
+        }
+    }
+}
+
+/// Whether a person asked the program to stop.
+enum Interruption {
+    // Written by a signal handler, where nothing but a plain store is allowed, and read by the one thread there is.
+    private nonisolated(unsafe) static var asked: sig_atomic_t = 0
+
+    static var isAsked: Bool { asked != 0 }
+
+    /// The first signal asks, the second kills.
+    static func watch() {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { _ in Interruption.asked = 1 }
+            action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+            sigaction(number, &action, nil)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import SampleStore
+
+/// The options of `migrate plan` and `migrate apply`: which samples, and what to do with them.
+enum MigrateOptions {
+    static let conditions =
+        [
+            Option(
+                names: ["--type"], value: "TYPE", help: "A quantity type, or several joined by commas.",
+                completion: .command("vitalgate types --ids")),
+            Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
+            Option(
+                names: ["--source-version"], value: "RANGE",
+                help: "Versions of the source: 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
+            Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+            Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as --source-version."),
+            SharedOptions.subject,
+        ] + SharedOptions.range + [
+            Option(names: ["--received-from"], value: "T", help: "The first time of receipt that counts."),
+            Option(names: ["--received-to"], value: "T", help: "The first time of receipt that no longer counts."),
+            SharedOptions.condition,
+        ]
+
+    static let repairs = [
+        Option(names: ["--read-as"], value: "UNIT", help: "Read the numbers as received in this unit (UCUM): [degF]."),
+        Option(names: ["--scale"], value: "FACTOR", help: "Multiply the numbers as received: 0.01."),
+        Option(names: ["--shift"], value: "TIME", help: "Move start and end: +1h, -5h30min, +90s."),
+        Option(
+            names: ["--move-zone"], value: "ZONE", help: "Keep the local time, and take it in this zone: Europe/Berlin or +01:00."
+        ),
+        Option(names: ["--assign"], value: "ID", help: "Another person's: me, unassigned or a UUID."),
+        Option(
+            names: ["--set-type"], value: "TYPE", help: "Another quantity type: bodyFatMass.",
+            completion: .command("vitalgate types --ids")),
+    ]
+
+    static let ambiguous = Option(
+        names: ["--ambiguous"],
+        help: "Repair also what could be right as it is: the conditions alone decide.")
+
+    static let correction = Option(
+        names: ["--correction"], value: "PROFILE/ID",
+        help: "What a device profile says was stored wrongly; 'migrate suggest' lists them.")
+
+    static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option]
+
+    /// What the options ask for.
+    static func request(_ context: CommandContext, _ store: SampleStore) throws -> MigrationRequest {
+        let invocation = context.invocation
+        if let name = invocation.string("--correction") { return try correction(name, context) }
+        let command = "vitalgate " + invocation.path.joined(separator: " ")
+        let given = repairs.map { $0.names[0] }.filter { invocation.string($0) != nil }
+        guard given.count == 1, let name = given.first, let text = invocation.string(name) else {
+            let names = repairs.map { $0.names[0] }.joined(separator: ", ")
+            if given.count > 1, let second = invocation.string(given[1]) {
+                throw invocation.invalid(given[1], value: second, expected: "one repair only, beside \(given[0])")
+            }
+            throw UsageError(.missingArgument("one of \(names)"), command: command)
+        }
+        let predicate = try predicate(context, store)
+        let changesValues = name == "--read-as" || name == "--scale"
+        guard predicate.types != nil || (!changesValues && !predicate.parts(me: store.subject).isEmpty) else {
+            throw UsageError(.missingArgument(changesValues ? "--type" : "a condition such as --type"), command: command)
+        }
+        return MigrationRequest(
+            try repair(name, text, context, store), of: predicate, takesAmbiguous: invocation.flag("--ambiguous"),
+            now: context.machine.now())
+    }
+
+    private static func correction(_ name: String, _ context: CommandContext) throws -> MigrationRequest {
+        for option in (conditions + repairs).map({ $0.names[0] }) {
+            if let value = context.invocation.string(option) {
+                throw context.invocation.invalid(option, value: value, expected: "either a correction or conditions, not both")
+            }
+        }
+        let corrections = Corrections(library: try ProfileCommand.library(context), now: context.machine.now())
+        guard let found = corrections.all.first(where: { $0.name == name }) else {
+            throw context.invocation.invalid(
+                "--correction", value: name,
+                expected: "one of the profiles' corrections: \(corrections.all.map(\.name).joined(separator: ", "))")
+        }
+        return found.request
+    }
+
+    private static func repair(
+        _ name: String, _ text: String, _ context: CommandContext, _ store: SampleStore
+    ) throws -> Repair {
+        let invocation = context.invocation
+        switch name {
+        case "--read-as": return .unit(try HealthModel.Unit(ucum: text))
+        case "--scale":
+            guard let factor = try? Numeral(text), factor.doubleValue != 0, factor.doubleValue != 1 else {
+                throw invocation.invalid(name, value: text, expected: "a number other than 0 and 1")
+            }
+            return .scale(factor)
+        case "--shift":
+            guard let offset = Repair.duration(text) else {
+                throw invocation.invalid(name, value: text, expected: "a time such as +1h, -5h30min or +90s")
+            }
+            return .shift(offset)
+        case "--move-zone": return .zone(try context.machine.zone(ZoneName(text, from: .option)))
+        case "--assign": return .subject(try StoreAccess.subject(text, in: store))
+        default: return .type(try context.type(text))
+        }
+    }
+
+    private static func predicate(_ context: CommandContext, _ store: SampleStore) throws -> RepairPredicate {
+        let invocation = context.invocation
+        let zone = try context.zone()
+        var predicate = RepairPredicate(
+            types: try invocation.string("--type").map { names in
+                Set(try names.split(separator: ",").map { try context.type(String($0)) })
+            })
+        predicate.source = invocation.string("--source")
+        predicate.device = invocation.string("--device")
+        predicate.sourceVersion = try range("--source-version", invocation)
+        predicate.firmware = try range("--firmware", invocation)
+        predicate.subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        predicate.from = try context.instant(option: "--from", zone: zone)
+        predicate.to = try context.instant(option: "--to", zone: zone)
+        predicate.receivedFrom = try context.instant(option: "--received-from", zone: zone)
+        predicate.receivedTo = try context.instant(option: "--received-to", zone: zone)
+        predicate.conditionText = invocation.string("--where")
+        predicate.condition = try predicate.conditionText.map { try SamplePredicate($0) }
+        if let types = predicate.types { try predicate.condition?.check(for: types) }
+        return predicate
+    }
+
+    private static func range(_ name: String, _ invocation: Invocation) throws -> VersionRange? {
+        guard let text = invocation.string(name) else { return nil }
+        guard let range = VersionRange(text) else {
+            throw invocation.invalid(name, value: text, expected: "versions such as 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0")
+        }
+        return range
+    }
+}

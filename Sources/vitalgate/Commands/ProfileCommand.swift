@@ -1,0 +1,183 @@
+import CommandLineKit
+import FileSource
+import Gateway
+import HealthModel
+import Pipeline
+import Profiles
+
+/// `profile`: the device profiles of this machine.
+enum ProfileCommand: Command {
+    private static let profiles = Argument(
+        name: "PROFILE", help: "Profiles' ids, or files (a path with a slash or .json5); all profiles where none is named.",
+        arity: .any,
+        completion: .command("vitalgate profile list --ids"))
+
+    static let specification = CommandSpecification(
+        name: "profile", summary: "Show, check, test and draft device profiles.",
+        discussion:
+            "A profile is one JSON5 file that holds everything about a device or file format; docs/profiles.md tells how to write one.",
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "List the profiles and where they lie.",
+                options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option]),
+            CommandSpecification(
+                name: "show", summary: "Print a profile's file, and its rules for duplicates.",
+                arguments: [Argument(name: "ID", help: "Its id.", completion: .command("vitalgate profile list --ids"))]),
+            CommandSpecification(
+                name: "check", summary: "Check profile files; each problem with its key.",
+                arguments: [
+                    Argument(
+                        name: "FILE", help: "Profile files; all profiles of this machine where none is named.", arity: .any,
+                        completion: .file)
+                ]),
+            CommandSpecification(
+                name: "test", summary: "Run profiles' vectors.",
+                discussion: """
+                    What differs from a vector is shown in the vector's own form: - is what must come and does not, + is what comes and \
+                    must not.
+                    """, arguments: [profiles],
+                examples: [Example("vitalgate profile test profiles/my-scale.json5", "A draft, before it is put anywhere.")]),
+            CommandSpecification(
+                name: "suggest", summary: "Draft a profile for a CSV file that no profile reads.",
+                discussion:
+                    "What could not be seen in the file is marked in the draft, for a person to confirm. Nothing is guessed silently.",
+                arguments: [Argument(name: "FILE", help: "The file.", completion: .file)],
+                options: [Option(names: ["--id"], value: "ID", help: "The new profile's id.")],
+                examples: [
+                    Example(
+                        "vitalgate profile suggest new-scale.csv > new-scale.json5", "Then edit, check and test it.")
+                ]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "list": try list(context)
+        case "show": try show(context)
+        case "check": try check(context)
+        case "test": try test(context)
+        default: try suggest(context)
+        }
+    }
+
+    static func folders(_ context: CommandContext) throws -> ProfileFolders {
+        let folders = ProfileFolders(configuration: try context.configuration(), executable: ProfileFolders.executable())
+        try folders.checkNamed()
+        return folders
+    }
+
+    /// Loads what can be loaded, and says what cannot.
+    static func library(_ context: CommandContext) throws -> ProfileLibrary {
+        let (library, problems) = try folders(context).load()
+        for problem in problems { context.note("vitalgate: profile left out: \(problem)") }
+        return library
+    }
+
+    private static func list(_ context: CommandContext) throws -> ExitCode {
+        let profiles = try library(context).profiles
+        let output = context.streams.output
+        if context.invocation.flag("--ids") {
+            for profile in profiles { try output.write("\(profile.id)\n") }
+            return .success
+        }
+        if context.format == .ndjson {
+            for profile in profiles {
+                var object = JSONObject()
+                object.set("id", profile.id)
+                object.set("name", profile.name)
+                object.set("version", profile.version)
+                object.set("channels", profile.channels)
+                object.set("vectors", profile.vectors.count + profile.frameVectors.count)
+                object.set("file", profile.file)
+                try output.write(object.line)
+            }
+            return .success
+        }
+        let header = ["id", "name", "version", "channels", "file"]
+        let rows = profiles.map { [$0.id, $0.name, $0.version, $0.channels.joined(separator: " "), $0.file] }
+        try TableOutput(context: context).write(header: header, rows: rows)
+        return .success
+    }
+
+    private static func show(_ context: CommandContext) throws -> ExitCode {
+        let id = context.invocation.argument("ID") ?? ""
+        guard let profile = try library(context)[id] else { throw ProfileMatchError.noSuchProfile(id: id) }
+        let text = try TextFileHead.read(path: profile.file).text
+        try context.streams.output.write(text.hasSuffix("\n") ? text : text + "\n")
+        try context.streams.output.write(duplicateRules(of: profile))
+        return .success
+    }
+
+    /// By which rules its readings are compared with those of other paths, as comments, so that the whole stays a profile.
+    private static func duplicateRules(of profile: Profile) -> String {
+        let types = profile.types
+        guard !types.isEmpty else {
+            return "// Types are named by the file; 'vitalgate types' shows by which rule each is compared with other paths.\n"
+        }
+        let rules = types.map { "//     \($0.id): \(DuplicateRule.of($0, lasting: true).rawValue)\n" }
+        return "// Compared with readings of other paths by these rules (docs/duplicates.md):\n" + rules.joined()
+    }
+
+    private static func check(_ context: CommandContext) throws -> ExitCode {
+        let named = context.invocation.arguments("FILE")
+        let files = named.isEmpty ? try folders(context).folders.flatMap { ProfileLibrary.files(in: $0) } : named
+        var code = ExitCode.success
+        for file in files {
+            do throws(ProfileErrors) {
+                let profile = try ProfileLibrary.check(file: file)
+                try? context.streams.output.write("\(file): ok, profile \(profile.id)\n")
+            } catch {
+                code = .dataError
+                for problem in error.problems { try? context.streams.output.write("\(problem)\n") }
+            }
+        }
+        return code
+    }
+
+    private static func test(_ context: CommandContext) throws -> ExitCode {
+        let names = context.invocation.arguments("PROFILE")
+        func isFile(_ name: String) -> Bool { name.contains("/") || name.hasSuffix(".json5") }
+        // A file alone needs no other profiles, nor to hear of broken ones.
+        let library = names.isEmpty || !names.allSatisfy(isFile) ? try library(context) : ProfileLibrary([])
+        if names.isEmpty, library.profiles.isEmpty { throw ProfileMatchError.noProfiles(folders: library.folders) }
+        let profiles =
+            try names.isEmpty
+            ? library.profiles
+            : names.map { name in
+                if isFile(name) { return try ProfileLibrary.check(file: name) }
+                guard let profile = library[name] else { throw ProfileMatchError.noSuchProfile(id: name) }
+                return profile
+            }
+        var code = ExitCode.success
+        for profile in profiles {
+            let failures = ProfileVectorRun(profile) { FileReading.source(of: $0, form: $1) }.failures()
+            if failures.isEmpty {
+                try context.streams.output.write(
+                    "\(profile.id): ok, \(Readable.count(profile.vectors.count + profile.frameVectors.count, "vector"))\n")
+            }
+            for failure in failures { try context.streams.output.write("\(failure)\n") }
+            if !failures.isEmpty { code = .dataError }
+        }
+        return code
+    }
+
+    private static func suggest(_ context: CommandContext) throws -> ExitCode {
+        let path = context.invocation.argument("FILE") ?? ""
+        let head = try TextFileHead.read(path: path)
+        let name = path.split(separator: "/").last.map(String.init) ?? "new"
+        let stem = name.split(separator: ".").first.map(String.init) ?? name
+        let id = context.invocation.string("--id") ?? Self.identifier(from: stem)
+        let suggestion = ProfileSuggestion(firstLines: head.text, id: id)
+        guard suggestion.hasHeader else {
+            throw SourceError(.malformed, "\(path): its first line is no header: a profile needs the columns' names")
+        }
+        try context.streams.output.write(suggestion.json5)
+        return .success
+    }
+
+    /// Lower-case letters, digits and hyphens of a file's name.
+    private static func identifier(from name: String) -> String {
+        let characters = name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+        let parts = String(characters).split(separator: "-")
+        return parts.isEmpty ? "new-profile" : parts.joined(separator: "-")
+    }
+}

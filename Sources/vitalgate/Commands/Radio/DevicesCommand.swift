@@ -1,0 +1,148 @@
+import BlueZSource
+import CommandLineKit
+import Gateway
+import HealthModel
+import SampleStore
+
+/// `devices`: which devices are read.
+enum DevicesCommand: Command {
+    static let specification = CommandSpecification(
+        name: "devices", summary: "List, adopt, pair, forget and merge devices.",
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option]),
+            CommandSpecification(
+                name: "adopt", summary: "Read a device from now on.",
+                discussion: """
+                    Without --profile the device has to be near: all profiles that match what it advertises are taken. A device that \
+                    is adopted already is changed where an option says so. A running hub takes it up when it is sent SIGHUP, or \
+                    started anew. A device on a serial line goes by the path of its port that stays the same, as 'ls /dev/serial/by-id' \
+                    and 'ls /dev/serial/by-path' show it; behind most adapters --profile has to say what it is.
+                    """,
+                arguments: [RadioOptions.device],
+                options: [
+                    Option(
+                        names: ["--profile"], value: "ID", help: "Read it by this profile, whatever it advertises.",
+                        repeating: true,
+                        completion: .command("vitalgate profile list --ids")),
+                    Option(
+                        names: ["--subject"], value: "ID",
+                        help: "Whose readings they are: me (the default), unassigned or a UUID."),
+                    Option(names: ["--name"], value: "TEXT", help: "What you call it."),
+                    Option(names: ["--bind-key"], value: "HEX", help: "The key of its encrypted advertisements: 16 octets."),
+                    RadioOptions.seconds,
+                ],
+                examples: [
+                    Example("vitalgate devices adopt C0:01:02:03:04:01 --name 'chest strap'", "Read this strap."),
+                    Example(
+                        "vitalgate devices adopt /dev/serial/by-id/usb-Silicon_Labs_CP2102_0042-if00-port0 --profile contec-cms50d",
+                        "Read the oximeter on this cable."),
+                ]),
+            CommandSpecification(
+                name: "pair", summary: "Bond with a device that answers only bonded hubs.",
+                discussion: "The device has to be in pairing mode. A number to type or to compare is asked for on the terminal.",
+                arguments: [RadioOptions.address], options: [RadioOptions.seconds]),
+            CommandSpecification(
+                name: "forget", summary: "Read a device no longer, and remove its bond.",
+                discussion: "Its samples stay.", arguments: [RadioOptions.device],
+                options: [Option(names: ["--bond"], help: "Remove only the bond; the device stays adopted.")]),
+            CommandSpecification(
+                name: "merge", summary: "Let a device go by its earlier key.",
+                discussion: """
+                    Where a device came back under another key (repaired, or with a new address), its readings would be taken for \
+                    another device's. Give keys, or addresses of adopted devices, as 'vitalgate devices list' shows them.
+                    """,
+                arguments: [
+                    Argument(name: "NEW", help: "The key that the device has now."),
+                    Argument(name: "OLD", help: "The key that its earlier readings have."),
+                ]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "adopt": return try DeviceAdoption(context: context).run()
+        case "pair": return try DevicePairing(context: context).run()
+        case "forget": return try forget(context)
+        case "merge": return try merge(context)
+        default: return try list(context)
+        }
+    }
+
+    private static func list(_ context: CommandContext) throws -> ExitCode {
+        let store = try context.openForReading()
+        let zone = try context.zone()
+        let devices = try store.adoptedDevices()
+        if context.format == .ndjson {
+            for device in devices {
+                var object = JSONObject()
+                object.set("address", device.address)
+                object.set("key", device.key)
+                object.set("name", device.name)
+                object.set("profiles", device.profiles)
+                object.set("subject", device.subject == store.subject ? "me" : device.subject)
+                object.set("adopted", Instant(microseconds: device.adopted).description)
+                object.set("manufacturer", device.device?.manufacturer)
+                object.set("model", device.device?.model)
+                object.set("serial", device.device?.serial)
+                object.set("firmware", device.device?.firmware)
+                object.set("lastRecord", device.lastRecord.map { Int($0.number) })
+                try context.streams.output.write(object.line)
+            }
+            return .success
+        }
+        let rows = devices.map { device in
+            let adopted = Instant(microseconds: device.adopted)
+            return [
+                device.address, device.name, device.key, device.profiles.joined(separator: " "),
+                device.subject == store.subject ? "me" : device.subject,
+                String(adopted.wallTime(at: zone.offset(at: adopted)).description.prefix(10)),
+            ]
+        }
+        try TableOutput(context: context).write(header: ["address", "name", "key", "profiles", "subject", "adopted"], rows: rows)
+        return .success
+    }
+
+    private static func forget(_ context: CommandContext) throws -> ExitCode {
+        if let path = context.invocation.argument("ADDRESS"), SerialAdoption.isPath(path) {
+            try context.access().openForWriting(creating: false).forget(device: DeviceAssembly.storedAddress(serial: path))
+            return .success
+        }
+        let address = try context.bluetoothAddress()
+        if !context.invocation.flag("--bond") {
+            try context.access().openForWriting(creating: false).forget(device: DeviceAssembly.storedAddress(address))
+        }
+        let radio = try context.radio()
+        radio.source.start()
+        defer { radio.source.stop() }
+        guard radio.waitForAdapter() else {
+            context.note(
+                "vitalgate: no Bluetooth adapter answers, so a bond stays if there is one: `bluetoothctl remove \(address)`")
+            return context.invocation.flag("--bond") ? .unavailable : .success
+        }
+        let answer: Result<Void, BusError>? = radio.run(limit: .seconds(10)) { radio.source.forget(address, completion: $0) }
+        switch answer {
+        case .success: return .success
+        case .failure(let error) where error.name == "org.bluez.Error.DoesNotExist":
+            if context.invocation.flag("--bond") { context.note("vitalgate: there is no bond with \(address)") }
+            return context.invocation.flag("--bond") ? .noInput : .success
+        case .failure(let error):
+            context.note("vitalgate: the bond could not be removed: \(error)")
+            return .ioError
+        case nil: return .tryAgain
+        }
+    }
+
+    private static func merge(_ context: CommandContext) throws -> ExitCode {
+        let store = try context.access().openForWriting(creating: false)
+        let devices = try store.adoptedDevices()
+        let key = { (name: String) -> String in
+            let text = context.invocation.argument(name) ?? ""
+            let address = BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
+            return devices.first { $0.address == address }?.key ?? text
+        }
+        let (new, old) = (key("NEW"), key("OLD"))
+        try store.merge(device: new, into: old)
+        context.note("readings of \(new) go by \(old) from now on")
+        return .success
+    }
+}

@@ -1,0 +1,63 @@
+import BlueZSource
+import CommandLineKit
+import EventLoopKit
+import Gateway
+import HealthModel
+import Pipeline
+import SampleStore
+
+extension CommandContext {
+    /// The radio, whose notices go to the log.
+    func radio(isVerbose: Bool = false) throws -> Radio {
+        let radio = Radio(machine: machine, zone: try machine.zone(configuration().timeZone))
+        radio.onNotice = { log($0, isVerbose: isVerbose) }
+        return radio
+    }
+
+    /// One line of the log. Notices hold no values.
+    func log(_ notice: SourceNotice, isVerbose: Bool) {
+        switch notice.weight {
+        case .detail: if isVerbose { note("detail: \(notice)") }
+        case .information: note("info: \(notice)")
+        case .warning: note("warning: \(notice)")
+        case .action: note("action: \(notice)")
+        }
+    }
+
+    /// The adopted devices; none where there is no store.
+    func adoptedDevices() throws -> [AdoptedDevice] {
+        let access = try access()
+        do throws(StoreError) {
+            return try access.openForReading().adoptedDevices()
+        } catch {
+            guard error.kind == .missing || error.kind == .invalid else { throw error }
+            return []
+        }
+    }
+
+    /// The argument ADDRESS.
+    func bluetoothAddress() throws -> BluetoothAddress {
+        let text = invocation.argument("ADDRESS") ?? ""
+        guard let address = BluetoothAddress(text) else {
+            throw invocation.invalid(
+                "ADDRESS", value: text, expected: "a Bluetooth address such as C0:01:02:03:04:01; 'vitalgate scan' shows them")
+        }
+        return address
+    }
+
+    /// Says that there is no adapter, and what to do.
+    func noAdapter() -> ExitCode {
+        note(
+            "vitalgate: no Bluetooth adapter answers: is bluetooth running (`systemctl status bluetooth`), and the adapter "
+                + "plugged in?")
+        return .unavailable
+    }
+}
+
+/// Options and arguments that the commands of devices share.
+enum RadioOptions {
+    static let address = Argument(name: "ADDRESS", help: "The Bluetooth address, as scan shows it.")
+    static let device = Argument(name: "ADDRESS", help: "The Bluetooth address, as scan shows it, or a serial port's path.")
+    static let seconds = Option(names: ["--seconds"], value: "N", help: "How long to listen (default: 10).")
+    static let verbose = Option(names: ["--verbose"], help: "Log also what goes as it should.")
+}

@@ -1,0 +1,74 @@
+import BlueZSource
+import CommandLineKit
+import Gateway
+import SampleStore
+
+/// `scan`: what is near.
+enum ScanCommand: Command {
+    static let specification = CommandSpecification(
+        name: "scan", summary: "Show which Bluetooth devices are near.",
+        discussion: """
+            Listens for advertisements and connects to nobody; shows which profiles read what is heard. A device whose address is \
+            marked as changing has to be paired before it can be adopted.
+            """,
+        options: [
+            RadioOptions.seconds, Option(names: ["--all"], help: "Show also devices that no profile reads."), Format.option,
+        ],
+        examples: [Example("vitalgate scan --seconds 20", "Listen for 20 seconds.")])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let seconds = try context.invocation.integer("--seconds", in: 1...3600) ?? 10
+        let assembly = DeviceAssembly(library: try ProfileCommand.library(context))
+        let adopted = Set(try context.adoptedDevices().map(\.address))
+        let radio = try context.radio()
+        radio.source.start()
+        defer { radio.source.stop() }
+        guard radio.waitForAdapter() else { return context.noAdapter() }
+        let found = radio.run(limit: .seconds(seconds + 10)) { radio.source.scan(.seconds(seconds), completion: $0) } ?? []
+        let rows = found.map { Row(device: $0, profiles: assembly.profiles(for: $0).map(\.id), adopted: adopted) }
+        let shown = rows.filter { context.invocation.flag("--all") || !$0.profiles.isEmpty || $0.isAdopted }
+        if context.format == .ndjson {
+            for row in shown { try context.streams.output.write(row.object.line) }
+        } else {
+            try TableOutput(context: context).write(
+                header: ["address", "name", "dBm", "profiles", "adopted", "bonded"], rows: shown.map(\.cells))
+            let hidden = rows.count - shown.count
+            if hidden > 0 { context.note("\(hidden) more that no profile reads; --all shows them") }
+        }
+        return .success
+    }
+
+    private struct Row {
+        var device: NearbyDevice
+        var profiles: [String]
+        var isAdopted: Bool
+
+        init(device: NearbyDevice, profiles: [String], adopted: Set<String>) {
+            self.device = device
+            self.profiles = profiles
+            isAdopted = adopted.contains(DeviceAssembly.storedAddress(device.address))
+        }
+
+        var cells: [String] {
+            [
+                device.address.description + (device.addressIsDurable ? "" : " (changing)"), device.name ?? "",
+                device.strength.map { "\($0)" } ?? "", profiles.joined(separator: " "), isAdopted ? "yes" : "",
+                device.isBonded ? "yes" : "",
+            ]
+        }
+
+        var object: JSONObject {
+            var object = JSONObject()
+            object.set("address", device.address.description)
+            object.set("durable", device.addressIsDurable)
+            object.set("name", device.name)
+            object.set("strength", device.strength)
+            object.set("profiles", profiles)
+            object.set("adopted", isAdopted)
+            object.set("bonded", device.isBonded)
+            object.set("connected", device.isConnected)
+            object.set("adapter", device.adapter)
+            return object
+        }
+    }
+}

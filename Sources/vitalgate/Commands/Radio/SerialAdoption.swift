@@ -1,0 +1,69 @@
+import CommandLineKit
+import Gateway
+import Glibc
+import HealthModel
+import Profiles
+import SampleStore
+import SerialSource
+
+/// `devices adopt` for a device on a serial line.
+struct SerialAdoption {
+    let context: CommandContext
+    let library: ProfileLibrary
+
+    /// Whether an address is a serial port's path.
+    static func isPath(_ text: String) -> Bool { text.hasPrefix("/") }
+
+    func run(_ path: String, profiles ids: [String]) throws -> ExitCode {
+        let plugs = UdevPlugs.present()
+        let plug = plugs.first { $0.node == path || $0.links.contains(path) || $0.node == Self.target(of: path) }
+        let durable = path == plug?.node ? plug?.durablePath ?? path : path
+        let stored = DeviceAssembly.storedAddress(serial: durable)
+        let store = try context.access().openForWriting(creating: true)
+        let known = try store.adoptedDevices().first { $0.address == stored }
+        var profiles = ids
+        if profiles.isEmpty, known == nil {
+            guard let found = self.profiles(for: plug, at: path) else { return .dataError }
+            profiles = found
+        }
+        var device =
+            known
+            ?? AdoptedDevice(
+                address: stored, key: stored, profiles: profiles, name: "", subject: store.subject,
+                adopted: context.machine.now().microseconds)
+        if !profiles.isEmpty { device.profiles = profiles }
+        if let subject = try context.invocation.string("--subject").map({ try StoreAccess.subject($0, in: store) }) {
+            device.subject = subject
+        }
+        if let name = context.invocation.string("--name") { device.name = name }
+        try store.keep(device)
+        if durable != path { context.note("\(path) has another name after each plug: it is adopted as \(durable)") }
+        context.note("\(durable) is read by \(device.profiles.joined(separator: ", "))")
+        return .success
+    }
+
+    /// What the plug tells; nothing where a person has to say what is behind it.
+    private func profiles(for plug: SerialPlug?, at path: String) -> [String]? {
+        guard let plug else {
+            let isThere = access(path, F_OK) == 0
+            context.note(
+                isThere
+                    ? "vitalgate: nothing tells what is behind \(path): --profile ID names its profile"
+                    : "vitalgate: nothing is plugged in at \(path); --profile ID adopts what will be")
+            return nil
+        }
+        let (own, shared) = DeviceAssembly(library: library).profiles(for: plug)
+        if let first = own.first { return [first.id] }
+        let candidates = (shared.isEmpty ? library.profiles.filter { !$0.serialChannels.isEmpty } : shared).map(\.id)
+        context.note(
+            "vitalgate: \(path) is an adapter (\(plug.vendor):\(plug.product)) that devices of all kinds have: --profile ID says which it "
+                + "is, such as \(candidates.joined(separator: ", "))")
+        return nil
+    }
+
+    private static func target(of path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,73 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import Pipeline
+import Profiles
+
+/// Decodes the rows of a text for `decode csv`.
+struct RowDecoding {
+    let context: CommandContext
+    let library: ProfileLibrary
+    let subject: String
+
+    func run() throws -> ExitCode {
+        let text = context.invocation.argument("DATA") ?? ""
+        let match = try library.match(firstLines: text, profile: context.invocation.string("--profile"))
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: subject))
+        let source = FileReading.source(of: Array(text.utf8), form: match.form)
+        try interpreter.survey(source)
+        var decoder = RowDecoder(
+            interpreter: interpreter, normaliser: Normaliser(zone: try context.zone(), received: context.machine.now()),
+            line: SampleLine(me: subject))
+        var code = ExitCode.success
+        try source.forEachFrame { frame in
+            do throws(Refusal) {
+                if let object = try decoder.decode(frame) { try? context.streams.output.write(object.line) }
+            } catch {
+                context.note("vitalgate: \(error.place): \(error.reason)")
+                code = .dataError
+            }
+        }
+        for note in interpreter.notes { context.note("note: \(note)") }
+        return code
+    }
+}
+
+/// Decodes rows one by one, and remembers the header for the fields' names.
+private struct RowDecoder {
+    let interpreter: ProfileInterpreter
+    let normaliser: Normaliser
+    let line: SampleLine
+    private var header: [String] = []
+
+    init(interpreter: ProfileInterpreter, normaliser: Normaliser, line: SampleLine) {
+        self.interpreter = interpreter
+        self.normaliser = normaliser
+        self.line = line
+    }
+
+    mutating func decode(_ frame: RawFrame) throws(Refusal) -> JSONObject? {
+        var readings: [Reading] = []
+        let outcome = try interpreter.interpret(frame, into: &readings)
+        guard case .row(let row) = frame.payload else { return nil }
+        let cells = (0..<row.count).map { row.text($0) }
+        if outcome == .notData {
+            header = cells
+            return nil
+        }
+        var output = Normaliser.Output()
+        normaliser.normalise(readings, into: &output)
+        normaliser.finish(into: &output)
+        if let refusal = output.refusals.first { throw refusal }
+        var fields = JSONObject()
+        for (index, cell) in cells.enumerated() { fields.set(index < header.count ? header[index] : "\(index + 1)", cell) }
+        var object = JSONObject()
+        object.set("channel", "csv")
+        object.set("profile", interpreter.profile.id)
+        object.set("place", frame.place.description)
+        object.set("fields", fields)
+        if case .skipped(let kind) = outcome { object.set("skipped", kind.name) }
+        object.set("samples", raw: DecodeCommand.samples(output.samples, line))
+        return object
+    }
+}

@@ -1,0 +1,143 @@
+import CommandLineKit
+import Gateway
+import Glibc
+import HealthModel
+import Pipeline
+import Profiles
+import Wire
+
+/// `decode serial:…`: finds the frames in what a line carried.
+struct SerialDecoding {
+    let context: CommandContext
+    let library: ProfileLibrary
+    let subject: String
+
+    func run(_ channel: String) throws -> ExitCode {
+        let invocation = context.invocation
+        let profile = invocation.string("--profile")
+        let family = library.serialFamily(channel)
+        let octets = try self.octets()
+        if family.count > 1, profile == nil, let octets { return try decode(octets, match: try best(of: family, for: octets)) }
+        guard let match = try? library.match(channel: family.first ?? channel, profile: profile) else {
+            throw DecodeCommand.unknown(channel, context, library)
+        }
+        return try decode(octets, match: match)
+    }
+
+    /// Of several kinds of devices under one name, the one whose frames there are most octets of.
+    private func best(of family: [String], for octets: [UInt8]) throws -> BinaryMatch {
+        var best: (match: BinaryMatch, taken: Int)?
+        for name in family {
+            let match = try library.match(channel: name)
+            guard let framing = match.framing else { continue }
+            var taken = 0
+            var framer = StreamFramer(framing)
+            let count = { (event: StreamFramer.Event) in if case .frame(let frame, _) = event { taken += frame.count } }
+            octets.withUnsafeBytes { framer.feed($0, count) }
+            framer.finish(isCut: false, count)
+            if taken > best?.taken ?? -1 { best = (match, taken) }
+        }
+        guard let best else { throw DecodeCommand.unknown(family[0], context, library) }
+        return best.match
+    }
+
+    /// - Parameter octets: nothing where a file is to be read.
+    private func decode(_ octets: [UInt8]?, match: BinaryMatch) throws -> ExitCode {
+        guard let framing = match.framing else { throw DecodeCommand.unknown(match.channelName, context, library) }
+        let options = BinaryOptions(isStrict: context.invocation.flag("--strict"))
+        let stream = DecodedStream(
+            interpreter: BinaryInterpreter(match, registry: OriginRegistry(subject: subject), options: options), match: match,
+            printer: FramePrinter(context: context, subject: subject, zone: try context.zone()))
+        var framer = StreamFramer(framing)
+        if let octets {
+            try octets.withUnsafeBytes { try framer.feed($0, stream.take) }
+        } else {
+            try readFile { try framer.feed($0, stream.take) }
+        }
+        try framer.finish(isCut: false, stream.take)
+        return stream.end(at: framer.offset)
+    }
+
+    private func octets() throws -> [UInt8]? {
+        let invocation = context.invocation
+        let text = invocation.argument("DATA")
+        if let file = invocation.string("--file") {
+            guard text == nil else { throw invocation.invalid("DATA", value: text ?? "", expected: "nothing beside --file") }
+            guard !file.isEmpty else { throw invocation.invalid("--file", value: file, expected: "a file's name") }
+            return nil
+        }
+        guard let text, let octets = HexadecimalText.octets(text) else {
+            throw invocation.invalid("DATA", value: text ?? "", expected: "octets of two hexadecimal digits each, or --file FILE")
+        }
+        return octets
+    }
+
+    private func readFile(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let path = context.invocation.string("--file") ?? "-"
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SourceError(.noInput, "\(path): \(String(cString: strerror(errno)))") }
+        defer { if path != "-" { close(descriptor) } }
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw SourceError(.inputOutput, "\(path): \(String(cString: strerror(errno)))") }
+            if count == 0 { return }
+            try chunk.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
+}
+
+/// Prints the frames of a stream, and says what of it is none.
+private final class DecodedStream {
+    private let interpreter: BinaryInterpreter
+    private let match: BinaryMatch
+    private let printer: FramePrinter
+    private var frames = 0
+    private var notes = 0
+    private static let maximumNotes = 20
+    private var isMalformed = false
+    /// In the midst of a stream, a frame that was cut short is what noise does; at its end it is a frame that is not whole.
+    private var lastSkip: SkippedOctets?
+
+    init(interpreter: BinaryInterpreter, match: BinaryMatch, printer: FramePrinter) {
+        self.interpreter = interpreter
+        self.match = match
+        self.printer = printer
+    }
+
+    func take(_ event: StreamFramer.Event) throws {
+        switch event {
+        case .frame(let bytes, let offset):
+            if interpreter.isBlank(bytes) { return }
+            do throws(FrameError) {
+                try interpreter.decode(bytes)
+            } catch {
+                isMalformed = true
+                var error = error
+                error.offset += offset
+                return refuse(error)
+            }
+            frames += 1
+            try printer.print(interpreter, match, at: Place(.byte, offset))
+        case .skipped(let skipped):
+            lastSkip = skipped
+            if skipped.fault.reason == .checkCode || skipped.fault.reason == .tooLong { isMalformed = true }
+            refuse(FrameError(skipped.fault), octets: skipped.count)
+        }
+    }
+
+    private func refuse(_ error: FrameError, octets: Int? = nil) {
+        notes += 1
+        guard notes <= Self.maximumNotes else { return }
+        let count = octets.map { $0 == 1 ? " (1 octet skipped)" : " (\($0) octets skipped)" } ?? ""
+        printer.context.note("vitalgate: octet \(error.offset): \(error)\(count)")
+    }
+
+    func end(at offset: Int) -> ExitCode {
+        if offset == 0 { printer.context.note("vitalgate: octet 0: truncated: the frame is missing or cut off") }
+        if notes > Self.maximumNotes { printer.context.note("vitalgate: \(notes - Self.maximumNotes) more places like these") }
+        if let lastSkip, lastSkip.offset + lastSkip.count == offset { isMalformed = true }
+        return frames > 0 && !isMalformed ? .success : .dataError
+    }
+}

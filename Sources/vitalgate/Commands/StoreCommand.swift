@@ -1,0 +1,125 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// `store`: the file itself.
+enum StoreCommand: Command {
+    static let specification = CommandSpecification(
+        name: "store", summary: "Check, copy and measure the store.",
+        subcommands: [
+            CommandSpecification(
+                name: "check", summary: "Verify the file, the ledger's sums and every sample's UUID.",
+                discussion: "Exit status 65 where something is wrong; each finding is a line.",
+                options: [
+                    Option(
+                        names: ["--deep"],
+                        help:
+                            "Verify also repairs, tombstones and the change log, entry by entry; takes some minutes for millions."
+                    )
+                ]),
+            CommandSpecification(
+                name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
+                arguments: [Argument(name: "FILE", help: "The copy; it must not exist yet.", completion: .file)]),
+            CommandSpecification(name: "stats", summary: "Show size, bytes a sample, and the series.", options: [Format.option]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let store = try context.openForReading()
+        switch context.invocation.path.last {
+        case "check": return try check(store, context)
+        case "backup":
+            let target = context.invocation.argument("FILE") ?? ""
+            try store.backup(to: target)
+            context.note("the store is copied to \(target)")
+        default: try stats(store, context)
+        }
+        return .success
+    }
+
+    private static func check(_ store: SampleStore, _ context: CommandContext) throws -> ExitCode {
+        var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
+        let problems: [String]
+        do throws(StoreError) {
+            let deep = context.invocation.flag("--deep")
+            problems = try store.check(deep: deep) { progress.update("\(Readable.count($0, "sample")) verified") }
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            problems = ["database: \(error.message)"]
+        }
+        progress.finish()
+        for problem in problems { try context.streams.output.write(problem + "\n") }
+        if problems.isEmpty { try context.streams.output.write("ok\n") }
+        return problems.isEmpty ? .success : .dataError
+    }
+
+    private static func stats(_ store: SampleStore, _ context: CommandContext) throws {
+        let summary = try store.summary()
+        let perSample = summary.samples > 0 ? Double(summary.bytes) / Double(summary.samples) : 0
+        let output = context.streams.output
+        switch context.format {
+        case .ndjson:
+            var object = JSONObject()
+            object.set("path", summary.path)
+            object.set("bytes", summary.bytes)
+            object.set("samples", summary.samples)
+            object.set("bytesPerSample", perSample)
+            object.set("deleted", summary.deleted)
+            object.set("quarantined", summary.quarantined)
+            object.set("ingests", summary.ingests)
+            object.set("seq", Int(summary.lastChange))
+            object.set("subject", summary.subject)
+            object.set("schema", summary.schema)
+            object.set("series", summary.series.map(Self.object))
+            try output.write(object.line)
+        case .csv:
+            var bytes: [UInt8] = []
+            CSVWriter().append(row: ["type", "subject", "source", "device", "samples", "first", "last"], to: &bytes)
+            for series in summary.series {
+                let description = series.description
+                CSVWriter().append(
+                    row: [
+                        description.type.id, description.subject == store.subject ? "me" : description.subject,
+                        description.source,
+                        description.device, "\(series.count)", series.first.description, series.last.description,
+                    ], to: &bytes)
+            }
+            try output.write(bytes)
+        case .table:
+            try output.write(
+                """
+                store        \(summary.path)
+                size         \(Readable.bytes(summary.bytes)), \(Readable.number((perSample * 10).rounded() / 10)) bytes a sample
+                samples      \(Readable.count(summary.samples)), \(Readable.count(summary.deleted)) deleted, \
+                \(Readable.count(summary.quarantined)) in quarantine
+                ingests      \(Readable.count(summary.ingests)), last change \(summary.lastChange)
+                subject      \(summary.subject) (me), schema \(summary.schema)
+
+
+                """)
+            var table = TextTable(columns: [
+                .init("type"), .init("source"), .init("device"), .init("samples", .right), .init("first"), .init("last"),
+            ])
+            for series in summary.series {
+                table.append([
+                    series.description.type.id, series.description.source, series.description.device,
+                    Readable.count(series.count),
+                    String(series.first.description.prefix(10)), String(series.last.description.prefix(10)),
+                ])
+            }
+            let terminal = context.streams.outputTerminal
+            try output.write(table.rendered(width: terminal.width, unicode: terminal.isUnicode))
+        }
+    }
+
+    private static func object(_ series: StoreSummary.Series) -> JSONObject {
+        var object = JSONObject()
+        object.set("type", series.description.type.id)
+        object.set("subject", series.description.subject)
+        object.set("source", series.description.source)
+        object.set("device", series.description.device.isEmpty ? nil : series.description.device)
+        object.set("samples", series.count)
+        object.set("first", series.first.description)
+        object.set("last", series.last.description)
+        return object
+    }
+}

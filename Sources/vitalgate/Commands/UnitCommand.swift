@@ -1,0 +1,125 @@
+import CommandLineKit
+import HealthModel
+
+/// `unit convert`: a value in another unit.
+enum UnitCommand: Command {
+    static let specification = CommandSpecification(
+        name: "unit", summary: "Convert values between units.",
+        subcommands: [
+            CommandSpecification(
+                name: "convert", summary: "Convert a value.",
+                discussion:
+                    "Units are UCUM codes ('[degF]', 'mg/dL', 'mm[Hg]', '/min'); with --dialect healthkit both are HealthKit's strings.",
+                arguments: [
+                    Argument(name: "VALUE", help: "A number."), Argument(name: "FROM", help: "Its unit."),
+                    Argument(name: "TO", help: "The unit to convert to."),
+                ],
+                options: [
+                    Option(
+                        names: ["--molar-mass"], value: "G/MOL", help: "Grams per mole, between mass and amount of substance."),
+                    Option(
+                        names: ["--type"], value: "TYPE", help: "A quantity type that tells the substance, such as bloodGlucose.",
+                        completion: .command("vitalgate types --ids")),
+                    Option(
+                        names: ["--dialect"], value: "DIALECT", help: "ucum (the default) or healthkit.",
+                        completion: .values(["ucum", "healthkit"])),
+                    Format.option,
+                ],
+                examples: [
+                    Example("vitalgate unit convert 98.6 '[degF]' Cel", "37 Cel"),
+                    Example("vitalgate unit convert 5.5 mmol/L mg/dL --type bloodGlucose", "99.08573400002975 mg/dL"),
+                ])
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let invocation = context.invocation
+        let text = invocation.argument("VALUE") ?? ""
+        guard let numeral = try? Numeral(text) else { throw invocation.invalid("VALUE", value: text, expected: "a number") }
+        var molarMass = try invocation.string("--type").map { try context.type($0) }?.molarMass
+        if let text = invocation.string("--molar-mass") {
+            guard let mass = (try? Numeral(text))?.doubleValue, mass > 0 else {
+                throw invocation.invalid("--molar-mass", value: text, expected: "grams per mole")
+            }
+            molarMass = mass
+        }
+        func unit(_ name: String) throws -> HealthModel.Unit {
+            let code = invocation.argument(name) ?? ""
+            return invocation.string("--dialect") == "healthkit"
+                ? try HealthModel.Unit(healthKit: code) : try HealthModel.Unit(ucum: code)
+        }
+        let to = try unit("TO")
+        let value = try unit("FROM").conversion(to: to, molarMass: molarMass).convert(numeral)
+        guard value.isFinite else { throw invocation.invalid("VALUE", value: text, expected: "a number within a Double's range") }
+        let code = invocation.string("--dialect") == "healthkit" ? invocation.argument("TO") ?? to.code : to.code
+        switch context.format {
+        case .ndjson:
+            var object = JSONObject()
+            object.set("value", raw: Array(Readable.plain(value).utf8))
+            object.set("unit", code)
+            try context.streams.output.write(object.line)
+        case .csv: try context.streams.output.write("value,unit\n\(Readable.plain(value)),\(code)\n")
+        case .table: try context.streams.output.write("\(Readable.plain(value)) \(code)\n")
+        }
+        return .success
+    }
+}
+
+extension Readable {
+    /// All digits that tell this Double from others, without a fraction that says nothing.
+    static func plain(_ value: Double) -> String {
+        let text = value.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}
+
+/// `types`: the catalogue.
+enum TypesCommand: Command {
+    static let specification = CommandSpecification(
+        name: "types", summary: "List the quantity types.",
+        discussion:
+            "Most are HealthKit's; those marked own are Vitalgate's, for what sensors measure and HealthKit has no type for.",
+        options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let output = context.streams.output
+        if context.invocation.flag("--ids") {
+            for type in QuantityType.all { try output.write("\(type.id)\n") }
+            return .success
+        }
+        switch context.format {
+        case .ndjson:
+            for type in QuantityType.all {
+                var object = JSONObject()
+                object.set("id", type.id)
+                object.set("healthKitIdentifier", type.healthKitIdentifier)
+                object.set("name", type.displayName)
+                object.set("own", type.isVitalgates)
+                object.set("dimension", type.dimensionName)
+                object.set("unit", type.canonicalUnit.code)
+                if let range = type.plausible {
+                    var plausible = JSONObject()
+                    plausible.set("low", range.lowerBound.isFinite ? range.lowerBound : nil)
+                    plausible.set("high", range.upperBound.isFinite ? range.upperBound : nil)
+                    object.set("plausible", plausible)
+                } else {
+                    object.set("plausible", nil as String?)
+                }
+                object.set("aggregation", type.aggregation.rawValue)
+                object.set("loinc", type.loinc)
+                object.set("duplicates", DuplicateRule.of(type, lasting: true).rawValue)
+                object.set("mdc", type.mdc?.code)
+                try output.write(object.line)
+            }
+        case .csv, .table:
+            let rows = QuantityType.all.map { type in
+                [
+                    type.id, type.displayName, type.canonicalUnit.code, type.aggregation.rawValue, type.loinc ?? "",
+                    type.mdc.map { "\($0.code)" } ?? "", type.isVitalgates ? "own" : "",
+                ]
+            }
+            try TableOutput(context: context).write(
+                header: ["id", "name", "unit", "aggregation", "loinc", "mdc", "own"], rows: rows)
+        }
+        return .success
+    }
+}

@@ -1,0 +1,134 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// Writes the ledger's accounts.
+struct AccountReport {
+    private let format: Format
+    private let output: OutputBuffer
+    private let terminal: Terminal
+    private let zone: TimeZoneRules
+
+    init(context: CommandContext, zone: TimeZoneRules) {
+        format = context.format
+        output = context.streams.output
+        terminal = context.streams.outputTerminal
+        self.zone = zone
+    }
+
+    func write(_ accounts: [IngestAccount]) throws {
+        switch format {
+        case .ndjson: for account in accounts { try output.write(Self.object(account).line) }
+        case .csv:
+            var bytes: [UInt8] = []
+            CSVWriter().append(row: Self.columns, to: &bytes)
+            for account in accounts { CSVWriter().append(row: Self.cells(account), to: &bytes) }
+            try output.write(bytes)
+        case .table:
+            var table = TextTable(columns: [
+                .init("ingest", .right), .init("when", .left, minimumWidth: 26), .init("what"), .init("read", .right),
+                .init("stored", .right),
+                .init("duplicate", .right), .init("quarantined", .right), .init("refused", .right), .init("skipped", .right),
+                .init("state"),
+            ])
+            for account in accounts {
+                let received = Instant(microseconds: account.received)
+                let offset = zone.offset(at: received)
+                let when = "\(Readable.local(received, at: offset).prefix(19)) \(offset)"
+                table.append([
+                    "\(account.id)", when, Self.title(account),
+                    Readable.count(account.read), Readable.count(account.stored), Readable.count(account.duplicate),
+                    Readable.count(account.quarantined), Readable.count(account.refused),
+                    Readable.count(account.skipped.values.reduce(0, +)), account.state,
+                ])
+            }
+            try output.write(table.rendered(width: terminal.width, unicode: terminal.isUnicode))
+        }
+    }
+
+    /// The file, or what was done: `undo ingest 3 (35 deleted)`.
+    private static func title(_ account: IngestAccount) -> String {
+        let did = [(account.deleted, "deleted"), (account.restored, "restored")].filter { $0.0 > 0 }
+            .map { "\(Readable.count($0.0)) \($0.1)" }
+        return [
+            account.kind == "import" ? nil : account.kind, account.name, did.isEmpty ? nil : "(\(did.joined(separator: ", ")))",
+        ].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// What was assumed, skipped and refused.
+    func writeDetails(
+        of account: IngestAccount, refusals: [RefusalEntry],
+        witnesses: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)]
+    ) throws {
+        var text = ""
+        if let profile = account.profile { text += "profile: \(profile)\n" }
+        if let zone = account.zone { text += "local times: \(zone)\n" }
+        for note in account.notes { text += "note: \(note)\n" }
+        for (kind, count) in account.skipped.sorted(by: { $0.key < $1.key }) {
+            text += "skipped: \(Readable.count(count)) \(kind)\n"
+        }
+        for (witness, first, rule) in witnesses {
+            text += "duplicate: \(witness) is a duplicate of \(first) by rule \(rule.rawValue)\n"
+        }
+        if account.witnesses > witnesses.count {
+            text += "duplicate: \(Readable.count(account.witnesses - witnesses.count)) more by such rules\n"
+        }
+        if account.linked > 0 { text += "linked: \(Readable.count(account.linked)) agree with another device's samples\n" }
+        for refusal in refusals {
+            text +=
+                refusal.placeKind == "more"
+                ? "refused: \(Readable.count(refusal.count)) more: \(refusal.reason)\n"
+                : "refused: \(refusal.placeKind) \(refusal.place): \(refusal.reason)\n"
+        }
+        try output.write(TerminalText.sanitized(text, keepingLines: true))
+    }
+
+    /// Near-duplicates told one by one at most.
+    static let witnessesShown = 1000
+
+    private static let columns = [
+        "ingest", "kind", "file", "profile", "zone", "received", "finished", "state", "read", "stored", "duplicate",
+        "quarantined",
+        "refused", "skipped",
+    ]
+
+    private static func cells(_ account: IngestAccount) -> [String] {
+        [
+            "\(account.id)", account.kind, account.name ?? "", account.profile ?? "", account.zone ?? "",
+            Instant(microseconds: account.received).description,
+            account.finished.map { Instant(microseconds: $0).description } ?? "",
+            account.state, "\(account.read)", "\(account.stored)", "\(account.duplicate)", "\(account.quarantined)",
+            "\(account.refused)",
+            "\(account.skipped.values.reduce(0, +))",
+        ]
+    }
+
+    /// The account as others rely on it.
+    static func object(_ account: IngestAccount) -> JSONObject {
+        var object = JSONObject()
+        object.set("ingest", Int(account.id))
+        object.set("file", account.name)
+        object.set("profile", account.profile)
+        object.set("read", account.read)
+        object.set("stored", account.stored)
+        object.set("duplicate", account.duplicate)
+        object.set("quarantined", account.quarantined)
+        object.set("refused", account.refused)
+        if account.witnesses > 0 { object.set("witnesses", account.witnesses) }
+        if account.linked > 0 { object.set("linked", account.linked) }
+        if account.deleted + account.restored > 0 {
+            object.set("deleted", account.deleted)
+            object.set("restored", account.restored)
+        }
+        var skipped = JSONObject()
+        for (kind, count) in account.skipped.sorted(by: { $0.key < $1.key }) { skipped.set(kind, count) }
+        object.set("skipped", skipped)
+        object.set("kind", account.kind)
+        object.set("state", account.state)
+        object.set("zone", account.zone)
+        object.set("received", Instant(microseconds: account.received).description)
+        object.set("finished", account.finished.map { Instant(microseconds: $0).description })
+        object.set("notes", account.notes)
+        return object
+    }
+}

@@ -1,0 +1,108 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// Tells why a reading is, or is not, a sample of its own: `query --explain UUID`.
+struct ExplanationReport {
+    private let context: CommandContext
+    private let store: SampleStore
+    private let zone: TimeZoneRules
+
+    init(_ context: CommandContext, _ store: SampleStore, _ zone: TimeZoneRules) {
+        self.context = context
+        self.store = store
+        self.zone = zone
+    }
+
+    func write(_ uuid: SampleIdentity) throws -> ExitCode {
+        guard let explanation = try store.explain(uuid) else {
+            context.note("vitalgate: there is no sample \(uuid)")
+            return .dataError
+        }
+        if context.format == .ndjson {
+            try context.streams.output.write(object(explanation).line)
+        } else {
+            try context.streams.output.write(TerminalText.sanitized(text(explanation), keepingLines: true))
+        }
+        return .success
+    }
+
+    // MARK: For people
+
+    private func text(_ explanation: Explanation) throws -> String {
+        let stored = explanation.stored
+        var text = "\(stored.uuid)\n  \(told(stored))\n"
+        text += "  \(try state(explanation))\n"
+        for witness in explanation.witnesses {
+            text += "  \(witness.other.uuid) is a duplicate of it by rule \(witness.rule.rawValue)\n    \(told(witness.other))\n"
+        }
+        for link in explanation.linked {
+            text +=
+                "  \(link.other.uuid) of another device agrees by rule \(link.rule.rawValue); both are kept\n    \(told(link.other))\n"
+        }
+        return text
+    }
+
+    private func state(_ explanation: Explanation) throws -> String {
+        if let first = explanation.first {
+            return "duplicate of \(first.other.uuid) by rule \(first.rule.rawValue), by ingest \(first.ingest)"
+        }
+        switch try store.lookup(explanation.stored.uuid) {
+        case .live: return "stored by ingest \(explanation.stored.ingest)"
+        case .deleted(_, let replacement?): return "replaced by \(replacement)"
+        default: return "deleted; 'vitalgate restore \(explanation.stored.uuid)' brings it back"
+        }
+    }
+
+    /// The type, what was received, when and how exactly, and by which path.
+    private func told(_ stored: StoredSample) -> String {
+        let sample = stored.sample
+        let start = Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start))
+        return
+            "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)), \(start) to the "
+            + "\(sample.timeResolution >= 3600 ? "hour" : sample.timeResolution >= 60 ? "minute" : "second") (\(sample.timeOrigin.name)), "
+            + "\(sample.origin.source.name)" + (sample.origin.device.map { ", \($0.name ?? $0.model ?? $0.key)" } ?? "")
+            + ", ingest \(stored.ingest)"
+    }
+
+    // MARK: For programs
+
+    private func object(_ explanation: Explanation) throws -> JSONObject {
+        var object = JSONObject()
+        object.set("uuid", explanation.stored.uuid.description)
+        object.set("rule", Self.rule(of: explanation.stored.sample).rawValue)
+        object.set("state", explanation.first == nil ? try stateName(explanation.stored.uuid) : "duplicate")
+        if let first = explanation.first {
+            object.set("of", first.other.uuid.description)
+            object.set("by", first.rule.rawValue)
+            object.set("decidedIn", Int(first.ingest))
+        }
+        object.set("sample", raw: line(explanation.stored))
+        object.set("witnesses", explanation.witnesses.map(relation))
+        object.set("linked", explanation.linked.map(relation))
+        return object
+    }
+
+    private static func rule(of sample: QuantitySample) -> DuplicateRule {
+        DuplicateRule.of(sample.origin.type, lasting: sample.end > sample.start)
+    }
+
+    private func stateName(_ uuid: SampleIdentity) throws -> String {
+        if case .live = try store.lookup(uuid) { return "stored" }
+        return "deleted"
+    }
+
+    private func relation(_ relation: Explanation.Relation) -> JSONObject {
+        var object = JSONObject()
+        object.set("by", relation.rule.rawValue)
+        object.set("timeResolution", Int(relation.other.sample.timeResolution))
+        object.set("sample", raw: line(relation.other))
+        return object
+    }
+
+    private func line(_ stored: StoredSample) -> [UInt8] {
+        var bytes: [UInt8] = []
+        SampleLine(me: store.subject).append(stored.sample, ingest: stored.ingest, seq: nil, to: &bytes)
+        return Array(bytes.dropLast())
+    }
+}

@@ -1,0 +1,59 @@
+import CommandLineKit
+
+/// Builds one line of NDJSON, field by field.
+struct JSONObject {
+    private(set) var bytes: [UInt8] = [UInt8(ascii: "{")]
+
+    mutating func set(_ name: String, _ value: String?) {
+        key(name)
+        if let value { JSONText.append(string: value, to: &bytes) } else { bytes += "null".utf8 }
+    }
+
+    mutating func set(_ name: String, _ value: Int?) {
+        key(name)
+        if let value { JSONText.append(integer: value, to: &bytes) } else { bytes += "null".utf8 }
+    }
+
+    mutating func set(_ name: String, _ value: Double?) {
+        key(name)
+        if let value { JSONText.append(number: value, to: &bytes) } else { bytes += "null".utf8 }
+    }
+
+    mutating func set(_ name: String, _ value: Bool) {
+        key(name)
+        bytes += (value ? "true" : "false").utf8
+    }
+
+    mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
+
+    mutating func set(_ name: String, _ list: [JSONObject]) {
+        set(name, raw: [UInt8(ascii: "[")] + list.map(\.closed).joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])
+    }
+
+    mutating func set(_ name: String, _ list: [String]) {
+        key(name)
+        bytes.append(UInt8(ascii: "["))
+        for (index, text) in list.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONText.append(string: text, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// A value that is JSON already.
+    mutating func set(_ name: String, raw: [UInt8]) {
+        key(name)
+        bytes += raw
+    }
+
+    private mutating func key(_ name: String) {
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        JSONText.append(string: name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    var closed: [UInt8] { bytes + [UInt8(ascii: "}")] }
+
+    /// The line with its newline.
+    var line: [UInt8] { bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
+}

@@ -1,0 +1,221 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// Writes what repairs would do, do, and did.
+struct MigrationReport {
+    private let context: CommandContext
+    private let output: OutputBuffer
+    private let line: SampleLine
+    private let zone: TimeZoneRules
+    private let me: String
+
+    init(context: CommandContext, me: String) throws {
+        self.context = context
+        self.me = me
+        output = context.streams.output
+        line = SampleLine(me: me)
+        zone = try context.zone()
+    }
+
+    // MARK: A plan
+
+    func write(_ plan: MigrationPlan, of request: MigrationRequest, migration: Int64?) throws {
+        switch context.format {
+        case .ndjson: try output.write(object(plan, request, migration).line)
+        case .csv: try TableOutput(context: context).write(header: ["what", "count"], rows: Self.counts(plan))
+        case .table: try output.write(TerminalText.sanitized(text(plan, request), keepingLines: true))
+        }
+    }
+
+    private static func counts(_ plan: MigrationPlan) -> [[String]] {
+        let reasons = RepairReason.allCases.compactMap { reason in plan.left[reason].map { [reason.rawValue, "\($0)"] } }
+        return [["matched", "\(plan.matched)"], ["repaired", "\(plan.repaired)"], ["merged", "\(plan.merged)"]] + reasons
+    }
+
+    private func object(_ plan: MigrationPlan, _ request: MigrationRequest, _ migration: Int64?) -> JSONObject {
+        var object = JSONObject()
+        object.set("migration", migration.map { Int($0) })
+        object.set("repair", request.repair.text)
+        object.set("conditions", raw: Array(request.predicate.json(me: me).utf8))
+        object.set("matched", plan.matched)
+        object.set("repaired", plan.repaired)
+        object.set("merged", plan.merged)
+        for group in RepairReason.Group.allCases { object.set(group.rawValue, plan.left(group)) }
+        var reasons = JSONObject()
+        for reason in RepairReason.allCases { if let count = plan.left[reason] { reasons.set(reason.rawValue, count) } }
+        object.set("reasons", reasons)
+        object.set("histograms", Self.histograms(plan).map(Self.object))
+        object.set(
+            "examples",
+            plan.examples.map { example in
+                var pair = JSONObject()
+                pair.set("before", raw: sample(example.before))
+                pair.set("after", raw: sample(example.after))
+                return pair
+            })
+        return object
+    }
+
+    private func sample(_ sample: QuantitySample) -> [UInt8] {
+        var bytes: [UInt8] = []
+        line.append(sample, ingest: nil, seq: nil, to: &bytes)
+        return Array(bytes.dropLast())
+    }
+
+    private typealias Comparison = (type: QuantityType, before: Histogram, after: Histogram)
+
+    private static func histograms(_ plan: MigrationPlan) -> [Comparison] {
+        Set(plan.before.keys).union(plan.after.keys).sorted { $0.id < $1.id }.map {
+            ($0, plan.before[$0] ?? Histogram(), plan.after[$0] ?? Histogram())
+        }
+    }
+
+    private static func object(_ comparison: Comparison) -> JSONObject {
+        var object = JSONObject()
+        object.set("type", comparison.type.id)
+        object.set("unit", comparison.type.canonicalUnit.code)
+        object.set(
+            "bins",
+            Histogram.stretches(comparison.before, comparison.after, limit: 16).map { stretch in
+                var bin = JSONObject()
+                bin.set("from", stretch.from)
+                bin.set("to", stretch.to)
+                bin.set("before", stretch.one)
+                bin.set("after", stretch.other)
+                return bin
+            })
+        return object
+    }
+
+    private func text(_ plan: MigrationPlan, _ request: MigrationRequest) -> String {
+        let conditions = request.predicate.parts(me: me).map { "\($0.name) \($0.text)" }.joined(separator: ", ")
+        var text = "repair: \(Repair.words(of: request.repair.text)); \(conditions)\n\n"
+        var table = TextTable(columns: [.init("samples", .right), .init("", .left)])
+        func count(_ count: Int, _ words: String) { table.append([Readable.count(count), words]) }
+        count(plan.matched, "meet the conditions")
+        count(plan.repaired, "get a repaired one in their place")
+        if plan.merged > 0 { count(plan.merged, "make way for the same reading, which is there in the right form already") }
+        for group in RepairReason.Group.allCases where plan.left(group) > 0 {
+            let name = [RepairReason.Group.alreadyRight: "right already", .ambiguous: "ambiguous", .impossible: "impossible"][
+                group]
+            for reason in RepairReason.allCases where reason.group == group {
+                if let number = plan.left[reason] { count(number, "stay (\(name ?? "")): they \(reason.words)") }
+            }
+        }
+        text += table.rendered(width: nil, unicode: unicode)
+        if case .subject = request.repair { return text + examples(plan) }
+        if case .shift = request.repair { return text + examples(plan) }
+        if case .zone = request.repair { return text + examples(plan) }
+        for comparison in Self.histograms(plan) {
+            text += "\n\(comparison.type.id) in \(comparison.type.canonicalUnit.code)\n" + bars(comparison)
+        }
+        return text + examples(plan)
+    }
+
+    private var unicode: Bool { context.streams.outputTerminal.isUnicode }
+
+    /// The stretches that hold something, each with a bar before the repair and one after it.
+    private func bars(_ comparison: Comparison) -> String {
+        let stretches = Histogram.stretches(comparison.before, comparison.after, limit: 16)
+        let most = max(1, stretches.map { max($0.one, $0.other) }.max() ?? 1)
+        var table = TextTable(columns: [
+            .init("from", .decimal), .init("to", .decimal), .init("before", .right), .init(""), .init("after", .right), .init(""),
+        ])
+        // Something to see for every stretch that holds anything, however little.
+        func bar(_ count: Int) -> String {
+            let part = count == 0 ? 0 : max(Double(count) / Double(most), 1.0 / 20)
+            return TextTable.bar(part, width: 20, unicode: unicode)
+        }
+        for stretch in stretches where stretch.one + stretch.other > 0 {
+            table.append([
+                Readable.number(stretch.from), Readable.number(stretch.to), Readable.count(stretch.one), bar(stretch.one),
+                Readable.count(stretch.other), bar(stretch.other),
+            ])
+        }
+        return table.rendered(width: nil, unicode: unicode)
+    }
+
+    private func examples(_ plan: MigrationPlan) -> String {
+        guard !plan.examples.isEmpty else { return "" }
+        var table = TextTable(columns: [
+            .init("start"), .init("as received"), .init("before", .decimal), .init(""), .init("after", .decimal), .init(""),
+            .init("what else"),
+        ])
+        for example in plan.examples {
+            let (before, after) = (example.before, example.after)
+            var more: [String] = []
+            if before.start != after.start || before.zone != after.zone { more.append("at \(local(after))") }
+            if before.origin.subject != after.origin.subject {
+                more.append("of \(after.origin.subject == me ? "me" : after.origin.subject)")
+            }
+            if before.origin.type != after.origin.type { more.append(after.origin.type.id) }
+            table.append([
+                local(before), "\(before.numeral.text) \(before.unit.code)", Readable.number(before.value),
+                before.origin.type.canonicalUnit.code, Readable.number(after.value), after.origin.type.canonicalUnit.code,
+                more.joined(separator: ", "),
+            ])
+        }
+        return "\nexamples\n" + table.rendered(width: nil, unicode: unicode)
+    }
+
+    private func local(_ sample: QuantitySample) -> String {
+        Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start))
+    }
+
+    // MARK: What was done
+
+    func write(_ migrations: [Migration]) throws {
+        if context.format == .ndjson {
+            for migration in migrations { try output.write(Self.object(migration).line) }
+            return
+        }
+        let header = ["migration", "when", "repair", "conditions", "repaired", "merged", "state", "ingest"]
+        let rows = migrations.map { migration in
+            let applied = Instant(microseconds: migration.applied)
+            return [
+                "\(migration.id)", String(Readable.local(applied, at: zone.offset(at: applied)).prefix(19)),
+                Repair.words(of: migration.repair), migration.conditions + (migration.source.map { " (\($0))" } ?? ""),
+                Readable.count(migration.repaired), Readable.count(migration.merged), migration.state, "\(migration.ingest)",
+            ]
+        }
+        try TableOutput(context: context).write(header: header, rows: rows)
+    }
+
+    private static func object(_ migration: Migration) -> JSONObject {
+        var object = JSONObject()
+        object.set("migration", Int(migration.id))
+        object.set("repair", migration.repair)
+        object.set("conditions", raw: Array(migration.conditions.utf8))
+        object.set("source", migration.source)
+        object.set("state", migration.state)
+        object.set("matched", migration.matched)
+        object.set("repaired", migration.repaired)
+        object.set("merged", migration.merged)
+        object.set("alreadyRight", migration.alreadyRight)
+        object.set("ambiguous", migration.ambiguous)
+        object.set("impossible", migration.impossible)
+        object.set("applied", Instant(microseconds: migration.applied).description)
+        object.set("ingest", Int(migration.ingest))
+        object.set("undone", migration.undone.map { Instant(microseconds: $0).description })
+        object.set("undoneBy", migration.undoneBy.map { Int($0) })
+        return object
+    }
+
+    /// A line for each pair, as they come: there may be millions.
+    func writePairs(_ forEach: ((RepairedPair) throws -> Void) throws -> Void) throws {
+        if context.format == .csv { try output.write("old,new,merged\n") }
+        try forEach { pair in
+            switch context.format {
+            case .ndjson:
+                var object = JSONObject()
+                object.set("old", pair.old.description)
+                object.set("new", pair.new.description)
+                object.set("merged", pair.isMerged)
+                try output.write(object.line)
+            case .csv: try output.write("\(pair.old),\(pair.new),\(pair.isMerged)\n")
+            case .table: try output.write("\(pair.old)  \(pair.new)\(pair.isMerged ? "  merged" : "")\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CommandLineKit
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Shows a held sample with all that helps to judge it: `quarantine show N`.
+struct QuarantineReport {
+    private let context: CommandContext
+    /// Samples shown on either side.
+    private static let neighbours = 3
+
+    init(_ context: CommandContext) { self.context = context }
+
+    func show() throws -> ExitCode {
+        let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
+        let store = try context.openForReading()
+        guard let entry = try store.quarantined(number: Int64(number)) else {
+            throw StoreError(.invalid, "there is no number \(number) in quarantine")
+        }
+        let before = try neighbours(of: entry, in: store, descending: true).reversed()
+        let after = try neighbours(of: entry, in: store, descending: false)
+        if context.format == .ndjson {
+            try context.streams.output.write(object(entry, before: Array(before), after: after, me: store.subject).line)
+        } else {
+            let zone = try context.zone()
+            let text = text(entry, before: Array(before), after: after, zone)
+            try context.streams.output.write(TerminalText.sanitized(text, keepingLines: true))
+        }
+        return .success
+    }
+
+    /// The person's samples of the type next to it in time.
+    private func neighbours(
+        of entry: QuarantinedSample, in store: SampleStore, descending: Bool
+    ) throws -> [StoredSample] {
+        let sample = entry.stored.sample
+        let cursor = try store.samples(
+            matching: SampleQuery(
+                types: [sample.origin.type], from: descending ? nil : sample.start, to: descending ? sample.start : nil,
+                subject: sample.origin.subject, descending: descending, limit: Self.neighbours))
+        defer { cursor.close() }
+        var found: [StoredSample] = []
+        while let next = try cursor.next() { found.append(next) }
+        return found
+    }
+
+    private func text(
+        _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], _ zone: TimeZoneRules
+    ) -> String {
+        func line(_ sample: QuantitySample) -> String {
+            let start = Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start))
+            return "\(start)  \(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
+                + sample.origin.source.name
+        }
+        let sample = entry.stored.sample
+        let rule = GateRule(entry.rule)
+        var text = "number:   \(entry.id), \(entry.state)\n"
+        text += "sample:   \(entry.stored.uuid)\n"
+        text += "type:     \(sample.origin.type.id)\n"
+        text += "received: \(sample.numeral.text) \(sample.unit.code), ingest \(entry.stored.ingest), \(entry.place)\n"
+        text += "rule:     \(entry.rule): \(rule.explanation)\n"
+        if let frame = entry.frame { text += "frame:    \(frame)\n" }
+        if let metadata = sample.metadata { text += "metadata: \(metadata.json)\n" }
+        text += "\n"
+        for neighbour in before { text += "  \(line(neighbour.sample))\n" }
+        text += "> \(line(sample))\n"
+        for neighbour in after { text += "  \(line(neighbour.sample))\n" }
+        return text
+    }
+
+    private func object(
+        _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], me: String
+    ) -> JSONObject {
+        let writer = SampleLine(me: me)
+        func line(_ stored: StoredSample, seq: Int64?) -> [UInt8] {
+            var bytes: [UInt8] = []
+            writer.append(stored.sample, ingest: stored.ingest, seq: seq, to: &bytes)
+            return Array(bytes.dropLast())
+        }
+        func list(_ samples: [StoredSample]) -> [UInt8] {
+            Array("[".utf8) + Array(samples.map { line($0, seq: $0.seq) }.joined(separator: Array(",".utf8))) + Array("]".utf8)
+        }
+        var object = JSONObject()
+        object.set("quarantine", Int(entry.id))
+        object.set("state", entry.state)
+        object.set("rule", entry.rule)
+        object.set("place", entry.place)
+        object.set("frame", entry.frame)
+        object.set("sample", raw: line(entry.stored, seq: nil))
+        object.set("before", raw: list(before))
+        object.set("after", raw: list(after))
+        return object
+    }
+}

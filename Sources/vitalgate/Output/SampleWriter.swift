@@ -1,0 +1,140 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// Writes samples in the format asked for, as they come.
+struct SampleWriter {
+    private let format: Format
+    private let output: OutputBuffer
+    private let terminal: Terminal
+    private let unit: HealthModel.Unit?
+    private let zone: TimeZoneRules
+    private let me: String
+    private let line: SampleLine
+    private var bytes: [UInt8] = []
+    private var rows: [[String]] = []
+    private var conversions: [QuantityType: UnitConversion?] = [:]
+    private var started = false
+    private let csv = CSVWriter()
+
+    /// Rows of a table are laid out together, so many at a time.
+    private static let tableRows = 1000
+
+    init(context: CommandContext, unit: HealthModel.Unit?, zone: TimeZoneRules, me: String) {
+        format = context.format
+        output = context.streams.output
+        terminal = context.streams.outputTerminal
+        self.unit = unit
+        self.zone = zone
+        self.me = me
+        line = SampleLine(me: me)
+    }
+
+    static let columns = [
+        "uuid", "type", "value", "unit", "start", "end", "zone", "subject", "source.id", "source.name", "source.version",
+        "device.key",
+        "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware", "device.firmware",
+        "device.software",
+        "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group", "metadata", "ingest", "seq",
+    ]
+
+    mutating func write(_ stored: StoredSample) throws {
+        let sample = stored.sample
+        var value = sample.value
+        let conversion = conversion(of: sample.origin.type)
+        // In the unit that was measured in, the digits that were measured: there and back again may differ in the last one.
+        if let conversion { value = sample.unit.code == unit?.code ? sample.numeral.doubleValue : conversion(value) }
+        let unit = conversion == nil ? nil : unit
+        switch format {
+        case .ndjson:
+            line.append(
+                sample, ingest: stored.ingest, seq: stored.seq, value: value, unit: unit, to: &bytes)
+            if bytes.count > 32_768 { try flush() }
+        case .csv:
+            if !started { csv.append(row: Self.columns, to: &bytes) }
+            started = true
+            csv.append(row: cells(stored, value, unit), to: &bytes)
+            if bytes.count > 32_768 { try flush() }
+        case .table:
+            rows.append(row(sample, value, unit))
+            if rows.count >= Self.tableRows { try flush() }
+        }
+    }
+
+    mutating func finish() throws {
+        if format == .csv, !started { csv.append(row: Self.columns, to: &bytes) }
+        try flush()
+    }
+
+    private mutating func flush() throws {
+        if format == .table, !rows.isEmpty {
+            var table = TextTable(columns: [
+                .init("start", .left, minimumWidth: 25), .init("type"), .init("value", .decimal), .init("unit"), .init("source"),
+                .init("device"),
+            ])
+            for row in rows { table.append(row) }
+            rows.removeAll()
+            bytes += table.rendered(width: terminal.width, unicode: terminal.isUnicode).utf8
+        }
+        try output.write(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// To the unit asked for; nil where none was, or the type has no conversion to it.
+    private mutating func conversion(of type: QuantityType) -> UnitConversion? {
+        guard let unit else { return nil }
+        if let known = conversions[type] { return known }
+        let conversion = try? type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        conversions[type] = .some(conversion)
+        return conversion
+    }
+
+    private func row(_ sample: QuantitySample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
+        let device = sample.origin.device
+        return [
+            Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start)), sample.origin.type.id,
+            Readable.number(value),
+            Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,
+            device?.name ?? device?.model ?? device?.key ?? "",
+        ]
+    }
+
+    private func cells(_ stored: StoredSample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
+        let sample = stored.sample
+        let (source, device) = (sample.origin.source, sample.origin.device)
+        return [
+            stored.uuid.description, sample.origin.type.id, value.description, (unit ?? sample.origin.type.canonicalUnit).code,
+            sample.start.description, sample.end.description, sample.zone?.description ?? "",
+            sample.origin.subject == me ? "me" : sample.origin.subject, source.id, source.name, source.version ?? "",
+            device?.key ?? "",
+            device?.name ?? "", device?.manufacturer ?? "", device?.model ?? "", device?.serial ?? "", device?.hardware ?? "",
+            device?.firmware ?? "", device?.software ?? "", device?.udi ?? "", sample.numeral.text, sample.unit.code,
+            sample.timeOrigin.name, sample.received.description, sample.group.map(SampleLine.groupText) ?? "",
+            sample.metadata?.json ?? "{}", "\(stored.ingest)", "\(stored.seq)",
+        ]
+    }
+}
+
+extension Readable {
+    /// `2026-11-20 07:31:00 +01:00`, with a fraction where there is one.
+    static func local(_ instant: Instant, at offset: ZoneOffset) -> String {
+        var text = instant.wallTime(at: offset).description
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text.replacing("T", with: " ") + " " + offset.description
+    }
+
+    /// A unit's code; of a count what it counts: `steps` for `1{steps}`.
+    static func unit(_ unit: HealthModel.Unit) -> String {
+        unit.code.hasPrefix("1{") ? String(unit.code.dropFirst(2).dropLast()) : unit.code
+    }
+
+    /// A number for people: at most six digits behind the point, none that say nothing.
+    static func number(_ value: Double) -> String {
+        guard value.magnitude < 1e15 else { return value.description }
+        if value.rounded() == value { return "\(Int(value))" }
+        let rounded = (value * 1e6).rounded() / 1e6
+        let text = rounded.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}

@@ -1,0 +1,147 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import Profiles
+import SampleStore
+
+/// `migrate suggest`: what should be repaired, with the evidence and the command that shows the repair.
+struct SuspicionReport {
+    private let context: CommandContext
+
+    init(context: CommandContext) { self.context = context }
+
+    func run() throws {
+        let store = try context.openForReading()
+        let corrections = Corrections(library: try ProfileCommand.library(context), now: context.machine.now())
+        let pending = try corrections.pending(in: store)
+        let suspicions = try store.suspicions()
+        if context.format == .ndjson {
+            for (entry, plan) in pending { try context.streams.output.write(Self.object(entry, plan).line) }
+            for suspicion in suspicions { try context.streams.output.write(Self.object(suspicion, store).line) }
+            return
+        }
+        let zone = try context.zone()
+        var rows = pending.map { entry, plan in
+            [
+                "correction", entry.name, "", "", Readable.count(plan.repaired + plan.merged),
+                Repair.words(of: entry.request.repair.text), entry.note, "", Self.command(entry),
+            ]
+        }
+        rows += suspicions.map { suspicion in
+            let stretch = suspicion.stretch
+            func local(_ instant: Instant) -> String { String(Readable.local(instant, at: zone.offset(at: instant)).prefix(16)) }
+            return [
+                "unit", suspicion.series.type.id, local(stretch.from), local(stretch.to), Readable.count(stretch.count),
+                "\(stretch.taken.code) is \(stretch.fits.code)", Self.evidence(stretch), Self.confidence(stretch),
+                Self.command(suspicion, store),
+            ]
+        }
+        guard !rows.isEmpty else { return context.note("nothing looks wrong") }
+        let header = ["what", "of", "from", "to", "samples", "repair", "why", "confidence", "command"]
+        if context.format == .csv { return try TableOutput(context: context).write(header: header, rows: rows) }
+        // The command does not fit beside the rest.
+        try TableOutput(context: context).write(header: header.dropLast(), rows: rows.map { $0.dropLast() })
+        try context.streams.output.write("\n" + rows.compactMap(\.last).map { "\($0)\n" }.joined())
+    }
+
+    /// One line for a warning; no values.
+    static func sentence(_ suspicion: Suspicion) -> String {
+        let stretch = suspicion.stretch
+        return
+            "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) would fit far better in "
+            + "\(stretch.fits.code) than in \(stretch.taken.code) (confidence \(confidence(stretch))); 'vitalgate migrate suggest' tells more"
+    }
+
+    /// Never shown as certain.
+    private static func confidence(_ stretch: MisunitStretch) -> String {
+        Readable.number((min(stretch.confidence, 0.999) * 1000).rounded(.down) / 1000)
+    }
+
+    private static func evidence(_ stretch: MisunitStretch) -> String {
+        func number(_ value: Double) -> String { Readable.number((value * 10).rounded() / 10) }
+        let around = stretch.around.map { "; readings around: \(number($0))" } ?? ""
+        return "middle \(number(stretch.before)) would be \(number(stretch.after))\(around)"
+    }
+
+    /// What shows the repair; its instants have no need of a zone.
+    private static func command(_ suspicion: Suspicion, _ store: SampleStore) -> String {
+        let (stretch, series) = (suspicion.stretch, suspicion.series)
+        let end = Instant(microseconds: stretch.to.microseconds + 1)
+        var words = [
+            "vitalgate", "migrate", "plan", "--type", series.type.id, "--source", quoted(series.source), "--subject",
+            series.subject == store.subject ? "me" : series.subject, "--from", stretch.from.description, "--to", end.description,
+        ]
+        if !series.device.isEmpty { words += ["--device", quoted(series.device)] }
+        return (words + ["--read-as", quoted(stretch.fits.code), "--ambiguous"]).joined(separator: " ")
+    }
+
+    private static func command(_ entry: Corrections.Entry) -> String {
+        "vitalgate migrate plan --correction \(quoted(entry.name))"
+    }
+
+    /// For a shell, where it is needed.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "._-/:+%,".utf8.contains(byte)
+        }
+        return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
+    private static func object(_ entry: Corrections.Entry, _ plan: MigrationPlan) -> JSONObject {
+        var object = JSONObject()
+        object.set("kind", "correction")
+        object.set("correction", entry.name)
+        object.set("note", entry.note)
+        object.set("repair", entry.request.repair.text)
+        object.set("matched", plan.matched)
+        object.set("repaired", plan.repaired)
+        object.set("merged", plan.merged)
+        object.set("command", command(entry))
+        return object
+    }
+
+    private static func object(_ suspicion: Suspicion, _ store: SampleStore) -> JSONObject {
+        let (stretch, series) = (suspicion.stretch, suspicion.series)
+        var object = JSONObject()
+        object.set("kind", "unit")
+        object.set("type", series.type.id)
+        object.set("subject", series.subject == store.subject ? "me" : series.subject)
+        object.set("source", series.source)
+        object.set("device", series.device.isEmpty ? nil : series.device)
+        object.set("from", stretch.from.description)
+        object.set("to", stretch.to.description)
+        object.set("samples", stretch.count)
+        object.set("taken", stretch.taken.code)
+        object.set("fits", stretch.fits.code)
+        object.set("unit", series.type.canonicalUnit.code)
+        object.set("before", stretch.before)
+        object.set("after", stretch.after)
+        object.set("around", stretch.around)
+        object.set("evidence", stretch.evidence)
+        object.set("confidence", stretch.confidence)
+        object.set("command", command(suspicion, store))
+        return object
+    }
+}
+
+/// What the hub does about profiles' corrections when it starts: applies them where the configuration says so, else tells of them.
+struct CorrectionNotices {
+    let context: CommandContext
+
+    func atStart(_ store: SampleStore, _ library: ProfileLibrary) throws {
+        let corrections = Corrections(library: library, now: context.machine.now())
+        guard try context.configuration().appliesCorrections else {
+            for (entry, plan) in try corrections.pending(in: store) {
+                context.note(
+                    "info: correction \(entry.name) is pending for \(Readable.count(plan.repaired + plan.merged, "sample")); "
+                        + "'vitalgate migrate suggest' tells more")
+            }
+            return
+        }
+        for (entry, plan, migration) in try corrections.apply(to: store) {
+            context.note(
+                "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (migration \(migration))"
+            )
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// The program: its commands, and what becomes of their errors.
+enum Program {
+    static let version = "0.1.0"
+
+    /// Each command with what runs it. Help, completion and the manual page come from the same declarations.
+    static var commands: [any Command.Type] {
+        [
+            ImportCommand.self, DecodeCommand.self, QueryCommand.self, StatsCommand.self, ChangesCommand.self, IngestCommand.self,
+            DeleteCommand.self, RestoreCommand.self,
+            QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
+            StoreCommand.self,
+            RunCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
+        ]
+    }
+
+    static let specification = CommandSpecification(
+        name: "vitalgate",
+        summary: "A hub for health sensors: readings in, one clean store of samples, answers out.",
+        discussion: """
+            Vitalgate reads the files that health devices and apps export, keeps every reading once as a sample with HealthKit's meaning \
+            (type, value with unit, start and end, source, device, metadata), and answers questions about them.
+            """,
+        options: [
+            Option(names: ["--store"], value: "PATH", help: "The store; made where there is none.", completion: .file),
+            Option(names: ["--config"], value: "PATH", help: "The configuration file.", completion: .file),
+            Option(
+                names: ["--profiles"], value: "DIR", help: "Another folder of device profiles; the later one wins.",
+                repeating: true,
+                completion: .directory),
+        ],
+        subcommands: commands.map { $0.specification },
+        examples: [
+            Example("vitalgate import export.zip weight.csv", "Import what your phone and your scale exported."),
+            Example("vitalgate stats heartRate --every 1d", "Average, lowest and highest heart rate by day."),
+            Example("vitalgate query bodyMass --from 2026-01-01 --unit '[lb_av]'", "This year's weights in pounds."),
+        ])
+
+    static func run(_ arguments: [String], streams: StandardStreams) -> ExitCode {
+        do {
+            return try dispatch(arguments, streams: streams)
+        } catch {
+            let (message, code) = explain(error)
+            // A usage error begins with the command it speaks of.
+            if let message { streams.note(error is UsageError ? message : "vitalgate: \(message)") }
+            return code
+        }
+    }
+
+    private static func dispatch(_ arguments: [String], streams: StandardStreams) throws -> ExitCode {
+        let invocation = try specification.parse(arguments)
+        var code = ExitCode.success
+        switch invocation.action {
+        case .help:
+            try streams.output.write(specification.help(for: invocation.path, width: streams.outputTerminal.width ?? 80))
+        case .version:
+            try streams.output.write("vitalgate \(version)\n")
+        case .run:
+            let context = CommandContext(invocation: invocation, streams: streams, machine: .current())
+            guard let command = commands.first(where: { $0.specification.name == invocation.path.first }) else {
+                return .software
+            }
+            code = try command.run(context)
+        }
+        try streams.output.flush()
+        return code
+    }
+
+    /// What an error says to a person, and its exit code after sysexits.
+    static func explain(_ error: any Error) -> (message: String?, code: ExitCode) {
+        switch error {
+        case let error as UsageError: (error.description, error.exitCode)
+        case OutputError.closed: (nil, .success)
+        case let error as OutputError: (error.description, error.exitCode)
+        case let error as ConfigurationError: (error.description, .usage)
+        case let error as UnitError: (error.description, .dataError)
+        case let error as PredicateError: (error.description, .usage)
+        case let error as ProfileMatchError: (error.description, .dataError)
+        case let error as ProfileErrors: (error.description, .dataError)
+        case let error as StoreError: (error.description, exitCode(of: error))
+        case let error as SourceError:
+            (error.description, error.kind == .noInput ? .noInput : error.kind == .malformed ? .dataError : .ioError)
+        default: ("\(error)", .software)
+        }
+    }
+
+    private static func exitCode(of error: StoreError) -> ExitCode {
+        switch error.kind {
+        case .missing: .noInput
+        case .foreign, .newer, .corrupt, .invalid: .dataError
+        case .busy: .tryAgain
+        case .full, .readOnly, .inputOutput: .ioError
+        case .permission: .noPermission
+        case .defect: .software
+        }
+    }
+}
+
+/// One command of the program.
+protocol Command {
+    static var specification: CommandSpecification { get }
+    static func run(_ context: CommandContext) throws -> ExitCode
+}

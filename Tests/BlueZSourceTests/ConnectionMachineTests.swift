@@ -1,0 +1,360 @@
+import Testing
+
+@testable import BlueZSource
+
+/// Events in, commands out, on a clock that the test moves.
+struct ConnectionMachineTests {
+    typealias Machine = ConnectionMachine
+
+    static let rate = CharacteristicName(0x180D, 0x2A37)
+    static let location = CharacteristicName(0x180D, 0x2A38)
+    static let name = CharacteristicName(0x180A, 0x2A29)
+    static let clock = CharacteristicName(0x1805, 0x2A2B)
+
+    private struct Driver {
+        var machine: Machine
+        var now: Duration = .seconds(100)
+        init(_ description: DeviceDescription, memory: DeviceMemory = DeviceMemory(), random: Double = 1) {
+            machine = Machine(description, memory: memory, random: { random })
+        }
+        @discardableResult mutating func on(_ event: Machine.Event) -> [Machine.Command] { machine.handle(event, at: now) }
+        /// Moves the clock to where the machine wants it.
+        @discardableResult mutating func wait() -> [Machine.Command] {
+            now = max(now, machine.deadline ?? now)
+            return on(.tick)
+        }
+        /// Up to where steps begin.
+        mutating func link(_ names: Set<CharacteristicName> = [rate]) -> [Machine.Command] {
+            on(.start)
+            on(.seen)
+            on(.turn)
+            on(.connected)
+            return on(.resolved(names))
+        }
+        mutating func live() {
+            _ = link()
+            on(.finished(.subscribe(rate), .done))
+        }
+        /// All commands until no step is left, by granting everything.
+        mutating func steps(named first: [Machine.Command]) -> [Machine.Command] {
+            var commands = first
+            var all = first
+            while case .perform(let step)? = commands.last {
+                commands = on(.finished(step, .done))
+                all += commands
+            }
+            return all
+        }
+        /// What still has to be asked, by granting everything.
+        mutating func steps(_ first: [Machine.Command]) -> [Machine.Step] {
+            var commands = first
+            var steps: [Machine.Step] = []
+            while let step = commands.compactMap({ if case .perform(let step) = $0 { step } else { nil } }).first {
+                steps.append(step)
+                commands = on(.finished(step, .done))
+            }
+            return steps
+        }
+    }
+
+    private static func strap() throws -> DeviceDescription { try Bench.strap() }
+
+    @Test func theWayToALiveLink() throws {
+        var driver = Driver(try Self.strap())
+        #expect(driver.on(.start) == [])
+        #expect(driver.machine.state == .idle)
+        #expect(driver.on(.seen) == [.requestTurn])
+        #expect(driver.on(.turn) == [.connect])
+        #expect(driver.machine.state == .connecting)
+        #expect(driver.on(.connected) == [])
+        #expect(driver.machine.state == .resolving)
+        #expect(driver.on(.resolved([Self.rate, Self.name])) == [.releaseTurn, .perform(.information)])
+        #expect(driver.on(.finished(.information, .done)) == [.perform(.subscribe(Self.rate))])
+        #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [.observe(.worked)])
+        #expect(driver.machine.state == .live)
+        #expect(driver.machine.deadline == driver.now + .seconds(5))
+    }
+
+    /// The clock is read first and set last, after the records and their commit.
+    @Test func theOrderOfTheSteps() throws {
+        var meter = try Self.strap()
+        meter.subscriptions = []
+        meter.reads = [Self.location]
+        meter.recordAccess = .glucose
+        meter.clock = DeviceClock(isSet: true)
+        let access = RecordAccessDescription.glucose
+        let all: Set = [access.measurement, access.controlPoint, Self.clock, Self.name, Self.location]
+        var driver = Driver(meter)
+        let commands = driver.link(all)
+        #expect(
+            driver.steps(commands) == [
+                .information, .readClock, .read(Self.location), .subscribe(access.measurement), .subscribe(access.controlPoint),
+                .collect, .commit, .setClock,
+            ])
+        // Device Information is read once.
+        driver.on(.linkLost)
+        driver.wait()
+        driver.on(.seen)
+        driver.on(.turn)
+        driver.on(.connected)
+        #expect(driver.steps(driver.on(.resolved(all))).contains(.information) == false)
+    }
+
+    @Test func recordsThatWereNotCollectedKeepTheClock() throws {
+        var meter = try Self.strap()
+        meter.recordAccess = .glucose
+        meter.clock = DeviceClock(isSet: true)
+        let access = RecordAccessDescription.glucose
+        var driver = Driver(meter)
+        _ = driver.link([Self.rate, access.measurement, access.controlPoint, Self.clock])
+        for step in [
+            Machine.Step.readClock, .subscribe(Self.rate), .subscribe(access.measurement), .subscribe(access.controlPoint),
+        ] {
+            driver.on(.finished(step, .done))
+        }
+        #expect(driver.on(.finished(.collect, .failed(.other))) == [.perform(.commit)])
+        driver.on(.finished(.commit, .done))
+        #expect(driver.machine.state == .live)
+    }
+
+    @Test func backOffDoublesWithJitterUpToItsLimit() throws {
+        for (random, expected) in [
+            (1.0, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]), (0.0, [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 150, 150]),
+        ] {
+            var driver = Driver(try Self.strap(), random: random)
+            driver.on(.start)
+            driver.on(.seen)
+            for seconds in expected {
+                driver.on(.turn)
+                #expect(driver.on(.connectFailed(.absent)) == [.releaseTurn, .disconnect])
+                #expect(driver.machine.deadline == driver.now + .milliseconds(Int(seconds * 1000)))
+                driver.on(.seen)
+                #expect(driver.machine.state == .waiting)
+                driver.wait()
+                driver.on(.seen)
+                #expect(driver.machine.state == .queued)
+            }
+        }
+    }
+
+    @Test func anAbsentDeviceIsNotCalled() throws {
+        var driver = Driver(try Self.strap())
+        driver.on(.start)
+        driver.on(.seen)
+        driver.on(.turn)
+        driver.on(.connectFailed(.absent))
+        driver.now += .seconds(100)
+        #expect(driver.wait() == [])
+        #expect(driver.machine.state == .idle)
+        #expect(driver.on(.seen) == [.requestTurn])
+    }
+
+    /// Story 1: a Connect that never answers is ended, and the recovery hears of it; a step is the device's own.
+    @Test func whatIsNeverAnswered() throws {
+        var driver = Driver(try Self.strap())
+        driver.on(.start)
+        driver.on(.seen)
+        driver.on(.turn)
+        #expect(driver.machine.deadline == driver.now + .seconds(60))
+        #expect(driver.wait() == [.observe(.noAnswer), .releaseTurn, .disconnect])
+        driver = Driver(try Self.strap())
+        _ = driver.link()
+        #expect(driver.machine.deadline == driver.now + .seconds(35))
+        #expect(driver.wait() == [.disconnect])
+        #expect(driver.machine.state == .waiting)
+    }
+
+    @Test func servicesThatAreNeverResolvedAreToldOnce() throws {
+        var driver = Driver(try Self.strap())
+        for round in 0..<3 {
+            driver.on(.start)
+            driver.on(.seen)
+            driver.on(.turn)
+            driver.on(.connected)
+            let commands = driver.wait()
+            #expect(commands.contains(.tell(.notResolved)) == (round == 0))
+            #expect(commands.contains(.disconnect))
+            driver.wait()
+        }
+    }
+
+    /// Stories 5 and 6: resubscribe, then reconnect; further rounds come ever more slowly and are told once.
+    @Test func silence() throws {
+        var driver = Driver(try Self.strap())
+        driver.live()
+        var told = 0
+        var pauses: [Duration] = []
+        for _ in 0..<10 {
+            pauses.append((driver.machine.deadline ?? .zero) - driver.now)
+            #expect(driver.wait() == [.observe(.silent(.subscription)), .perform(.unsubscribe(Self.rate))])
+            #expect(driver.on(.finished(.unsubscribe(Self.rate), .done)) == [.perform(.subscribe(Self.rate))])
+            driver.on(.finished(.subscribe(Self.rate), .done))
+            let commands = driver.wait()
+            #expect(commands.suffix(2) == [.observe(.silent(.link)), .disconnect])
+            told += commands.contains(.tell(.silent)) ? 1 : 0
+            driver.wait()
+            driver.live()
+        }
+        #expect(told == 1)
+        #expect(pauses.first == .seconds(5))
+        #expect(pauses.last == .seconds(600))
+        driver.on(.frame)
+        #expect(driver.machine.deadline == driver.now + .seconds(5))
+    }
+
+    /// Story 12: a device that speaks when it has something to say is left alone for ever.
+    @Test func aQuietDeviceWithoutExpectationIsHealthy() throws {
+        var cuff = try Self.strap()
+        cuff.expectedInterval = nil
+        var driver = Driver(cuff)
+        driver.live()
+        #expect(driver.machine.deadline == nil)
+        driver.now += .seconds(86_400)
+        #expect(driver.on(.tick) == [])
+        #expect(driver.machine.state == .live)
+    }
+
+    /// Story 8: two tries, then a person; no loop. A bond made anew ends it.
+    @Test func aRefusedBond() throws {
+        var memory = DeviceMemory()
+        memory.hadGoodSession = true
+        var driver = Driver(try Self.strap(), memory: memory)
+        for attempt in 1...3 {
+            _ = driver.link()
+            let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.authentication)))
+            #expect(commands.contains(.disconnect))
+            #expect(commands.contains(.tell(.bondRefused)) == (attempt == 3))
+            driver.on(.linkLost)
+            if attempt < 3 { driver.wait() }
+        }
+        #expect(driver.machine.isBlocked)
+        #expect(driver.machine.deadline == nil)
+        for event in [Machine.Event.seen, .connected, .turn, .tick, .resolved([Self.rate])] { driver.on(event) }
+        #expect(driver.machine.isBlocked)
+        driver.on(.bonded)
+        #expect(driver.machine.state == .queued)
+    }
+
+    @Test func withoutABondAPersonIsAskedAtOnce() throws {
+        var driver = Driver(try Self.strap())
+        _ = driver.link()
+        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.authentication))) == [.tell(.needsPairing), .disconnect])
+        #expect(driver.machine.state == .blocked(.needsPairing))
+    }
+
+    /// Story 7: found in the table, not to be enabled: once more after a reconnection, then told, once.
+    @Test func aStaleTable() throws {
+        var driver = Driver(try Self.strap())
+        _ = driver.link()
+        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.stale))) == [.disconnect])
+        for round in 0..<3 {
+            driver.on(.linkLost)
+            driver.wait()
+            _ = driver.link()
+            let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.stale)))
+            #expect(commands.contains(.tell(.staleCache(Self.rate))) == (round == 0))
+            #expect(driver.machine.state == .waiting)
+        }
+        driver.wait()
+        driver.live()
+        #expect(driver.machine.state == .live)
+    }
+
+    @Test func inProgressIsTriedAgainAMomentLater() throws {
+        var driver = Driver(try Self.strap())
+        _ = driver.link()
+        for _ in 0..<3 {
+            #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.inProgress))) == [])
+            #expect(driver.wait() == [.perform(.subscribe(Self.rate))])
+        }
+        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.inProgress))).first == .tell(.notEnabled(Self.rate)))
+        #expect(driver.machine.state == .waiting)
+    }
+
+    @Test func missingCharacteristicsAreTold() throws {
+        var driver = Driver(try Self.strap())
+        for round in 0..<3 {
+            let commands = driver.steps(named: driver.link([Self.name]))
+            #expect(commands.contains(.tell(.missing(Self.rate))) == (round == 1))
+            driver.wait()
+        }
+    }
+
+    /// BlueZ connects bonded devices by itself: nobody asked, and the link is used all the same.
+    @Test(arguments: [0, 1, 2]) func aLinkThatNobodyAskedFor(events: Int) throws {
+        var driver = Driver(try Self.strap())
+        for event in [Machine.Event.start, .seen].prefix(events) { driver.on(event) }
+        driver.on(.connected)
+        #expect(driver.machine.state == (events == 0 ? .stopped : .resolving))
+    }
+
+    @Test func leavesWhenEverythingIsTold() throws {
+        var cuff = try Self.strap()
+        cuff.presence = .leave(quiet: .seconds(20), rest: .seconds(300))
+        var driver = Driver(cuff)
+        driver.live()
+        driver.now += .seconds(10)
+        driver.on(.frame)
+        #expect(driver.machine.deadline == driver.now + .seconds(20))
+        #expect(driver.wait() == [.disconnect])
+        #expect(driver.machine.state == .leaving)
+        driver.on(.linkLost)
+        // It still advertises; it is not called back before its rest is over.
+        #expect(driver.on(.seen) == [])
+        #expect(driver.machine.deadline == driver.now + .seconds(300))
+    }
+
+    @Test(arguments: [LinkFailure.notConnected, .unknownObject, .notReady]) func aLinkLostInTheMiddle(failure: LinkFailure) throws
+    {
+        var driver = Driver(try Self.strap())
+        _ = driver.link()
+        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(failure))) == [.disconnect])
+        #expect(driver.machine.state == .waiting)
+        #expect(driver.machine.subscribed.isEmpty)
+        // What comes late belongs to the past.
+        #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [])
+    }
+
+    @Test func accessDeniedWaitsForAPerson() throws {
+        var driver = Driver(try Self.strap())
+        driver.on(.start)
+        driver.on(.seen)
+        driver.on(.turn)
+        #expect(driver.on(.connectFailed(.accessDenied)) == [.releaseTurn, .tell(.accessDenied), .disconnect])
+        driver.on(.start)
+        #expect(driver.machine.state == .queued)
+    }
+
+    @Test func stopsFromEverywhere() throws {
+        var driver = Driver(try Self.strap())
+        driver.live()
+        #expect(driver.on(.stop).contains(.disconnect))
+        #expect(driver.machine.state == .stopped)
+        for event in [Machine.Event.seen, .turn, .connected, .tick, .frame, .linkLost, .resolved([Self.rate])] {
+            driver.on(event)
+        }
+        #expect(driver.machine.state == .stopped)
+    }
+
+    @Test func advertisersAreNeverConnected() throws {
+        var thermometer = try Self.strap()
+        thermometer.presence = .adverts
+        var driver = Driver(thermometer)
+        driver.on(.start)
+        #expect(driver.on(.seen) == [])
+    }
+
+    @Test(arguments: [
+        (BusError("org.bluez.Error.NotPermitted", "Not paired"), LinkFailure.authentication),
+        (BusError("org.bluez.Error.NotPermitted", "Read not permitted"), .other),
+        (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0a"), .stale),
+        (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0xfe"), .procedureRunning),
+        (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0x80"), .other),
+        (BusError("org.bluez.Error.Failed", "le-connection-abort-by-local"), .absent),
+        (BusError("org.bluez.Error.NotConnected"), .notConnected),
+        (BusError("org.freedesktop.DBus.Error.UnknownObject"), .unknownObject),
+        (BusError.timeout, .noAnswer),
+    ]) func failuresByTheirNames(error: BusError, failure: LinkFailure) {
+        #expect(LinkFailure(error) == failure)
+    }
+}

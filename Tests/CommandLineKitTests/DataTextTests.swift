@@ -1,0 +1,97 @@
+import CommandLineKit
+import Foundation
+import Testing
+
+struct DataTextTests {
+    @Test(arguments: [
+        (["a", "b"], "a,b\n"), (["a,b", "c"], "\"a,b\",c\n"), (["say \"x\""], "\"say \"\"x\"\"\"\n"),
+        (["a\nb", "c\r\nd", "e\rf"], "\"a\nb\",\"c\r\nd\",\"e\rf\"\n"), (["=1+1", "+1", "-0.4", "@x"], "=1+1,+1,-0.4,@x\n"),
+        (["", ""], ",\n"), ([""], "\"\"\n"), ([], "\n"), ([" a "], " a \n"), (["Größe 体温"], "Größe 体温\n"),
+    ])
+    func csvIsQuotedWhereNeeded(row: [String], expected: String) {
+        var buffer: [UInt8] = []
+        CSVWriter().append(row: row, to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == expected)
+    }
+
+    @Test func csvMayEndLinesAsOnTheWire() {
+        var buffer: [UInt8] = []
+        let writer = CSVWriter(lineEnding: .carriageReturnLineFeed)
+        writer.append(row: ["a"], to: &buffer)
+        writer.append(row: [""], to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == "a\r\n\"\"\r\n")
+    }
+
+    @Test(arguments: [
+        ("", #""""#), ("a\"b\\c/d", #""a\"b\\c/d""#), ("\n\r\t\u{8}\u{C}\0", #""\n\r\t\u0008\u000c\u0000""#),
+        ("\u{1B}[2J\u{7F}\u{9B}", #""\u001b[2J\u007f\u009b""#), ("\u{2028}\u{2029}", #""\u2028\u2029""#),
+        ("Größe 体温 🩺", #""Größe 体温 🩺""#), ("a\r\nb", #""a\r\nb""#), ("e\u{301}", "\"e\u{301}\""),
+    ])
+    func jsonStringsAreEscaped(text: String, expected: String) throws {
+        var buffer: [UInt8] = []
+        JSONText.append(string: text, to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == expected)
+        let read = try JSONSerialization.jsonObject(with: Data(buffer), options: .fragmentsAllowed) as? String
+        #expect(read.map { Array($0.unicodeScalars) } == Array(text.unicodeScalars))
+    }
+
+    @Test(
+        arguments: [
+            (37, "37.0"), (-0.0, "-0.0"), (0.1, "0.1"), (36.65, "36.65"), (1e16, "1e+16"), (.leastNonzeroMagnitude, "5e-324"),
+            (1e-7, "1e-07"),
+            (.nan, "null"), (.infinity, "null"), (-.infinity, "null"), (1.7976931348623157e308, "1.7976931348623157e+308"),
+        ] as [(Double, String)])
+    func jsonNumbersAreShortest(number: Double, expected: String) throws {
+        var buffer: [UInt8] = []
+        JSONText.append(number: number, to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == expected)
+        guard number.isFinite else { return }
+        let read = try JSONSerialization.jsonObject(with: Data(buffer), options: .fragmentsAllowed) as? Double
+        #expect(read == number)
+    }
+
+    @Test func jsonWholeNumbersAndTruth() {
+        var buffer: [UInt8] = []
+        JSONText.append(integer: UInt64.max, to: &buffer)
+        JSONText.append(boolean: true, to: &buffer)
+        JSONText.append(boolean: false, to: &buffer)
+        #expect(String(decoding: buffer, as: UTF8.self) == "18446744073709551615truefalse")
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_234_567, "1.2 MB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
+            (-2048, "-2.0 kB"), (.max, "9.2 EB"), (.min, "-9.2 EB"),
+        ] as [(Int, String)])
+    func bytes(count: Int, expected: String) {
+        #expect(Readable.bytes(count) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-123_456, "-123,456"),
+            (.min, "-9,223,372,036,854,775,808"),
+        ] as [(Int, String)])
+    func counts(count: Int, expected: String) {
+        #expect(Readable.count(count) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (3, 2_000_000_000, "1.5/s"), (24_690, 2_000_000_000, "12,345/s"), (995, 100_000_000_000, "10/s"), (5, 0, "–"),
+            (0, 1, "0.0/s"), (.max, 1, "–"),
+        ] as [(Int, UInt64, String)])
+    func rates(count: Int, nanoseconds: UInt64, expected: String) {
+        #expect(Readable.rate(count, inNanoseconds: nanoseconds) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 ms"), (850_400_000, "850 ms"), (999_600_000, "1.0 s"), (3_400_000_000, "3.4 s"), (59_949_000_000, "59.9 s"),
+            (59_960_000_000, "1 min 00 s"), (125_000_000_000, "2 min 05 s"), (3_720_000_000_000, "1 h 02 min"),
+            (273_600_000_000_000, "3 d 04 h"), (.max, "213503 d 23 h"),
+        ] as [(UInt64, String)])
+    func durations(nanoseconds: UInt64, expected: String) {
+        #expect(Readable.duration(nanoseconds: nanoseconds) == expected)
+    }
+}

@@ -1,0 +1,197 @@
+import HealthModel
+import Pipeline
+import Testing
+
+@testable import FileSource
+
+@Suite struct AppleHealthInterpreterTests {
+    @Test func countsTypesThatAreNoQuantities() {
+        let types = [
+            "HKCategoryTypeIdentifierSleepAnalysis": "category", "HKDataTypeSleepDurationGoal": "dataType",
+            "HKCorrelationTypeIdentifierFood": "correlation", "HKQuantityTypeIdentifierOfTheFuture": "unknownType",
+            "heartRate": "unknownType", "Something": "unknownType",
+        ]
+        for (type, kind) in types {
+            // Whatever else is wrong with it does not matter then.
+            let export = ImportedExport(elements: record(type: type, unit: nil, value: "HKCategoryValueX", start: "?"))
+            #expect(export.skipped == [kind])
+            #expect(export.refused.isEmpty)
+        }
+    }
+
+    @Test func readsTimesWithTheirOffset() {
+        let cases: [(String, String, String)] = [
+            ("2025-10-20 06:00:00 -0500", "2025-10-20T11:00:00.000000Z", "-05:00"),
+            ("2024-02-29 23:59:59 +0545", "2024-02-29T18:14:59.000000Z", "+05:45"),
+            ("1999-12-31 23:59:59 +0000", "1999-12-31T23:59:59.000000Z", "+00:00"),
+        ]
+        for (text, instant, offset) in cases {
+            let reading = ImportedExport(elements: record(start: text, end: text)).readings.first
+            guard case .instants(let start, let end, let zone) = reading?.time else {
+                Issue.record("no instants for \(text)")
+                continue
+            }
+            #expect(start.description == instant)
+            #expect(end == start)
+            #expect(zone?.description == offset)
+        }
+        // The day and the offset that are remembered are those of the text before, each by itself.
+        var time = ExportTime()
+        for text in cases.flatMap({ [$0.0, cases[0].0, $0.0] }) {
+            let moment = try? Array(text.utf8).withUnsafeBytes { try time.read($0) }
+            #expect(moment?.instant == (try? Timestamp(iso8601: text))?.instant)
+        }
+    }
+
+    @Test func refusesTimesThatNeedGuessing() {
+        let localised = ["2025-10-20 6:00:00\u{202F}AM -0500", "2025-10-20 06:00:00 AM -0500", "20/10/2025 06:00:00 -0500"]
+        let malformed = [
+            "2025-10-20", "2025-10-20 06:00:00", "2025-10-20 06:00:00 EST", "2025-10-20T06:00:00 -0500",
+            "2025-10-20 06.00.00 -0500", "20.10.2025 06:00:00 -0500",
+            "2025-10-20 0x:00:00 -0500", "2025-10-20 06:00:00 -0:00", "2025-10-20 06:00:00  0500",
+        ]
+        let impossible = [
+            "2025-02-29 06:00:00 -0500", "2025-10-20 24:00:00 -0500", "2025-10-20 06:60:00 -0500", "2025-13-20 06:00:00 -0500",
+        ]
+        let cases = [(localised, "manner of a country"), (malformed, "is not written as"), (impossible, "does not exist")]
+        for (texts, reason) in cases {
+            for text in texts {
+                let export = ImportedExport(elements: record(start: text) + record(end: text))
+                #expect(export.readings.isEmpty, "\(text)")
+                #expect(export.refused.count == 2)
+                #expect(export.refused.allSatisfy { $0.contains(reason) && !$0.contains("2025") }, "\(text)")
+            }
+        }
+        #expect(ImportedExport(elements: record(end: nil)).refused == ["the record's end is missing"])
+    }
+
+    @Test func refusesValuesThatNeedGuessing() {
+        let cases: [(String?, String?, String)] = [
+            ("12,3", "kg", "comma"), ("1,024", "count", "comma"), ("", "kg", "has no value"), (nil, "kg", "has no value"),
+            ("sixty", "kg", "not a number"), ("NaN", "kg", "not a number"), ("60", nil, "has no unit"), ("60", "", "has no unit"),
+            ("60", "furlong", "not a HealthKit unit"), ("60", String(repeating: "k", count: 500), "longer than any unit"),
+        ]
+        for (value, unit, reason) in cases {
+            let export = ImportedExport(elements: record(unit: unit, value: value) + record())
+            #expect(export.readings.count == 1)
+            #expect(export.refused.count == 1)
+            #expect(export.refused.first?.contains(reason) == true)
+            #expect(export.refused.first?.contains("sixty") == false)
+        }
+        let kept = ImportedExport(elements: record(value: "98.60") + record(value: "-0.5") + record(value: "5.7e-05"))
+        #expect(kept.readings.map(\.numeral.text) == ["98.60", "-0.5", "5.7e-05"])
+    }
+
+    @Test func readsHealthKitsUnits() {
+        let units = [
+            "count/min": "/min", "%": "1", "mL/min·kg": "mL/min/kg", "mmol&lt;180.1558800000541&gt;/L": "mmol/L",
+            "degF": "[degF]", "Cal": "kcal", "fl_oz_us": "[foz_us]", "lb": "[lb_av]",
+        ]
+        for (text, code) in units {
+            #expect(ImportedExport(elements: record(unit: text)).readings.first?.unit.code == code)
+        }
+    }
+
+    @Test func cleansNames() {
+        let names = [
+            "Eva’s\u{A0}Apple\u{202F}Watch", " Eva’s Apple Watch\u{0B}", "Eva’s Apple Watch\u{85}", "Eva’s&#10;Apple&#9;Watch",
+        ]
+        let export = ImportedExport(elements: names.map { record(source: $0, version: " 10.1\u{A0}") }.joined())
+        #expect(Set(export.readings.map(\.origin.source.id)) == ["apple-health/Eva’s Apple Watch"])
+        #expect(Set(export.readings.map(\.origin.seriesKey)).count == 1)
+        let shown = [names[0]] + Array(repeating: "Eva’s Apple Watch", count: 3)
+        #expect(export.readings.map(\.origin.source.name) == shown)
+        #expect(Set(export.readings.map(\.origin.source.version)) == ["10.1"])
+        #expect(ImportedExport(elements: record(version: nil)).readings.first?.origin.source.version == nil)
+    }
+
+    /// Story 29: a device string that holds a memory address makes one phone 73 sources.
+    @Test func onePhoneIsOneDevice() {
+        let texts = (0..<73).map { number in
+            "&lt;&lt;HKDevice: 0x28\(String(number * 64 + 4096, radix: 16))&gt;, name:iPhone, manufacturer:Apple Inc., "
+                + "model:iPhone, hardware:iPhone14,2, software:17.\(number % 3)&gt;"
+        }
+        let readings = ImportedExport(elements: texts.map { record(device: $0) }.joined()).readings
+        #expect(readings.count == 73)
+        #expect(Set(readings.map { $0.origin.device?.key }) == ["Apple Inc.|iPhone|iPhone14,2"])
+        #expect(Set(readings.map(\.origin.seriesKey)).count == 1)
+        #expect(Set(readings.map { ObjectIdentifier($0.origin) }).count == 3)
+        #expect(readings.first?.origin.device?.software == "17.0")
+    }
+
+    @Test func readsDevices() {
+        func device(_ text: String) -> Device? { Device(healthKitDescription: Array(text.utf8)) }
+        #expect(
+            device("<<HKDevice: 0x1>, name:A, B: C, manufacturer:M, model:O:P, hardware:Watch6,2, firmware:1, software:2>")
+                == Device(
+                    key: "M|O:P|Watch6,2", name: "A, B: C", manufacturer: "M", model: "O:P", hardware: "Watch6,2", firmware: "1",
+                    software: "2"))
+        #expect(
+            device("<<HKDevice: 0xAb>, name:H10, manufacturer:Polar, localIdentifier:7F-1, creation date:2023-01-01 00:00:00>")
+                == Device(key: "Polar|||7F-1", name: "H10", manufacturer: "Polar"))
+        #expect(device("<<HKDevice: 0x1>, name:Cuff, UDIDeviceIdentifier:(01)0>")?.key == "|||(01)0")
+        #expect(device("<<HKDevice: 0x1>, name:Ring>") == Device(key: "Ring", name: "Ring"))
+        #expect(device("<<HKDevice: 0x1>, name:A\u{A0}B>")?.name == "A B")
+        #expect(device("<<HKDevice: 0x1>, creation date:2023-01-01 00:00:00 +0000>") == nil)
+        #expect(device("<<HKDevice: 0x1>") == nil)
+        #expect(device("") == nil)
+        #expect(device("Some meter") == Device(key: "Some meter", name: "Some meter"))
+        #expect(device("<<HKDevice: 0xZ>, name:A>")?.key == "<<HKDevice: 0xZ>, name:A>")
+    }
+
+    @Test func pressuresOfOneMeasurementShareAGroup() {
+        func pressure(_ type: String, _ time: String, source: String = "Cuff") -> String {
+            record(type: "HKQuantityTypeIdentifierBloodPressure" + type, unit: "mmHg", source: source, start: time, end: time)
+        }
+        let (first, second) = ("2025-10-20 06:00:00 -0500", "2025-10-20 06:01:00 -0500")
+        let groups = ImportedExport(
+            elements: [
+                pressure("Systolic", first), record(), pressure("Diastolic", first), pressure("Systolic", second),
+                pressure("Systolic", first, source: "Other"), pressure("Diastolic", "2025-10-20 13:00:00 +0200"),
+            ].joined()
+        ).readings.map(\.group)
+        #expect(groups[0] != .none)
+        #expect(groups[0] == groups[2])
+        #expect(groups[0] == groups[5])
+        #expect(groups[1] == .none)
+        #expect(Set(groups).count == 4)
+        // For ever the same: FNV-1a over "apple-health/Cuff\n\n" and twice 1760958000000000.
+        var hash = FNV()
+        for byte in Array("apple-health/Cuff\n\n".utf8) { hash.combine(byte) }
+        for _ in 0..<2 { hash.combine(Int64(1_760_958_000_000_000)) }
+        #expect(groups[0] == .shared(hash.value & 0x3FFF_FFFF_FFFF_FFFF))
+        #expect(Array("foobar".utf8).withUnsafeBytes { FNV.hash($0) } == 0x8594_4171_F739_67E8)
+    }
+
+    @Test func keepsMetadataOnce() {
+        let said = entry("HKWasUserEntered", "1") + entry("com.example.note", "a &lt; b")
+        let readings = ImportedExport(
+            elements: record(content: said) + record(value: "61", content: said) + record(content: entry("HKWasUserEntered", "0"))
+                + record()
+        ).readings
+        #expect(readings[0].metadata?.json == #"{"com.example.note":"a < b","wasUserEntered":true}"#)
+        #expect(readings[0].metadata === readings[1].metadata)
+        #expect(readings[2].metadata?["wasUserEntered"] == .boolean(false))
+        #expect(readings[3].metadata == nil)
+    }
+
+    @Test func takesTheSyncIdentifierForTheRecordsOwn() {
+        let identifier = entry("HKMetadataKeySyncIdentifier", "a-1")
+        let version = entry("HKMetadataKeySyncVersion", "3")
+        let readings = ImportedExport(
+            elements: [
+                record(content: identifier + entry("HKWasUserEntered", "1") + version), record(content: version + identifier),
+                record(content: identifier), record(content: identifier + entry("HKMetadataKeySyncVersion", "latest")),
+            ].joined()
+        ).readings
+        #expect(readings[0].record == RecordIdentifier(id: "a-1", version: 3))
+        #expect(readings[0].metadata?.json == #"{"wasUserEntered":true}"#)
+        #expect(readings[1].record == RecordIdentifier(id: "a-1", version: 3))
+        #expect(readings[1].metadata == nil)
+        // The two only mean something together; one alone is kept as what it is.
+        #expect(readings[2].record == nil)
+        #expect(readings[2].metadata?.entries.count == 1)
+        #expect(readings[3].record == nil)
+        #expect(readings[3].metadata?.entries.count == 2)
+    }
+}

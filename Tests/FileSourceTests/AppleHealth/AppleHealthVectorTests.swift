@@ -1,0 +1,146 @@
+import FoundationEssentials
+import HealthModel
+import Pipeline
+import Testing
+
+@testable import FileSource
+
+/// Three exports with what other programs read from them.
+@Suite struct AppleHealthVectorTests {
+    struct Expected: Decodable {
+        struct Sample: Decodable {
+            var row: Int
+            var code: String
+            var value: Double
+            var unit: String
+            var time: String
+            var endTime: String?
+            var offset: String
+            var source: String
+            var motionContext: String?
+            var meal: String?
+            var userEntered: Bool?
+            var panel: String?
+        }
+        struct Skipped: Decodable {
+            var row: Int
+            var reason: String
+        }
+        var samples: [Sample]
+        var skipped: [Skipped]
+    }
+
+    static func expected(_ name: String) throws -> Expected {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Expected.self, from: Data(try testFile(name + ".xml.expected.json").bytes))
+    }
+
+    static let types = [
+        "heart_rate": "heartRate", "resting_heart_rate": "restingHeartRate", "respiratory_rate": "respiratoryRate",
+        "weight": "bodyMass", "body_temperature": "bodyTemperature", "spo2": "oxygenSaturation",
+        "body_fat": "bodyFatPercentage", "glucose": "bloodGlucose", "steps": "stepCount",
+        "active_energy": "activeEnergyBurned", "height": "height", "hrv_sdnn": "heartRateVariabilitySDNN",
+        "distance": "distanceWalkingRunning", "vo2max": "vo2Max", "water_intake": "dietaryWater", "bmi": "bodyMassIndex",
+        "systolic": "bloodPressureSystolic", "diastolic": "bloodPressureDiastolic",
+    ]
+
+    @Test(arguments: ["apple_health_0", "apple_health_1", "apple_health_2"])
+    func readsAsOthersDo(name: String) throws {
+        check(ImportedExport(path: try testFile(name + ".xml").path), against: try Self.expected(name))
+    }
+
+    /// The same from a ZIP as a phone makes it, the file's name in its own language and the CDA document before it.
+    @Test func readsTheArchive() throws {
+        check(ImportedExport(path: try testFile("apple_health_0.zip").path), against: try Self.expected("apple_health_0"))
+    }
+
+    func check(_ export: ImportedExport, against expected: Expected) {
+        #expect(export.error == nil)
+        #expect(export.refused.isEmpty)
+        let readings = Dictionary(uniqueKeysWithValues: export.readings.map { ($0.place.number, $0) })
+        #expect(export.records == expected.samples.count + expected.skipped.count)
+        for sample in expected.samples {
+            guard let reading = readings[sample.row] else {
+                Issue.record("no reading at record \(sample.row)")
+                continue
+            }
+            check(reading, against: sample)
+            #expect(reading.repeats == nil)
+        }
+        var groups: [UInt64: Set<String>] = [:]
+        for reading in export.readings {
+            if case .shared(let group) = reading.group { groups[group, default: []].insert(reading.origin.type.id) }
+        }
+        #expect(groups.count * 2 == expected.samples.filter { $0.panel == "blood_pressure" }.count)
+        #expect(groups.values.allSatisfy { $0 == ["bloodPressureSystolic", "bloodPressureDiastolic"] })
+        for skipped in expected.skipped {
+            switch skipped.reason {
+            case "category, not a quantity":
+                #expect(readings[skipped.row] == nil)
+            case "repeated inside Correlation":
+                #expect(readings[skipped.row]?.repeats == SkipKind("correlationRecord"))
+            default:
+                // An exact repeat of the record before it; the store finds it by its identity.
+                #expect(readings[skipped.row]?.origin == readings[skipped.row - 1]?.origin)
+                #expect(readings[skipped.row]?.time == readings[skipped.row - 1]?.time)
+                #expect(readings[skipped.row]?.numeral == readings[skipped.row - 1]?.numeral)
+            }
+        }
+        #expect(export.skipped.sorted() == ["category", "correlation", "correlation", "workout"])
+        #expect(Set(export.readings.compactMap(\.origin.device?.key)) == ["Apple Inc.|Watch|Watch6,2"])
+    }
+
+    func check(_ reading: Reading, against sample: Expected.Sample) {
+        #expect(reading.origin.type.id == Self.types[sample.code])
+        #expect(reading.origin.source.name == sample.source)
+        #expect(reading.origin.source.id == "apple-health/" + String(sample.source.map { $0 == "\u{A0}" ? " " : $0 }))
+        // HealthKit's percent is the ratio.
+        let factor = sample.unit == "%" ? 100.0 : 1
+        #expect(abs(reading.numeral.doubleValue * factor - sample.value) <= 1e-9 * abs(sample.value))
+        #expect(reading.unit == (try? Unit(ucum: sample.unit == "%" ? "1" : sample.unit)) || sample.code == "glucose")
+        #expect(reading.unit.code == (sample.unit == "%" ? "1" : sample.unit))
+        guard case .instants(let start, let end, let offset?) = reading.time else {
+            Issue.record("no instants at \(reading.place)")
+            return
+        }
+        #expect(offset.description == sample.offset)
+        #expect(start.wallTime(at: offset).description.hasPrefix(sample.time))
+        #expect(end.wallTime(at: offset).description.hasPrefix(sample.endTime ?? sample.time))
+        let metadata = reading.metadata
+        #expect(metadata?["wasUserEntered"] == sample.userEntered.map { .boolean($0) })
+        #expect(metadata?["bloodGlucoseMealTime"] == sample.meal.map { .string($0) })
+        if let context = sample.motionContext {
+            #expect(metadata?["heartRateMotionContext"] == .string(context == "not_set" ? "notSet" : context))
+        }
+        if sample.code == "hrv_sdnn" { #expect(metadata?["instantaneousBeats"]?.json == "2") }
+    }
+
+    /// Cut anywhere, an export gives the records that are whole, then an error; uncut, no error.
+    @Test(arguments: ["apple_health_0.xml", "apple_health_1.xml", "apple_health_2.xml"])
+    func deliversWholeRecordsOfACutFile(name: String) throws {
+        let bytes = try testFile(name).bytes
+        let ends = Self.recordEnds(bytes)
+        for cut in stride(from: 0, to: bytes.count - 14, by: 211) {
+            let export = ImportedExport(bytes[..<cut])
+            #expect(export.records == ends.filter { $0 <= cut }.count, "cut at \(cut)")
+            #expect(export.error?.kind == .malformed, "cut at \(cut)")
+        }
+    }
+
+    /// The offsets behind each record, found without a parser.
+    static func recordEnds(_ bytes: [UInt8]) -> [Int] {
+        var ends: [Int] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index...].starts(with: "<Record ".utf8) {
+                while bytes[index] != UInt8(ascii: ">") { index += 1 }
+                if bytes[index - 1] == UInt8(ascii: "/") { ends.append(index + 1) }
+            } else if bytes[index...].starts(with: "</Record>".utf8) {
+                ends.append(index + 9)
+            }
+            index += 1
+        }
+        return ends
+    }
+}

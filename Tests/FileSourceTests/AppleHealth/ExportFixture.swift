@@ -1,0 +1,100 @@
+import Glibc
+import HealthModel
+import Pipeline
+
+@testable import FileSource
+
+/// What came of reading an export: each frame in order, and how it ended.
+struct ImportedExport {
+    enum Event {
+        case reading(Reading)
+        case skipped(String)
+        case refused(String)
+    }
+
+    var events: [(place: Place, event: Event)] = []
+    var error: SourceError?
+    let registry = OriginRegistry(subject: "me")
+
+    /// Reads a file.
+    init(path: String, limits: ZipArchive.Limits = ZipArchive.Limits()) {
+        let source = AppleHealthExportSource(path: path, received: Instant(seconds: 1_800_000_000), limits: limits)
+        let interpreter = AppleHealthInterpreter(registry: registry)
+        do {
+            try source.forEachFrame { frame in
+                var readings: [Reading] = []
+                do throws(Refusal) {
+                    switch try interpreter.interpret(frame, into: &readings) {
+                    case .readings: events += readings.map { ($0.place, .reading($0)) }
+                    case .skipped(let kind): events.append((frame.place, .skipped(kind.name)))
+                    case .notData: break
+                    }
+                } catch {
+                    events.append((error.place, .refused(error.reason)))
+                }
+            }
+        } catch {
+            self.error = error as? SourceError ?? SourceError(.inputOutput, "not a source's error: \(error)")
+        }
+    }
+
+    /// Reads bytes, by way of a file.
+    init(_ bytes: some Collection<UInt8>, limits: ZipArchive.Limits = ZipArchive.Limits()) {
+        let file = TemporaryFile(bytes)
+        self.init(path: file.path, limits: limits)
+    }
+
+    /// Reads these elements in an export of one line before them.
+    init(elements: String) { self.init("<HealthData locale=\"en_US\">\n\(elements)\n</HealthData>\n".utf8) }
+
+    var readings: [Reading] { events.compactMap { if case .reading(let reading) = $0.event { reading } else { nil } } }
+    var skipped: [String] { events.compactMap { if case .skipped(let kind) = $0.event { kind } else { nil } } }
+    var refused: [String] { events.compactMap { if case .refused(let reason) = $0.event { reason } else { nil } } }
+    var records: Int { Set(events.filter { $0.place.kind == .record }.map(\.place.number)).count }
+}
+
+/// A file that is gone when nobody needs it.
+final class TemporaryFile {
+    let path: String
+
+    init(_ bytes: some Collection<UInt8>) {
+        var template = Array("/tmp/vitalgate-test-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let content = Array(bytes)
+        var written = 0
+        while written < content.count {
+            let count = content[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count <= 0 { break }
+            written += count
+        }
+        close(descriptor)
+    }
+
+    deinit { unlink(path) }
+}
+
+/// A file of `Files/`.
+func testFile(_ name: String) throws -> (path: String, bytes: [UInt8]) {
+    let path = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Files/" + name
+    let input = try FileInput(path: path)
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = try bytes.withUnsafeMutableBytes { try input.fill($0) }
+    return (path, Array(bytes[..<count]))
+}
+
+/// A Record element; what is `nil` is left out.
+func record(
+    type: String? = "HKQuantityTypeIdentifierHeartRate", unit: String? = "count/min", value: String? = "60",
+    source: String = "Watch", version: String? = "10.1", device: String? = nil, start: String? = "2025-10-20 06:00:00 -0500",
+    end: String? = "2025-10-20 06:00:00 -0500", content: String = ""
+) -> String {
+    let attributes: [(String, String?)] = [
+        ("type", type), ("sourceName", source), ("sourceVersion", version), ("device", device), ("unit", unit),
+        ("creationDate", "2025-10-20 06:06:00 -0500"), ("startDate", start), ("endDate", end), ("value", value),
+    ]
+    let text = attributes.compactMap { name, value in value.map { " \(name)=\"\($0)\"" } }.joined()
+    return content.isEmpty ? "<Record\(text)/>" : "<Record\(text)>\(content)</Record>"
+}
+
+func entry(_ key: String, _ value: String) -> String { "<MetadataEntry key=\"\(key)\" value=\"\(value)\"/>" }

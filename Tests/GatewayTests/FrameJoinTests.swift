@@ -1,0 +1,127 @@
+import HealthModel
+import Testing
+
+@testable import SampleStore
+
+/// What one frame of a device says of the readings of another.
+@Suite struct FrameJoinTests {
+    private func metadata(_ bench: RadioBench) throws -> [String?] {
+        try bench.samples().map { $0.sample.metadata?.json }
+    }
+
+    @Test func whereAStrapSits() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-heart-rate")
+        bench.hear("gatt:2A37", [0x00, 60])
+        bench.hear("gatt:2A38", [1], after: .seconds(1))
+        // With the time between two beats, which HealthKit knows no place for.
+        bench.hear("gatt:2A37", [0x10, 61, 0x00, 0x04], after: .seconds(1))
+        bench.hear("gatt:2A38", [2], after: .seconds(1))
+        bench.hear("gatt:2A37", [0x00, 62], after: .seconds(1))
+        // A place of the future is none.
+        bench.hear("gatt:2A38", [200], after: .seconds(1))
+        bench.hear("gatt:2A37", [0x00, 63], after: .seconds(1))
+        try bench.stop()
+        let found = try bench.samples().map { "\($0.sample.origin.type.id) \($0.sample.metadata?.json ?? "")" }
+        #expect(
+            found.sorted() == [
+                "heartRate ", "heartRate ", #"heartRate {"heartRateSensorLocation":"chest"}"#,
+                #"heartRate {"heartRateSensorLocation":"wrist"}"#, "heartbeatInterval ",
+            ])
+    }
+
+    /// What the measurement itself says counts.
+    @Test func whereAThermometerSits() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        bench.hear("gatt:2A1D", [6])
+        bench.hear("gatt:2A1C", [0x00, 0x6D, 0x01, 0x00, 0xFF])
+        bench.hear("gatt:2A1C", [0x04, 0x6D, 0x01, 0x00, 0xFF, 3], after: .seconds(1))
+        try bench.stop()
+        #expect(
+            try metadata(bench) == [
+                #"{"bodyTemperatureSensorLocation":"mouth"}"#, #"{"bodyTemperatureSensorLocation":"ear"}"#,
+            ])
+    }
+
+    /// A context goes with the measurement of its record, and with no other.
+    @Test func mealsOfGlucose() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks()
+        // Before a meal, taken in a laboratory; 12 g for lunch has no key.
+        bench.hear("gatt:2A34", [0x07, 7, 0, 3, 0x0C, 0xD0, 1, 0x53])
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true)
+        // Fasting is neither before nor after a meal.
+        bench.hear("gatt:2A34", [0x02, 8, 0, 3])
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 8), continues: true)
+        bench.hear("gatt:2A34", [0x02, 9, 0, 2])
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 10))
+        try bench.stop()
+        let samples = try bench.samples().map(\.sample)
+        #expect(try bench.store.account(of: 1)?.skipped == ["glucose-context": 3])
+        // The three are one measurement, as its time and value say: what was stored first stays.
+        #expect(samples.count == 1)
+        #expect(samples[0].metadata?["bloodGlucoseMealTime"] == .string("preprandial"))
+        #expect(samples[0].metadata?["wasTakenInLab"] == .boolean(true))
+    }
+
+    @Test func contextsOfOtherRecords() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.hear("gatt:2A34", [0x02, 9, 0, 2])
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 10))
+        try bench.stop()
+        #expect(try bench.samples().first?.sample.metadata?["bloodGlucoseMealTime"] == nil)
+    }
+
+    /// A weighing that takes two frames is one: the second has the time and the user of the first.
+    @Test func aWeighingInTwoFrames() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-body-composition")
+        bench.hear("gatt:2A9C", [0x06, 0x10, 0xF5, 0x00, 0xEA, 0x07, 11, 20, 6, 0, 0, 2])
+        bench.hear("gatt:2A9C", [0x00, 0x14, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
+        // Whole ones are what they say.
+        bench.hear("gatt:2A9C", [0x00, 0x04, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
+        try bench.stop()
+        let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
+        #expect(samples.map(\.origin.type.id) == ["bodyFatPercentage", "bodyMass", "bodyMass"])
+        #expect(samples[0].start == samples[1].start)
+        #expect(samples[1].metadata?.json == #"{"userIndex":2}"#)
+        #expect(samples[2].metadata == nil)
+        #expect(samples[2].timeOrigin == .receipt)
+    }
+
+    /// A sensor that keeps its packet's number has measured nothing new, however long it says so; another number is another measurement.
+    @Test func packetsOfAdvertisements() throws {
+        let bench = try RadioBench()
+        try bench.adopt("bthome-v2")
+        func hear(_ packet: UInt8, _ value: UInt8, after delay: Duration) {
+            bench.hear("advert:FCD2", [0x40, 0x00, packet, 0x02, value, 0x09], after: delay)
+        }
+        hear(1, 0xC4, after: .zero)
+        for _ in 0..<10 { hear(1, 0xC4, after: .seconds(600)) }
+        hear(2, 0xC4, after: .seconds(1))
+        // Round once, after a night out of range.
+        hear(2, 0xC4, after: .seconds(30_000))
+        // The number of the last, and something else: a device that began anew.
+        hear(2, 0xC5, after: .seconds(1))
+        try bench.stop()
+        #expect(try bench.samples().count == 4)
+        #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 10])
+    }
+
+    /// Story 22: minutes since the start of a session become times only once the session's start is known.
+    @Test func sessionsOfContinuousMonitors() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-continuous-glucose")
+        bench.hear("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
+        bench.hear("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])
+        bench.hear("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
+        try bench.stop()
+        let samples = try bench.samples().map(\.sample)
+        #expect(samples.map(\.start) == [try Timestamp(iso8601: "2026-11-20T04:30:00Z").instant])
+        #expect(samples.first?.value == 80)
+        #expect(try bench.store.account(of: 1)?.refused == 1)
+    }
+}

@@ -1,0 +1,205 @@
+import Gateway
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Profiles
+import Testing
+
+@testable import BlueZSource
+@testable import SampleStore
+
+@Suite struct RadioServiceTests {
+    @Test func framesBecomeSamplesOnceASecond() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-heart-rate")
+        #expect(bench.loop.load.timers == 0)
+        for rate in 60..<65 { bench.hear("gatt:2A37", [0x00, UInt8(rate)], after: .milliseconds(100)) }
+        #expect(try bench.samples().isEmpty)
+        #expect(bench.loop.load.timers == 1)
+        bench.pass(.seconds(1))
+        #expect(try bench.samples().map(\.sample.value) == [60, 61, 62, 63, 64])
+        // The time of each is its own receipt, whichever commit it came with.
+        let starts = try bench.samples().map(\.sample.start.microseconds)
+        #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 == 100_000 })
+        #expect(bench.loop.load.timers == 0, "idle means idle")
+        try bench.stop()
+        let account = try #require(try bench.store.account(of: 1))
+        #expect((account.kind, account.state, account.stored) == ("live", "done", 5))
+    }
+
+    @Test func onlyAdoptedDevices() throws {
+        let bench = try RadioBench()
+        bench.hear("gatt:2A37", [0x00, 60])
+        bench.pass(.seconds(2))
+        try bench.stop()
+        #expect(try bench.store.accounts().isEmpty)
+    }
+
+    @Test func damagedAndUnknownFramesAreAccountedFor() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-heart-rate")
+        bench.hear("gatt:2A37", [0x01, 60])
+        bench.hear("gatt:FFFF", [1])
+        bench.hear("gatt:2A37", [0x00, 60])
+        try bench.stop()
+        let account = try #require(try bench.store.account(of: 1))
+        #expect((account.stored, account.refused, account.skipped) == (1, 1, ["no-profile": 1]))
+    }
+
+    @Test func samplesAndMemoryAreCommittedBeforeTheSourceIsTold() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        var stored: [Int] = []
+        var cursor: AdoptedDevice.LastRecord?
+        bench.source.onConfirm = { _ in
+            // Another connection sees only what is committed.
+            stored.append((try? bench.samples().count) ?? -1)
+            cursor = (try? bench.reader().adoptedDevices().first?.lastRecord) ?? nil
+        }
+        bench.compareClocks()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        var memory = DeviceMemory()
+        memory.device = RadioBench.device
+        memory.records = RecordCursor(number: 7, fingerprint: .max, count: 7)
+        let token = CommitToken(address: RadioBench.address, number: 1)
+        bench.service.commit(token, memory: memory)
+        #expect(bench.source.confirmed == [token])
+        #expect(stored == [1])
+        #expect(cursor == AdoptedDevice.LastRecord(number: 7, fingerprint: -1, count: 7))
+        #expect(bench.loop.load.timers == 0)
+        // Another run starts where this one ended.
+        try bench.stop()
+        try bench.takeAnew()
+        #expect(bench.source.adopted.last?.memory == memory)
+        #expect(try bench.reader().adoptedDevices().first?.key == "Maker/Meter/42")
+    }
+
+    @Test func nothingIsConfirmedWhileTheStoreFails() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        let token = CommitToken(address: RadioBench.address, number: 1)
+        bench.compareClocks()
+        try bench.store.connection.execute("PRAGMA query_only = ON")
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.service.commit(token, memory: DeviceMemory())
+        #expect(bench.source.confirmed.isEmpty)
+        try bench.store.connection.execute("PRAGMA query_only = OFF")
+        #expect(bench.notices.contains { $0.subject == "store" && $0.weight == .action })
+        bench.pass(.seconds(2))
+        #expect(bench.source.confirmed == [token])
+        #expect(try bench.samples().count == 1)
+        try bench.stop()
+    }
+
+    @Test func aClockThatIsOffIsCorrectedAndIdentityKeepsWhatItSaid() throws {
+        let slow = try RadioBench()
+        let right = try RadioBench()
+        for bench in [slow, right] { try bench.adopt("sig-glucose") }
+        let now = slow.clock.now
+        let expected = now.wallTime(at: ZoneOffset(seconds: 3600))
+        slow.service.learned(
+            ClockEvidence(
+                shown: WallTime(microseconds: expected.microseconds - 7_200_000_000), received: now, expected: expected),
+            for: RadioBench.address)
+        right.compareClocks()
+        for bench in [slow, right] {
+            bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+            try bench.stop()
+        }
+        let (corrected, said) = (try #require(slow.samples().first).sample, try #require(right.samples().first).sample)
+        #expect(corrected.identity == said.identity)
+        #expect(corrected.start.microseconds - said.start.microseconds == 7_200_000_000)
+        #expect((corrected.timeOrigin, said.timeOrigin) == (.deviceCorrected, .device))
+        #expect(try slow.store.account(of: 1)?.notes.count == 1)
+    }
+
+    @Test func oneAdvertisementHeardManyTimesIsOneMeasurement() throws {
+        let bench = try RadioBench()
+        try bench.adopt("bthome-v2")
+        // Packet id, temperature.
+        for packet: UInt8 in [1, 1, 1, 2, 2] {
+            bench.hear("advert:FCD2", [0x40, 0x00, packet, 0x02, 0xC4, 0x09], after: .seconds(5))
+        }
+        try bench.stop()
+        #expect(try bench.samples().count == 2)
+        #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 3])
+    }
+
+    @Test func changesOfAPersonAreTakenUp() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-heart-rate")
+        #expect(bench.source.adopted.count == 1)
+        try bench.reload()
+        #expect(bench.source.adopted.count == 1, "nothing changed")
+        var device = try #require(try bench.store.adoptedDevices().first)
+        device.subject = Origin.unassigned
+        try bench.store.keep(device)
+        bench.hear("gatt:2A37", [0x00, 60])
+        try bench.reload()
+        bench.hear("gatt:2A37", [0x00, 61])
+        try bench.store.forget(device: device.address)
+        try bench.reload()
+        #expect(bench.source.released == [RadioBench.address])
+        bench.hear("gatt:2A37", [0x00, 62])
+        try bench.stop()
+        #expect(Set(try bench.samples().map(\.sample.origin.subject)) == [bench.store.subject, Origin.unassigned])
+        #expect(try bench.store.adoptedDevices().isEmpty, "what is forgotten stays so")
+    }
+
+    /// Story 30: a device that came back under another key (paired anew, repaired) goes on as it was.
+    @Test func aNewKeyGoesByTheOldOne() throws {
+        let bench = try RadioBench()
+        try bench.store.merge(device: RadioBench.device.key, into: "old")
+        try bench.adopt("sig-heart-rate")
+        bench.hear("gatt:2A37", [0x00, 60])
+        try bench.stop()
+        #expect(try bench.samples().first?.sample.origin.device?.key == "old")
+    }
+}
+
+@Suite struct DeviceAssemblyTests {
+    private func near(services: [UInt16], adverts: Set<AdvertisedData> = [], name: String? = nil) -> NearbyDevice {
+        NearbyDevice(
+            address: RadioBench.address, addressIsDurable: true, name: name, strength: nil,
+            services: services.map { BluetoothUUID($0) },
+            adverts: adverts, isBonded: false, isConnected: false, adapter: "hci0")
+    }
+
+    @Test func aScaleHasSeveralProfiles() throws {
+        let assembly = DeviceAssembly(library: try ProfileLibrary.load(directories: [Checkout.profiles]))
+        let profiles = assembly.profiles(for: near(services: [0x180A, 0x180F, 0x181B, 0x181D])).map(\.id)
+        #expect(profiles == ["sig-body-composition", "sig-weight-scale", "sig-battery"])
+        let adopted = AdoptedDevice(
+            address: "bluetooth:\(RadioBench.address)", key: "", profiles: profiles, name: "", subject: "me", adopted: 0)
+        let description = try #require(assembly.description(of: adopted))
+        #expect(
+            Set(description.subscriptions) == [
+                CharacteristicName(0x181D, 0x2A9D), CharacteristicName(0x181B, 0x2A9C), CharacteristicName(0x180F, 0x2A19),
+            ])
+        #expect(description.presence == .leave(quiet: .seconds(30), rest: .seconds(20)), "its battery alone keeps nobody")
+        #expect(description.clock?.isSet == false)
+    }
+
+    @Test func advertisedDataAreNoService() throws {
+        let assembly = DeviceAssembly(library: try ProfileLibrary.load(directories: [Checkout.profiles]))
+        let data = AdvertisedData.service(BluetoothUUID(0xFCD2))
+        #expect(assembly.profiles(for: near(services: [], adverts: [data])).map(\.id) == ["bthome-v2"])
+        let adopted = AdoptedDevice(
+            address: "bluetooth:\(RadioBench.address)", key: "", profiles: ["bthome-v2"], name: "", subject: "me", adopted: 0)
+        let description = try #require(assembly.description(of: adopted))
+        #expect((description.presence, description.adverts) == (.adverts, [data]))
+    }
+
+    @Test(
+        arguments: [
+            (0x2A18, "sig-glucose"), (0x2A5E, "sig-pulse-oximeter"), (0x2AA7, "sig-continuous-glucose"),
+        ] as [(UInt16, String)]) func recordAccess(measurement: UInt16, profile: String) throws
+    {
+        let assembly = DeviceAssembly(library: try ProfileLibrary.load(directories: [Checkout.profiles]))
+        let adopted = AdoptedDevice(
+            address: "bluetooth:\(RadioBench.address)", key: "", profiles: [profile], name: "", subject: "me", adopted: 0)
+        let description = try #require(assembly.description(of: adopted))
+        #expect(description.recordAccess?.measurement.characteristic == BluetoothUUID(measurement))
+        #expect(description.subscriptions.contains { $0.characteristic == BluetoothUUID(measurement) })
+    }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import HealthModel
+
+@Suite struct QuantityTypeTests {
+    @Test func everyCellIsAsTheFactsSay() throws {
+        let facts = try TestFile.csv("Facts/quantity-types.csv") + TestFile.csv("Facts/extra-types.csv")
+        #expect(facts.count == 141)
+        for fact in facts {
+            let type = try #require(QuantityType(fact["id"] ?? ""))
+            let mdc = type.mdc.map { "\($0.code) \($0.name)" }
+            let cells = [
+                "id": type.id, "hk_identifier": type.healthKitIdentifier ?? "", "display_name": type.displayName,
+                "dimension": type.dimensionName, "hk_default_unit": type.healthKitUnit ?? "",
+                "canonical_ucum": type.canonicalUnit.code, "aggregation_style": type.aggregation.rawValue,
+                "loinc": type.loinc ?? "", "mdc": mdc ?? "", "fhir_unit_ok": type.fhirUnits.joined(separator: " "),
+                "since": type.since ?? "",
+            ]
+            for (column, cell) in cells { #expect(fact[column] == cell, "\(type.id), \(column)") }
+        }
+    }
+
+    @Test func noTypeBesideTheFactsAndOurThree() throws {
+        let facts = try TestFile.csv("Facts/quantity-types.csv") + TestFile.csv("Facts/extra-types.csv")
+        let ours = Set(QuantityType.all.map(\.id)).subtracting(facts.compactMap { $0["id"] })
+        #expect(ours == ["heartRateAverage", "heartRateMaximum", "totalEnergyBurned"])
+        #expect(QuantityType.all.count == 144)
+        #expect(QuantityType.all.filter { !$0.isVitalgates }.count == 120)
+        #expect(Set(QuantityType.all.map(\.id)).count == 144)
+        #expect(QuantityType("totalEnergyBurned")?.aggregation == .cumulative)
+        #expect(QuantityType("heartRateMaximum")?.canonicalUnit.code == "/min")
+    }
+
+    @Test func lookUp() {
+        #expect(QuantityType("heartRate") == .heartRate)
+        #expect(QuantityType("HKQuantityTypeIdentifierHeartRate") == .heartRate)
+        #expect(QuantityType("HKQuantityTypeIdentifierVO2Max")?.id == "vo2Max")
+        #expect(QuantityType("HKQuantityTypeIdentifierUVExposure")?.id == "uvExposure")
+        for none in ["", "HeartRate", "heartrate", "HKQuantityTypeIdentifierheartRate", "HKQuantityTypeIdentifier", "pulse"] {
+            #expect(QuantityType(none) == nil)
+        }
+        #expect(QuantityType.all.allSatisfy { QuantityType($0.id) == $0 })
+        let known: [QuantityType] = [
+            .heartRate, .bodyTemperature, .bloodGlucose, .bodyMass, .oxygenSaturation, .stepCount, .bloodPressureSystolic,
+            .bloodPressureDiastolic,
+        ]
+        #expect(Set(known).count == 8)
+    }
+
+    @Test func healthKitsUnitsConvert() throws {
+        for type in QuantityType.all {
+            guard let string = type.healthKitUnit else { continue }
+            _ = try type.conversion(from: Unit(healthKit: string))
+        }
+        func convert(_ type: String, _ value: Double, _ unit: String) throws -> Double {
+            try #require(QuantityType(type)).conversion(from: Unit(healthKit: unit))(value)
+        }
+        #expect(try convert("heartRate", 1.2, "count/s") == 72)
+        #expect(try convert("bodyMassIndex", 22.5, "count") == 22.5)
+        #expect(try convert("appleSleepingBreathingDisturbances", 4, "count") == 4)
+        #expect(try convert("oxygenSaturation", 0.98, "%") == 98)
+        #expect(try convert("stepCount", 100, "count") == 100)
+        #expect(try convert("bloodGlucose", 10, "mmol/L") == 180.15588000005408)
+        #expect(try convert("bloodGlucose", 10, "mmol<100>/L") == 100)
+        #expect(throws: UnitError.self) { try convert("heartRate", 1, "count") }
+        #expect(throws: UnitError.self) { try convert("bloodKetone", 10, "mg/dL") }
+        #expect(throws: UnitError.self) { try convert("bodyMass", 10, "mmol") }
+    }
+
+    @Test func limits() throws {
+        for type in QuantityType.all {
+            let hard = try #require(type.hardLimits, "\(type)")
+            guard let plausible = type.plausible else { continue }
+            #expect(hard.contains(plausible.lowerBound) && hard.contains(plausible.upperBound), "\(type)")
+        }
+        #expect(QuantityType.oxygenSaturation.hardLimits == 0...100)
+        #expect(QuantityType.heartRate.hardLimits == 1...400)
+        #expect(QuantityType.bloodPressureSystolic.hardLimits?.contains(2047) == false)
+        #expect(QuantityType.stepCount.hardLimits?.contains(-1) == false)
+        #expect(QuantityType.stepCount.hardLimits?.contains(1e9) == true)
+        #expect(QuantityType.stepCount.hardLimits?.contains(.nan) == false)
+    }
+
+    /// Readings that were stored in a wrong unit must get in before they can be repaired.
+    @Test func valuesInAWrongUnitGetIn() throws {
+        #expect(QuantityType.bodyTemperature.hardLimits?.contains(98.2) == true)
+        #expect(QuantityType.bodyTemperature.plausible?.contains(98.2) == false)
+        let stones = try QuantityType.bodyMass.conversion(from: Unit(ucum: "[stone_av]"))(159.6)
+        #expect(QuantityType.bodyMass.hardLimits?.contains(stones) == true)
+        #expect(QuantityType.bodyMass.plausible?.contains(stones) == false)
+        let height = try #require(QuantityType("height"))
+        let feet = try height.conversion(from: Unit(ucum: "[ft_i]"))(175)
+        #expect(height.hardLimits?.contains(feet) == true)
+        #expect(height.plausible?.contains(feet) == false)
+    }
+}

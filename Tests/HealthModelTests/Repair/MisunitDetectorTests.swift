@@ -1,0 +1,95 @@
+import HealthModel
+import Testing
+
+/// The detector of wrong units, held to the labelled set. The benchmark prints the same over more series.
+@Suite struct MisunitDetectorTests {
+    /// What of a labelled set was found.
+    private func found(_ series: LabelledSeries) throws -> [MisunitStretch] {
+        try #require(MisunitDetector(series.type)).stretches(of: series.readings)
+    }
+
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func cleanSeriesRaiseNoAlarm(seed: UInt64) throws {
+        var maker = LabelledSeriesMaker(seed: seed)
+        var alarms = 0
+        for _ in 0..<500 { alarms += try found(try maker.clean()).isEmpty ? 0 : 1 }
+        // Fewer than one in a thousand.
+        #expect(alarms == 0)
+    }
+
+    /// A stretch counts as found where the right unit is named for four fifths of it, and for little else.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func wrongStretchesAreFound(seed: UInt64) throws {
+        var maker = LabelledSeriesMaker(seed: seed)
+        var hits = 0
+        for _ in 0..<500 {
+            let series = try maker.mislabelled()
+            let wrong = try #require(series.wrong)
+            let stretches = try found(series).filter { $0.fits.code == wrong.unit.code }
+            let told = series.readings.indices.filter { index in
+                stretches.contains { $0.from <= series.readings[index].start && series.readings[index].start <= $0.to }
+            }
+            let covered = told.count { wrong.stretch.contains($0) }
+            let size = Double(wrong.stretch.count)
+            if Double(covered) >= 0.8 * size, Double(told.count - covered) <= max(1, 0.2 * size) { hits += 1 }
+        }
+        #expect(Double(hits) / 500 >= 0.95)
+    }
+
+    private func days(_ values: [String], _ unit: String, each days: Double = 1) throws -> [MisunitReading] {
+        let unit = try Unit(ucum: unit)
+        return try values.enumerated().map { index, text in
+            MisunitReading(
+                start: Instant(seconds: 1_700_000_000 + Int64(Double(index) * days * 86_400)), numeral: try Numeral(text),
+                unit: unit)
+        }
+    }
+
+    @Test("story 20: a child's 15 kg among a 100 kg person's are no stones") func story20() throws {
+        let readings = try days(["100.2", "100.4", "99.8", "100.1", "15.0", "15.1", "100.3", "99.9"], "kg")
+        #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: readings).isEmpty)
+    }
+
+    /// Wherever a witness stands, before the first reading of a stretch or behind its last, the search ends, and it is none of the stretch.
+    @Test(arguments: 1...16 as ClosedRange<UInt64>) func witnessesAreNoPartOfAStretch(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        var readings = try days((0..<60).map { "\(170 + $0 % 5).5" }, "kg")
+        var own = 0
+        for index in readings.indices where index == 0 || Bool.random(using: &random) {
+            readings[index].numeral = try Numeral("77.\(index % 10)")
+            readings[index].isWitness = true
+        }
+        for stretch in try #require(MisunitDetector(.bodyMass)).stretches(of: readings) {
+            #expect(readings.contains { $0.start == stretch.from && !$0.isWitness })
+            #expect(readings.contains { $0.start == stretch.to && !$0.isWitness })
+            own += stretch.count
+        }
+        #expect(own == readings.count { !$0.isWitness })
+    }
+
+    @Test func aFeverANewbornAndAHypoStayWhatTheyAre() throws {
+        let fever = ["36.6", "36.5", "36.7", "39.4", "40.1", "40.6", "40.2", "39.5", "36.9", "36.6"]
+        #expect(try #require(MisunitDetector(.bodyTemperature)).stretches(of: try days(fever, "Cel", each: 0.3)).isEmpty)
+        let newborn = ["3.40", "3.31", "3.25", "3.30", "3.38", "3.47", "3.55", "3.66", "3.80", "3.95"]
+        #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: try days(newborn, "kg")).isEmpty)
+        let hypo = ["110", "104", "88", "61", "48", "39", "33", "30", "31", "42", "70", "115", "140"]
+        #expect(try #require(MisunitDetector(.bloodGlucose)).stretches(of: try days(hypo, "mg/dL", each: 0.01)).isEmpty)
+    }
+
+    /// Another device of the same person tells where the level is: then even a whole series of pounds is plain.
+    @Test func anotherDeviceIsAWitness() throws {
+        var readings = try days((0..<20).map { "70.\($0 % 6)" }, "kg")
+        for index in readings.indices { readings[index].isWitness = index % 2 == 0 }
+        #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: readings).isEmpty)
+        for index in readings.indices where index % 2 == 1 { readings[index].numeral = try Numeral("154.\(index % 7)") }
+        let stretches = try #require(MisunitDetector(.bodyMass)).stretches(of: readings)
+        #expect(stretches.map(\.fits.code) == ["[lb_av]"])
+        #expect(stretches.map(\.count) == [10])
+        #expect(try #require(MisunitDetector(.bodyMass, isShared: true)).stretches(of: readings).isEmpty)
+        #expect(try #require(stretches.first).confidence > 0.9)
+    }
+
+    @Test func typesThatNothingIsKnownOf() {
+        #expect(MisunitDetector(.heartRate) == nil)
+        #expect(MisunitDetector.types.contains(.bloodGlucose))
+        #expect(MisunitDetector.types.count == 12)
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import HealthModel
+
+@Suite struct SamplePredicateTests {
+    private static let sample: QuantitySample = {
+        let device = Device(
+            key: "maker-model-7", name: "Ear", manufacturer: "Maker", model: "Model", serial: "7", firmware: "1.2")
+        let origin = Origin(
+            subject: "me", type: .bodyTemperature, source: SourceRevision(id: "ble.ht", name: "Ear thermometer", version: "1"),
+            device: device)
+        let unit = QuantityType.bodyTemperature.canonicalUnit
+        let start = Instant(microseconds: 1_795_156_260_000_000)
+        let numeral = Numeral(coefficient: 3860, exponent: -2)
+        return QuantitySample(
+            origin: origin,
+            identity: SampleIdentity(
+                series: origin.seriesKey, start: start.microseconds, end: start.microseconds, numeral: numeral, unit: unit,
+                ordinal: 0),
+            nominalStart: start.microseconds, start: start, end: Instant(microseconds: start.microseconds + 90_500_000),
+            value: 38.6,
+            numeral: numeral, unit: unit, zone: ZoneOffset(seconds: 3600), timeOrigin: .device, received: start, group: 0xAB,
+            metadata: Metadata([
+                ("bodyTemperatureSensorLocation", .string("ear")), ("wasUserEntered", .boolean(true)),
+                ("syncVersion", .number(Numeral(coefficient: 3))),
+                ("weatherTemperature", .quantity(Numeral(coefficient: 50), fahrenheit)),
+            ]))
+    }()
+
+    private static let fahrenheit: Unit = {
+        guard let unit = try? Unit(ucum: "[degF]") else { preconditionFailure("[degF] is a unit") }
+        return unit
+    }()
+
+    @Test(arguments: [
+        ("value > 38 Cel", true), ("value > 38", true), ("value >= 38.6", true), ("value = 38.60", true),
+        ("value < 101.4 [degF]", false),
+        ("value<101.5 [degF]", true), ("value != 38.6", false), ("value == 38.6", true), ("value > 300 K", true),
+        ("start = '2026-11-20T06:31:00Z'", true), ("start < 2026-11-20T07:31:01+01:00", true),
+        ("end > 2026-11-20T06:32:30Z", true),
+        ("duration = 90.5", true), ("duration > 91", false), ("zone = '+01:00'", true), ("subject = me", true),
+        ("group = 00000000000000ab", true),
+        ("source.id = ble.ht", true), ("source.name = 'Ear thermometer'", true), ("source.name ~ thermo", true),
+        ("source.version = 1", true),
+        ("device.firmware < '1.3'", true), ("device.serial = 7", true), ("device.udi = x", false), ("device.udi != x", true),
+        ("not device.udi = x", true), ("device.key ~ ''", true), ("original.value = 38.6", true), ("original.unit = Cel", true),
+        ("time.origin = device", true), ("metadata.bodyTemperatureSensorLocation = ear", true),
+        ("metadata.wasUserEntered = true", true),
+        ("metadata.wasUserEntered = 1", true), ("metadata.syncVersion > 2", true), ("metadata.weatherTemperature = 10 Cel", true),
+        ("metadata.weatherTemperature < 60", true), ("metadata.none = x", false), ("metadata.none != x", true),
+        // What binds how.
+        ("value > 40 or value > 38 and zone = '+01:00'", true), ("(value > 40 or value > 38) and zone = '+02:00'", false),
+        ("not value > 40 and value > 38", true), ("not (value > 40 or value > 38)", false), ("not not value > 38", true),
+        ("VALUE > 40", nil), ("value > 38 AND NOT zone = '+02:00'", true),
+    ])
+    func matching(text: String, expected: Bool?) throws {
+        guard let expected else {
+            #expect(throws: PredicateError.self) { try SamplePredicate(text) }
+            return
+        }
+        #expect(try SamplePredicate(text).matches(Self.sample) == expected)
+    }
+
+    @Test func unlikeUnitsAreAnError() throws {
+        let predicate = try SamplePredicate("value > 5 kg")
+        #expect(!predicate.matches(Self.sample))
+        #expect(throws: UnitError.self) { try predicate.check(for: [Self.sample.origin.type]) }
+        #expect(throws: Never.self) { try predicate.check(for: [Self.sample.origin.type, .bodyMass]) }
+        let metadata = try SamplePredicate("metadata.weatherTemperature > 5 kg")
+        #expect(!metadata.matches(Self.sample))
+    }
+
+    @Test(arguments: [
+        ("", 1), ("value", 6), ("value >", 8), ("value > 5 parsecs", 9), ("value > 38)", 11), ("(value > 38", 12),
+        ("value 38", 7),
+        ("pulse > 5", 1), ("source.id = 'x", 13), ("value > 38 value < 40", 9), ("and value > 1", 1), ("source.colour = red", 1),
+        ("value > 38 or", 14),
+    ])
+    func malformed(text: String, position: Int) {
+        let error = thrown(PredicateError.self) { _ = try SamplePredicate(text) }
+        #expect(error?.position == position, "\(text): \(error.map(\.description) ?? "")")
+    }
+
+    @Test func depthAndLengthAreBounded() throws {
+        #expect(throws: PredicateError.self) { try SamplePredicate(String(repeating: "(", count: 2000)) }
+        #expect(throws: PredicateError.self) { try SamplePredicate(String(repeating: "not ", count: 1000) + "value > 1") }
+        #expect(throws: PredicateError.self) { try SamplePredicate("subject = " + String(repeating: "x", count: 5000)) }
+        #expect(try SamplePredicate(Array(repeating: "value > 1", count: 250).joined(separator: " and ")).matches(Self.sample))
+    }
+
+    /// Whatever a person types is read or refused.
+    @Test func noiseDoesNotTrap() {
+        var random = SeededGenerator(seed: 5)
+        let pieces = [
+            "value", "start", "(", ")", "and", "or", "not", " ", " ", ">", "<=", "=", "!", "~", "'", "\"", "38", "Cel", "[degF]",
+            "metadata.", "source.id", "é", "1e400",
+        ]
+        for _ in 0..<3000 {
+            let text = (0..<Int.random(in: 0..<12, using: &random)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &random)]
+            }.joined()
+            guard let predicate = try? SamplePredicate(text) else { continue }
+            _ = predicate.matches(Self.sample)
+        }
+    }
+}

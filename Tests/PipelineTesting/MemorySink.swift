@@ -1,0 +1,40 @@
+import HealthModel
+import Pipeline
+
+/// A sink that keeps samples in memory, under the promises of the store: one UUID once, what is held back apart.
+public final class MemorySink: SampleSink {
+    public struct Failure: Error, Hashable, Sendable {
+        public init() {}
+    }
+
+    public private(set) var samples: [SampleIdentity: QuantitySample] = [:]
+    public private(set) var held: [SampleIdentity: QuantitySample] = [:]
+    /// Every batch and what became of it, in order; a batch that failed has no outcomes.
+    public private(set) var batches: [(samples: [GatedSample], outcomes: [SampleOutcome]?)] = []
+    /// Which batches fail, counted from 0.
+    public var failing: Set<Int> = []
+
+    public init() {}
+
+    public func keep(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+        guard !failing.contains(batches.count) else {
+            batches.append((batch, nil))
+            throw Failure()
+        }
+        var outcomes: [SampleOutcome] = []
+        for gated in batch {
+            let identity = gated.sample.identity
+            if samples[identity] != nil || held[identity] != nil {
+                outcomes.append(.duplicate)
+            } else if gated.rule != nil {
+                held[identity] = gated.sample
+                outcomes.append(.quarantined)
+            } else {
+                samples[identity] = gated.sample
+                outcomes.append(.stored)
+            }
+        }
+        batches.append((batch, outcomes))
+        return outcomes
+    }
+}

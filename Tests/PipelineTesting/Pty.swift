@@ -1,0 +1,74 @@
+import Glibc
+
+/// A pseudo-terminal: the device's end of a serial line. The hub opens ``path``.
+public final class Pty {
+    public let path: String
+    private var number: Int32
+
+    public init() throws {
+        // posix_openpt(3) and its companions, which Swift does not see: pts(4).
+        number = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var unlocked: Int32 = 0
+        var slave: UInt32 = 0
+        guard number >= 0, ioctl(number, 0x4004_5431 as UInt, &unlocked) == 0, ioctl(number, 0x8004_5430 as UInt, &slave) == 0
+        else {
+            throw PtyError(code: errno)
+        }
+        path = "/dev/pts/\(slave)"
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+        // Without this, what is written before the hub sets the line up would come back as an echo.
+        var line = termios()
+        tcgetattr(number, &line)
+        cfmakeraw(&line)
+        tcsetattr(number, TCSANOW, &line)
+    }
+
+    deinit { pull() }
+
+    /// Pulls the plug.
+    public func pull() {
+        if number >= 0 { close(number) }
+        number = -1
+    }
+
+    public func write(_ octets: some Sequence<UInt8>) {
+        var rest = Array(octets)[...]
+        while !rest.isEmpty, number >= 0 {
+            let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else {
+                guard errno == EAGAIN || errno == EINTR else { return }
+                var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, 100)
+            }
+        }
+    }
+
+    public func write(_ text: String) { write(text.utf8) }
+
+    /// What the hub has written, waiting for it at most so long; nothing where it has closed the line or says nothing.
+    public func read(waiting milliseconds: Int32 = 0) -> [UInt8] {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        guard number >= 0, poll(&entry, 1, milliseconds) > 0 else { return [] }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(number, &buffer, buffer.count)
+        if count < 0, milliseconds > 0 {
+            // Nobody has the line open, which poll(2) calls an event.
+            usleep(1000)
+        }
+        return count > 0 ? Array(buffer[..<count]) : []
+    }
+
+    /// How the hub has set the line up.
+    public var settings: termios {
+        var line = termios()
+        tcgetattr(number, &line)
+        return line
+    }
+}
+
+public struct PtyError: Error {
+    public var code: Int32
+    public init(code: Int32) { self.code = code }
+}

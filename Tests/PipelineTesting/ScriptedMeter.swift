@@ -1,0 +1,75 @@
+/// A meter at the device's end of a line: answers the commands that it gets.
+public final class ScriptedMeter {
+    public enum Kind: Sendable { case oneTouchUltra2, freeStyleOptium }
+
+    public let pty: Pty
+    private let kind: Kind
+    /// Its memory, as lines without their ends and sums.
+    public var records: [String]
+    public var serial: String
+    /// The clock's line, without its end and sum.
+    public var clock: String
+    /// So many commands are not answered.
+    public var ignores = 0
+    /// What happens to an answer before it is sent; the number of the answer, from 1.
+    public var damage: (Int, [UInt8]) -> [UInt8] = { $1 }
+    public private(set) var commands: [String] = []
+    private var answers = 0
+    private var heard: [UInt8] = []
+
+    public init(_ kind: Kind, pty: Pty, records: [String], serial: String? = nil) {
+        self.kind = kind
+        self.pty = pty
+        self.records = records
+        self.serial = serial ?? (kind == .oneTouchUltra2 ? "ABC12DE3Y" : "DAMH359-63524")
+        clock = kind == .oneTouchUltra2 ? "T \"FRI\",\"11/20/26\",\"07:31:00   \"" : "Nov  20 2026 07:31:00"
+    }
+
+    /// `P "THU","01/06/11","15:51:00   ","  106 ","N","11", 00`
+    public static func oneTouchRecord(_ date: String, _ time: String, _ value: String, control: Bool = false) -> String {
+        "P \"MON\",\"\(date)\",\"\(time)   \",\"\(control ? "C" : " ") \(value) \",\"N\",\"00\", 00"
+    }
+
+    /// Answers what it has been asked by now; waits for the next question at most so long.
+    public func serve(waiting milliseconds: Int32 = 0) {
+        heard += pty.read(waiting: milliseconds)
+        while let end = heard.firstIndex(of: kind == .oneTouchUltra2 ? 0x0D : 0x0A) {
+            let command = String(decoding: heard[..<end].filter { $0 > 0x20 }, as: UTF8.self)
+            heard.removeFirst(end + 1)
+            guard !command.isEmpty else { continue }
+            commands.append(command)
+            if ignores > 0 {
+                ignores -= 1
+                continue
+            }
+            guard let answer = answer(to: command) else { continue }
+            answers += 1
+            pty.write(damage(answers, answer))
+        }
+    }
+
+    private func answer(to command: String) -> [UInt8]? {
+        switch (kind, command) {
+        case (.oneTouchUltra2, "DM@"): return Self.withSum("@ \"\(serial)\"")
+        case (.oneTouchUltra2, "DMF"): return Self.withSum(clock)
+        case (.oneTouchUltra2, "DMP"):
+            let head = "P \(Self.padded(records.count)),\"\(serial)\",\"MG/DL \""
+            return Self.withSum(head) + records.flatMap(Self.withSum)
+        case (.freeStyleOptium, "$xmem"):
+            let lines = ["", serial, "0.31       -P", clock, Self.padded(records.count)] + records
+            let text = lines.map { $0 + "\r\n" }.joined()
+            return Array((text + "0x\(Self.hexadecimal(text.utf8))  END\r\n").utf8)
+        default: return nil
+        }
+    }
+
+    private static func withSum(_ text: String) -> [UInt8] { Array("\(text) \(hexadecimal(text.utf8))\r\n".utf8) }
+
+    private static func hexadecimal(_ octets: some Sequence<UInt8>) -> String {
+        let sum = octets.reduce(0) { $0 + Int($1) } & 0xFFFF
+        let digits = String(sum, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
+    private static func padded(_ number: Int) -> String { String(String(number + 1000).dropFirst()) }
+}

@@ -1,0 +1,77 @@
+import HealthModel
+import Pipeline
+
+/// A source that delivers the frames it was given, and fails behind them where it was told to.
+public struct ScriptedSource: FrameSource {
+    public enum Payload: Sendable {
+        case bytes([UInt8])
+        case row([String])
+    }
+
+    public var frames: [(payload: Payload, place: Place)]
+    public var failure: SourceError?
+    public var received: Instant
+
+    public init(_ frames: [(payload: Payload, place: Place)], received: Instant, failure: SourceError? = nil) {
+        self.frames = frames
+        self.received = received
+        self.failure = failure
+    }
+
+    /// Rows of text, on lines from 1.
+    public init(rows: [[String]], received: Instant, failure: SourceError? = nil) {
+        self.init(rows.enumerated().map { (.row($1), Place(.line, $0 + 1)) }, received: received, failure: failure)
+    }
+
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        let row = TextRow()
+        for frame in frames {
+            switch frame.payload {
+            case .bytes(let bytes):
+                try bytes.withUnsafeBytes { try handle(RawFrame(payload: .bytes($0), place: frame.place, received: received)) }
+            case .row(let cells):
+                // One buffer for all cells, overwritten by the next frame as a real source's is.
+                let text = cells.map { Array($0.utf8) }
+                try Array(text.joined()).withUnsafeBytes { buffer in
+                    row.cells.removeAll(keepingCapacity: true)
+                    var start = 0
+                    for cell in text {
+                        row.cells.append(UnsafeRawBufferPointer(rebasing: buffer[start..<start + cell.count]))
+                        start += cell.count
+                    }
+                    try handle(RawFrame(payload: .row(row), place: frame.place, received: received))
+                }
+                row.cells.removeAll()
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+/// An interpreter that looks up what a frame means by its place.
+public final class ScriptedInterpreter: FrameInterpreter {
+    public enum Answer: Sendable {
+        case readings([Reading])
+        case skipped(SkipKind)
+        case notData
+        case refused(String)
+    }
+
+    private let answers: [Place: Answer]
+    /// The places asked for, in order.
+    public private(set) var asked: [Place] = []
+
+    public init(_ answers: [Place: Answer]) { self.answers = answers }
+
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        asked.append(frame.place)
+        switch answers[frame.place] ?? .notData {
+        case .readings(let meant):
+            readings.append(contentsOf: meant)
+            return .readings
+        case .skipped(let kind): return .skipped(kind)
+        case .notData: return .notData
+        case .refused(let reason): throw Refusal(reason, at: frame.place)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+
+/// A folder of its own for one test, removed with all that is in it when the last reference goes.
+public final class TemporaryFolder: Sendable {
+    public let path: String
+
+    public struct Failure: Error, Sendable {
+        public var code: Int32
+    }
+
+    public init() throws {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/vitalgate-test-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else { throw Failure(code: errno) }
+        path = String(cString: made)
+    }
+
+    deinit { Self.remove(path) }
+
+    /// The path of a file in the folder.
+    public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    public func read(_ name: String) throws -> [UInt8] {
+        guard let handle = fopen(file(name), "r") else { throw Failure(code: errno) }
+        defer { fclose(handle) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, handle)
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    public func write(_ bytes: [UInt8], to name: String) throws {
+        guard let handle = fopen(file(name), "w") else { throw Failure(code: errno) }
+        defer { fclose(handle) }
+        guard bytes.isEmpty || fwrite(bytes, 1, bytes.count, handle) == bytes.count else { throw Failure(code: errno) }
+    }
+
+    public func copy(_ name: String, to other: String) throws { try write(try read(name), to: other) }
+
+    /// The names of the files in it, sorted.
+    public func names() -> [String] { Self.names(path).sorted() }
+
+    private static func names(_ path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func remove(_ path: String) {
+        for name in names(path) {
+            let inner = "\(path)/\(name)"
+            if unlink(inner) != 0 { remove(inner) }
+        }
+        rmdir(path)
+    }
+}

@@ -1,0 +1,68 @@
+import FileSource
+import HealthModel
+import Pipeline
+import Profiles
+import Testing
+
+/// The shipped profiles' directory, found from this file.
+let deviceProfiles = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/DeviceProfiles"
+
+func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
+    let received = Instant(seconds: 1_900_000_000)
+    switch form {
+    case .delimited(let delimiter): return DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: received)
+    case .jsonArray(let paths): return JSONArrayFileSource(bytes: bytes, paths: paths, received: received)
+    }
+}
+
+@Suite struct DeviceProfilesTests {
+    @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
+    func everyProfilePassesItsVectors(file: String) throws {
+        let profile = try ProfileLibrary.check(file: file)
+        for failure in ProfileVectorRun(profile, open: open).failures() { Issue.record("\(failure)") }
+    }
+
+    @Test func noTwoProfilesReadOnesVectors() throws {
+        let library = try ProfileLibrary.load(directories: [deviceProfiles])
+        #expect(library.profiles.count >= 13)
+        for profile in library.profiles {
+            for vector in profile.vectors { #expect(try library.match(firstLines: vector.text).profile.id == profile.id) }
+        }
+        for channel in library.binaryChannels { #expect(try library.match(channel: channel).channelName == channel) }
+    }
+
+    /// Every prefix of a vector's last row, put behind the rows above it: taken, skipped or refused, and no reading from a
+    /// cut-off row unless only its last cell was cut.
+    @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
+    func everyPrefixOfARowIsRefusedOrSkipped(file: String) throws {
+        let profile = try ProfileLibrary.check(file: file)
+        guard !profile.channels.contains("json") else { return }
+        let run = ProfileVectorRun(profile, open: open)
+        for vector in profile.vectors {
+            let lines = vector.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            for row in vector.readings.map(\.row).reduce(into: Set<Int>(), { $0.insert($1) }) {
+                let head = lines.prefix(row - 1).joined(separator: "\n")
+                let line = lines[row - 1]
+                let separators = Self.separators(line.utf8)
+                for length in 0..<line.utf8.count {
+                    let prefix = String(decoding: line.utf8.prefix(length), as: UTF8.self)
+                    let outcome = try run.outcome(of: head + "\n" + prefix, options: vector.options)
+                    let found = outcome.readings.contains { $0.place.number == row }
+                    let cut = Self.separators(prefix.utf8) < separators
+                    #expect(!(found && cut), "\(profile.id) row \(row) cut to \(length)")
+                }
+            }
+        }
+    }
+
+    /// Delimiters outside quotes.
+    private static func separators(_ bytes: some Sequence<UInt8>) -> Int {
+        var quoted = false
+        var count = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: "\"") { quoted.toggle() }
+            if !quoted, byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") { count += 1 }
+        }
+        return count
+    }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Profiles
+import Testing
+
+/// Drafts for files that nothing reads, and where a person's first JSON5 goes wrong.
+@Suite struct DraftTests {
+    func draft(_ lines: String...) -> String {
+        ProfileSuggestion(firstLines: lines.joined(separator: "\n") + "\n", id: "draft").json5
+    }
+
+    /// The words for common types, in a few languages; the unit only where the name shows it.
+    @Test(arguments: [
+        ("Gewicht (kg)", "bodyMass", "kg"), ("Poids [kg]", "bodyMass", "kg"), ("Peso", "bodyMass", "FILL-IN"),
+        ("Weight lb", "bodyMass", "[lb_av]"), ("SYS(mmHg)", "bloodPressureSystolic", "mm[Hg]"),
+        ("Diastólica (mmHg)", "bloodPressureDiastolic", "mm[Hg]"), ("Puls", "heartRate", "FILL-IN"),
+        ("Hartslag (bpm)", "heartRate", "/min"), ("Fréquence cardiaque", "heartRate", "FILL-IN"),
+        ("Blutzucker mg/dL", "bloodGlucose", "mg/dL"), ("Glycémie (mmol/L)", "bloodGlucose", "mmol/L"),
+        ("Température °C", "bodyTemperature", "Cel"), ("SpO2 %", "oxygenSaturation", "%"), ("Schritte", "stepCount", "1"),
+        ("Pas", "stepCount", "1"), ("Passt", "FILL-IN", "FILL-IN"), ("Heart rate variability", "FILL-IN", "FILL-IN"),
+        ("Druck (mmHg)", "FILL-IN", "mm[Hg]"),
+    ])
+    func guessesTypesByWords(name: String, type: String, unit: String) {
+        let text = draft("Zeit;\(name)", "2026-11-20 06:31;61")
+        #expect(text.contains("type: \"\(type)\", unit: \"\(unit)\" }"), "\(text)")
+    }
+
+    @Test(arguments: [
+        ("2026-11-20 06:31", ["yyyy-MM-dd HH:mm"]), ("2026-11-20 06:31:00", ["yyyy-MM-dd HH:mm:ss"]),
+        ("2026-11-20T06:31:00+01:00", ["iso8601"]), ("20/11/2026 06:31", ["dd/MM/yyyy HH:mm"]),
+        ("03/04/2026 06:31", ["dd/MM/yyyy HH:mm", "MM/dd/yyyy HH:mm"]), ("3.4.2026 06:31", ["d.M.yyyy HH:mm"]),
+    ])
+    func draftsHowTimesAreWritten(time: String, patterns: [String]) {
+        let list = patterns.map { "\"\($0)\"" }.joined(separator: ", ")
+        #expect(draft("When;Weight (kg)", "\(time);71").contains("columns: [\"when\"], patterns: [\(list)]"))
+    }
+
+    @Test(arguments: [
+        ("2026-11-20", "06:31", "yyyy-MM-dd HH:mm"), ("20.11.2026", "06:31:05", "dd.MM.yyyy HH:mm:ss"),
+        ("11/20/2026", "6:31 PM", "MM/dd/yyyy h:mm a"),
+    ])
+    func joinsDateAndTime(date: String, time: String, pattern: String) {
+        let text = draft("Weight (kg);Time;Date", "71;\(time);\(date)")
+        #expect(text.contains("columns: [\"date\", \"time\"], patterns: [\"\(pattern)\"]"), "\(text)")
+        #expect(text.contains("date: { names: [\"Date\"] },") && text.contains("time: { names: [\"Time\"] },"))
+    }
+
+    /// The search for a fault finds none in what is right, and one in everything that is cut short.
+    @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
+    func findsFaultsOnlyWhereTheyAre(file: String) throws {
+        let bytes = Array(try Data(contentsOf: URL(filePath: file)))
+        #expect(JSON5Fault.find(in: bytes) == nil)
+        guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { return }
+        for length in stride(from: 0, through: end, by: 7) { #expect(JSON5Fault.find(in: Array(bytes[..<length])) != nil) }
+    }
+}

@@ -1,0 +1,154 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+
+/// Pairs of readings that came over two paths, each with the truth: one measurement, or two.
+///
+/// Every pair has a day of its own. A measurement has a true time and a true value; the first path tells it as a sensor does (to the
+/// second, in its own unit, stamped by its own clock or on arrival up to 4 s late), the second as the maker's file does. What is drawn
+/// at random, evenly where nothing else is said:
+///
+/// - the type, of ``kinds``, with its range of values and the units and digits in which files tell it;
+/// - the second path's times: cut to the minute (`HH:mm`), cut to the minute with `:00` written, or to the second;
+/// - its values: rounded to its digits after conversion.
+///
+/// Half of the pairs are one measurement. The others are two: the next one of the same person after the type's shortest pause (a minute
+/// for weighings, half a minute for insulin where seconds are told, two seconds for heart rates), with the same value in a third of the
+/// cases; or another value at the same time; or the same value from another maker's device at the same time, which is kept as well.
+struct LabelledPair {
+    var first: GatedSample
+    var second: GatedSample
+    var isOne: Bool
+    /// What the pair tries, for a message.
+    var kind: String
+}
+
+struct LabelledPairs {
+    struct Kind {
+        var type: QuantityType
+        var values: ClosedRange<Double>
+        var unit: String
+        var digits: Int
+        /// Units and digits of files.
+        var told: [(unit: String, digits: Int)]
+        /// Seconds between two measurements at least.
+        var pause: Double
+        var minutes: Bool
+    }
+
+    static func kinds() throws -> [Kind] {
+        func type(_ id: String) throws -> QuantityType {
+            guard let type = QuantityType(id) else { throw StoreErrorOfTest.noType }
+            return type
+        }
+        return [
+            Kind(
+                type: .bodyMass, values: 40...120, unit: "kg", digits: 2,
+                told: [("kg", 1), ("kg", 2), ("[lb_av]", 1), ("[stone_av]", 2)], pause: 60, minutes: true),
+            Kind(
+                type: .bloodPressureSystolic, values: 95...180, unit: "mm[Hg]", digits: 0, told: [("mm[Hg]", 0), ("kPa", 1)],
+                pause: 60, minutes: true),
+            Kind(
+                type: .bodyTemperature, values: 35...40, unit: "Cel", digits: 2, told: [("Cel", 1), ("[degF]", 1)], pause: 60,
+                minutes: true),
+            Kind(
+                type: .bloodGlucose, values: 50...300, unit: "mg/dL", digits: 0, told: [("mg/dL", 0), ("mmol/L", 1)], pause: 60,
+                minutes: true),
+            Kind(
+                type: .heartRate, values: 50...170, unit: "/min", digits: 0, told: [("/min", 0)], pause: 3, minutes: false),
+            Kind(
+                type: try type("insulinDelivery"), values: 0.5...12, unit: "[iU]", digits: 1, told: [("[iU]", 1)], pause: 30,
+                minutes: false),
+            Kind(
+                type: try type("bodyFatPercentage"), values: 8...40, unit: "%", digits: 2, told: [("%", 1)], pause: 60,
+                minutes: true),
+        ]
+    }
+
+    private enum StoreErrorOfTest: Error { case noType }
+
+    /// - Parameter seed: the same seed gives the same pairs.
+    static func made(_ count: Int, seed: UInt64) throws -> [LabelledPair] {
+        var random = SeededGenerator(seed: seed)
+        let kinds = try kinds()
+        return try (0..<count).map { try pair(day: $0, kinds[Int.random(in: 0..<kinds.count, using: &random)], &random) }
+    }
+
+    private static func pair(day: Int, _ kind: Kind, _ random: inout SeededGenerator) throws -> LabelledPair {
+        let isOne = Bool.random(using: &random)
+        let time = Double(day) * 86_400 + Double.random(in: 20_000..<70_000, using: &random).rounded(.down)
+        let value = Double.random(in: kind.values, using: &random)
+        var arrives = Bool.random(using: &random)
+        if kind.pause < 60 { arrives = false }
+        var ble = try SampleMaker(
+            kind.type, source: "ble", sourceName: "Sensor", device: Device(key: "acme-1", manufacturer: "Acme Ltd"),
+            unit: kind.unit)
+        let first: GatedSample
+        let stamped = time + (arrives ? Double.random(in: 0...4, using: &random) : 0)
+        if arrives {
+            ble.timeOrigin = .receipt
+            ble.received = Instant(microseconds: 1_767_225_600_000_000 + Int64(stamped * 1e6))
+        }
+        let sensed = rounded(value, kind.digits)
+        first = try ble(text(sensed, kind.digits), at: stamped)
+
+        let told = kind.told[Int.random(in: 0..<kind.told.count, using: &random)]
+        var (otherTime, otherValue, name, maker) = (time, sensed, "one \(kind.type.id)", "Acme")
+        if !isOne {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                otherTime = time + kind.pause + (kind.pause * Double.random(in: 0...3, using: &random)).rounded(.down)
+                let differs = Int.random(in: 0..<3, using: &random) > 0
+                if differs { otherValue += (kind.values.upperBound - kind.values.lowerBound) * 0.02 }
+                name = "next \(kind.type.id)\(differs ? "" : ", equal")"
+            case 2:
+                // Two steps of what the file tells, at least.
+                let step = try step(of: told, kind)
+                otherValue += step * 2 * (Bool.random(using: &random) ? 1 : -1)
+                name = "other value \(kind.type.id)"
+            default:
+                maker = "Rival"
+                name = "other device \(kind.type.id)"
+            }
+        }
+        var file = try SampleMaker(
+            kind.type, source: "file.\(maker)", sourceName: "\(maker) export",
+            device: Device(key: "\(maker)-app", manufacturer: maker), unit: told.unit)
+        var cut = otherTime
+        if kind.minutes {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: file.timeResolution = 60
+            case 1: break
+            default: file.timeResolution = 1
+            }
+            if file.timeResolution == 60 || Bool.random(using: &random) { cut = (otherTime / 60).rounded(.down) * 60 }
+        }
+        file.zone = ZoneOffset(seconds: Int32([0, 3600, -18_000, 19_800][Int.random(in: 0..<4, using: &random)]))
+        let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: told.unit), molarMass: kind.type.molarMass)
+        let second = try file(text(conversion(otherValue), told.digits), at: cut)
+        return LabelledPair(first: first, second: second, isOne: isOne, kind: "\(name), \(told.unit), \(cut - stamped) s")
+    }
+
+    private static func step(of told: (unit: String, digits: Int), _ kind: Kind) throws -> Double {
+        let conversion = try Unit(ucum: told.unit).conversion(to: Unit(ucum: kind.unit), molarMass: kind.type.molarMass)
+        var step = 1.0
+        for _ in 0..<told.digits { step /= 10 }
+        return abs(conversion(1 + step) - conversion(1))
+    }
+
+    private static func rounded(_ value: Double, _ digits: Int) -> Double {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        return (value * scale).rounded() / scale
+    }
+
+    /// With just so many digits behind the point.
+    private static func text(_ value: Double, _ digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let whole = "\(Int((value * scale).rounded()))"
+        guard digits > 0 else { return whole }
+        let padded = String(repeating: "0", count: max(0, digits + 1 - whole.count)) + whole
+        return "\(padded.dropLast(digits)).\(padded.suffix(digits))"
+    }
+}

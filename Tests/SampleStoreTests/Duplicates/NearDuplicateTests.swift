@@ -1,0 +1,229 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// The same measurement over two paths is one sample; two measurements stay two.
+@Suite struct NearDuplicateTests {
+    static let scale = Device(key: "acme-1", manufacturer: "Acme", model: "S1", serial: "1")
+
+    static func ble(_ type: QuantityType = .bodyMass) throws -> SampleMaker {
+        try SampleMaker(type, source: "ble", sourceName: "Scale", device: scale)
+    }
+
+    /// The maker's file, in minutes.
+    static func file(_ type: QuantityType = .bodyMass, unit: String? = nil, maker: String = "Acme") throws -> SampleMaker {
+        var maker = try SampleMaker(
+            type, source: "file.\(maker)", sourceName: "\(maker) app", device: Device(key: maker, manufacturer: maker), unit: unit
+        )
+        maker.timeResolution = 60
+        return maker
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func labelledPairs(seed: UInt64) throws {
+        let pairs = try LabelledPairs.made(2500, seed: seed)
+        try TestStore.with { test in
+            try test.keep(pairs.map(\.first))
+            let outcomes = try test.keep(pairs.map(\.second)).outcomes[0]
+            var (truePositives, falsePositives, falseNegatives) = (0, 0, 0)
+            var wrong: [String] = []
+            for (pair, outcome) in zip(pairs, outcomes) {
+                switch (pair.isOne, outcome == .duplicate) {
+                case (true, true): truePositives += 1
+                case (false, true):
+                    falsePositives += 1
+                    wrong.append("taken for one: \(pair.kind)")
+                case (true, false):
+                    falseNegatives += 1
+                    wrong.append("taken for two: \(pair.kind)")
+                case (false, false): break
+                }
+            }
+            let precision = Double(truePositives) / Double(truePositives + falsePositives)
+            let recall = Double(truePositives) / Double(truePositives + falseNegatives)
+            let comment: Comment = "seed \(seed): \(wrong.joined(separator: "; "))"
+            #expect(precision >= 0.995, comment)
+            #expect(recall >= 0.995, comment)
+            #expect(truePositives > 1000)
+        }
+    }
+
+    @Test func theFirstStaysAndTheOtherIsItsWitness() throws {
+        try TestStore.with { test in
+            let first = try Self.ble()("80.15", at: 24)
+            let second = try Self.file(unit: "[lb_av]").local(1)("176.7", at: 3600)
+            try test.keep([first])
+            let (outcomes, account) = try test.keep([second])
+            #expect(outcomes == [[.duplicate]])
+            #expect(account.duplicate == 1)
+            #expect(account.witnesses == 1)
+            #expect(try test.identities() == [first.sample.identity])
+            // Again, and under another zone: still the one.
+            #expect(try test.keep([second]).account.duplicate == 1)
+            #expect(try test.keep([second]).account.witnesses == 0)
+            let explanation = try #require(try test.store.explain(second.sample.identity))
+            #expect(explanation.first?.other.uuid == first.sample.identity)
+            #expect(explanation.first?.rule == .spot)
+            #expect(TestStore.line(explanation.stored.sample) == TestStore.line(second.sample))
+            #expect(explanation.stored.sample.timeResolution == 60)
+            let own = try #require(try test.store.explain(first.sample.identity))
+            #expect(own.witnesses.map(\.other.uuid) == [second.sample.identity])
+            #expect(
+                try test.store.witnesses(of: 2, limit: 9).map { [$0.witness, $0.first] } == [
+                    [second.sample.identity, first.sample.identity]
+                ])
+        }
+    }
+
+    /// The maker's file first, the sensor's memory later: the first stays all the same.
+    @Test func theBetterOriginalWinsNothing() throws {
+        try TestStore.with { test in
+            let file = try Self.file()("80.2", at: 0)
+            try test.keep([file])
+            #expect(try test.keep([try Self.ble()("80.15", at: 24)]).outcomes == [[.duplicate]])
+            #expect(try test.identities() == [file.sample.identity])
+        }
+    }
+
+    @Test func anotherDeviceIsLinked() throws {
+        try TestStore.with { test in
+            let first = try Self.ble()("80.15", at: 24)
+            let other = try Self.file(maker: "Rival")("80.2", at: 0)
+            try test.keep([first])
+            let (outcomes, account) = try test.keep([other])
+            #expect(outcomes == [[.stored]])
+            #expect(account.linked == 1)
+            #expect(try test.store.explain(other.sample.identity)?.linked.map(\.other.uuid) == [first.sample.identity])
+            #expect(try test.store.explain(first.sample.identity)?.linked.map(\.other.uuid) == [other.sample.identity])
+        }
+    }
+
+    /// Each path tells both weighings; each finds its own, in whatever order, also within one batch.
+    @Test func storyTwentyEight() throws {
+        for isOneBatch in [false, true] {
+            try TestStore.with { test in
+                let sensed = try [Self.ble()("80.10", at: 10), Self.ble()("80.10", at: 50), Self.ble()("80.10", at: 70)]
+                let told = try [Self.file()("80.1", at: 0), Self.file()("80.1", at: 60)]
+                if isOneBatch {
+                    #expect(
+                        try test.keep(sensed + told).outcomes == [[.stored, .stored, .stored, .duplicate, .duplicate]])
+                } else {
+                    try test.keep(told)
+                    #expect(try test.keep(sensed).outcomes == [[.duplicate, .stored, .duplicate]])
+                }
+            }
+        }
+    }
+
+    @Test("story 28: two doses within a minute stay two") func twoDoses() throws {
+        let insulin = try #require(QuantityType("insulinDelivery"))
+        try TestStore.with { test in
+            try test.keep([try Self.ble(insulin)("1.5", at: 0)])
+            var file = try Self.file(insulin)
+            file.timeResolution = 1
+            #expect(try test.keep([try file("1.5", at: 30)]).outcomes == [[.stored]])
+        }
+    }
+
+    @Test func equalHeartRatesInConsecutiveSecondsStayTwo() throws {
+        try TestStore.with { test in
+            var file = try Self.file(.heartRate)
+            file.timeResolution = 1
+            try test.keep((0..<10).map { try Self.ble(.heartRate)("72", at: Double($0)) } as [GatedSample])
+            let told = try (0..<12).map { try file("72", at: Double($0)) } as [GatedSample]
+            #expect(try test.keep(told).account.duplicate == 10)
+            #expect(try test.samples().count == 12)
+        }
+    }
+
+    /// A minute's average among a strap's seconds is not one of them.
+    @Test func aMinuteOfAStreamIsNoCopy() throws {
+        try TestStore.with { test in
+            try test.keep((0..<120).map { try Self.ble(.heartRate)("72", at: Double($0)) } as [GatedSample])
+            #expect(try test.keep([try Self.file(.heartRate)("72", at: 60)]).outcomes == [[.stored]])
+        }
+    }
+
+    // MARK: taking back
+
+    @Test("undoing the first lets its witness stand in, and gives it back") func undoingTheFirst() throws {
+        for forget in [false, true] {
+            try TestStore.with { test in
+                let first = try Self.ble()("80.15", at: 24)
+                let second = try Self.file().local(2)("80.2", at: 7200)
+                let one = try test.keep([first]).account.id
+                let other = try test.keep([second]).account.id
+                let undoing = try test.store.undo(one, forget: forget, description: TestStore.description("undo")).ingest
+                #expect(try test.lines() == [TestStore.line(second.sample)])
+                #expect(try test.store.account(of: other)?.stored == 1)
+                #expect(try test.store.account(of: other)?.duplicate == 0)
+                #expect(try test.store.check() == [])
+                #expect(try test.keep([second]).outcomes == [[.duplicate]])
+                #expect(try test.store.changedUUIDs() == [second.sample.identity])
+                if forget {
+                    // The first comes anew, and is now the witness.
+                    #expect(try test.keep([first]).outcomes == [[.duplicate]])
+                    #expect(try test.store.check() == [])
+                    return
+                }
+                try test.store.undo(undoing, forget: false, description: TestStore.description("undo"))
+                #expect(try test.lines() == [TestStore.line(first.sample)])
+                #expect(try test.store.check() == [])
+                #expect(try test.keep([first, second]).outcomes == [[.duplicate, .duplicate]])
+                // And once more.
+                try test.store.undo(one, forget: false, description: TestStore.description("undo"))
+                #expect(try test.lines() == [TestStore.line(second.sample)])
+                try test.store.undo(other, forget: false, description: TestStore.description("undo"))
+                #expect(try test.lines() == [])
+                #expect(try test.store.check() == [])
+            }
+        }
+    }
+
+    @Test func undoingTheWitness() throws {
+        try TestStore.with { test in
+            let first = try Self.ble()("80.15", at: 24)
+            let second = try Self.file()("80.2", at: 0)
+            let one = try test.keep([first]).account.id
+            let other = try test.keep([second]).account.id
+            let undoing = try test.store.undo(other, forget: false, description: TestStore.description("undo")).ingest
+            #expect(undoing > 0)
+            #expect(try test.identities() == [first.sample.identity])
+            // Taken back, it does not stand in; given back, it does.
+            try test.store.undo(one, forget: false, description: TestStore.description("undo"))
+            #expect(try test.samples().isEmpty)
+            #expect(try test.keep([second]).outcomes == [[.duplicate]])
+            try test.store.undo(undoing, forget: false, description: TestStore.description("undo"))
+            #expect(try test.identities() == [second.sample.identity])
+            #expect(try test.store.check() == [])
+        }
+    }
+
+    @Test func forgettingTheWitness() throws {
+        try TestStore.with { test in
+            let second = try Self.file().local(1)("80.2", at: 3600)
+            try test.keep([try Self.ble()("80.15", at: 24)])
+            let other = try test.keep([second]).account.id
+            try test.store.undo(other, forget: true, description: TestStore.description("undo"))
+            #expect(try test.store.check() == [])
+            #expect(try test.keep([second]).account.witnesses == 1)
+        }
+    }
+
+    @Test("deleted stays deleted, whichever way it comes") func deletion() throws {
+        try TestStore.with { test in
+            let first = try Self.ble()("80.15", at: 24)
+            let second = try Self.file()("80.2", at: 0)
+            try test.keep([first])
+            try test.delete(first)
+            #expect(try test.keep([second]).account.witnesses == 1)
+            #expect(try test.samples().isEmpty)
+            try test.restore(first)
+            #expect(try test.identities() == [first.sample.identity])
+            #expect(try test.store.check() == [])
+        }
+    }
+}

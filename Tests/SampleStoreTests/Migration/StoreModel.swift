@@ -1,0 +1,170 @@
+import HealthModel
+import Pipeline
+
+@testable import SampleStore
+
+/// What a store with repairs promises, without any of how it keeps it: readings by UUID, live or dead, and which became which.
+struct StoreModel {
+    struct Entry {
+        var sample: QuantitySample
+        var ordinal: UInt32
+        /// The ingest that brought it.
+        var bringer: Int64
+        /// What made it what it is now.
+        var cause: Int64
+        /// A dead one's, where a repair, or its undoing, put another in its place.
+        var isReplaced = false
+    }
+
+    struct Migration {
+        var ingest: Int64
+        var pairs: [(old: SampleIdentity, new: SampleIdentity, isMerged: Bool)]
+        var isApplied = true
+    }
+
+    var live: [SampleIdentity: Entry] = [:]
+    var dead: [SampleIdentity: Entry] = [:]
+    var migrations: [Int64: Migration] = [:]
+    /// What each repaired sample was made from, and by which repair.
+    private var parents: [SampleIdentity: (old: SampleIdentity, repair: String)] = [:]
+    /// The right identities of repaired readings, with the series they belong to.
+    private var aliases: [SampleIdentity: (migration: Int64, key: SeriesKey)] = [:]
+
+    var lines: Set<String> { Set(live.values.map { TestStore.line($0.sample) }) }
+
+    mutating func keep(_ gated: GatedSample, ordinal: UInt32, ingest: Int64) -> SampleOutcome {
+        let identity = gated.sample.identity
+        guard live[identity] == nil, dead[identity] == nil else { return .duplicate }
+        if let alias = aliases[identity], alias.key == gated.sample.origin.seriesKey { return .duplicate }
+        live[identity] = Entry(sample: gated.sample, ordinal: ordinal, bringer: ingest, cause: ingest)
+        return .stored
+    }
+
+    mutating func delete(_ identities: [SampleIdentity], ingest: Int64) {
+        for identity in identities {
+            guard var entry = live.removeValue(forKey: identity) else { continue }
+            entry.cause = ingest
+            entry.isReplaced = false
+            dead[identity] = entry
+        }
+    }
+
+    /// Those that may come back: what a repair replaced does not.
+    func restorable(_ identities: some Sequence<SampleIdentity>) -> [SampleIdentity] {
+        identities.filter { dead[$0].map { !$0.isReplaced } ?? false }
+    }
+
+    mutating func restore(_ identities: [SampleIdentity], ingest: Int64) {
+        for identity in restorable(identities) {
+            guard var entry = dead.removeValue(forKey: identity) else { continue }
+            entry.cause = ingest
+            live[identity] = entry
+        }
+    }
+
+    /// Whether an ingest may be undone: not while a repair of its readings stands.
+    func isRepaired(broughtBy ingest: Int64) -> Bool {
+        dead.values.contains { entry in
+            entry.bringer == ingest && migrations.values.contains { $0.isApplied && $0.ingest == entry.cause }
+        }
+    }
+
+    mutating func undo(_ undone: Int64, forget: Bool, ingest: Int64) -> Int {
+        let stored = live.filter { $0.value.bringer == undone || $0.value.cause == undone }.map(\.key)
+        let removed = restorable(dead.filter { $0.value.cause == undone }.map(\.key))
+        delete(stored, ingest: ingest)
+        restore(removed, ingest: ingest)
+        if forget { dead = dead.filter { $0.value.bringer != undone } }
+        return stored.count + removed.count
+    }
+
+    // MARK: Repairs
+
+    mutating func migrate(_ repair: Repair, of type: QuantityType, _ id: Int64, ingest: Int64) -> Int {
+        let repairer = Repairer(repair, takesAmbiguous: true, now: TestStore.later)
+        var migration = Migration(ingest: ingest, pairs: [])
+        for (identity, entry) in live where entry.sample.origin.type == type {
+            guard !wasRepaired(identity, by: repair.text), case .repaired(let outcome) = repairer.judge(entry.sample) else {
+                continue
+            }
+            let right = right(entry, outcome)
+            if let right, live[right.identity] != nil {
+                migration.pairs.append((identity, right.identity, true))
+            } else if let right, let deleted = dead[right.identity], !deleted.isReplaced {
+                continue
+            } else {
+                let new = repaired(entry, outcome, by: repair.text, ingest: ingest)
+                migration.pairs.append((identity, new.sample.identity, false))
+                parents[new.sample.identity] = (identity, repair.text)
+                live[new.sample.identity] = new
+                dead[new.sample.identity] = nil
+                if let right, aliases[right.identity] == nil { aliases[right.identity] = (id, right.key) }
+            }
+        }
+        for pair in migration.pairs {
+            guard var old = live.removeValue(forKey: pair.old) else { continue }
+            old.cause = ingest
+            old.isReplaced = true
+            dead[pair.old] = old
+        }
+        if !migration.pairs.isEmpty { migrations[id] = migration }
+        return migration.pairs.count
+    }
+
+    /// Whether later repairs stand on this one.
+    func isRepairedAgain(_ id: Int64) -> Bool {
+        migrations[id]?.pairs.contains { pair in
+            dead[pair.new].map { entry in migrations.values.contains { $0.isApplied && $0.ingest == entry.cause } } ?? false
+        } ?? false
+    }
+
+    mutating func undoMigration(_ id: Int64, ingest: Int64) -> Int {
+        guard let migration = migrations[id] else { return 0 }
+        migrations[id]?.isApplied = false
+        var count = 0
+        for pair in migration.pairs {
+            guard var old = dead[pair.old], old.isReplaced, let new = live[pair.new] else { continue }
+            old.cause = ingest
+            live[pair.old] = old
+            dead[pair.old] = nil
+            count += 1
+            guard !pair.isMerged else { continue }
+            live[pair.new] = nil
+            dead[pair.new] = new
+            dead[pair.new]?.cause = ingest
+            dead[pair.new]?.isReplaced = true
+        }
+        aliases = aliases.filter { $0.value.migration != id }
+        return count
+    }
+
+    private func wasRepaired(_ identity: SampleIdentity, by repair: String) -> Bool {
+        var next = parents[identity]
+        while let parent = next {
+            if parent.repair == repair { return true }
+            next = parents[parent.old]
+        }
+        return false
+    }
+
+    private func right(_ entry: Entry, _ outcome: Repairer.Outcome) -> (identity: SampleIdentity, key: SeriesKey)? {
+        let duration = outcome.end.microseconds - outcome.start.microseconds
+        let ordinal = parents[entry.sample.identity] == nil ? entry.ordinal : 0
+        let identity = SampleIdentity(
+            series: outcome.origin.seriesKey, start: outcome.nominalStart, end: outcome.nominalStart + duration,
+            numeral: outcome.numeral, unit: outcome.unit, ordinal: ordinal)
+        return identity == entry.sample.identity ? nil : (identity, outcome.origin.seriesKey)
+    }
+
+    private func repaired(_ entry: Entry, _ outcome: Repairer.Outcome, by repair: String, ingest: Int64) -> Entry {
+        var sample = entry.sample
+        sample.origin = outcome.origin
+        (sample.numeral, sample.unit, sample.value) = (outcome.numeral, outcome.unit, outcome.value)
+        (sample.start, sample.end, sample.zone) = (outcome.start, outcome.end, outcome.zone)
+        sample.timeOrigin = outcome.timeOrigin
+        sample.nominalStart = outcome.start.microseconds
+        sample.identity = SampleIdentity(
+            series: sample.origin.seriesKey, start: sample.nominalStart, repaired: entry.sample.identity, by: repair)
+        return Entry(sample: sample, ordinal: 0, bringer: ingest, cause: ingest)
+    }
+}

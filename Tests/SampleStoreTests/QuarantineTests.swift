@@ -1,0 +1,170 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+@Suite struct QuarantineTests {
+    @Test func held() throws {
+        for skew in [0, 3] {
+            try TestStore.with { test in
+                let maker = try SampleMaker().local(skew)
+                let bad = try maker(
+                    "9.990e2", at: 0, lasting: 1, group: 5, metadata: Metadata([("a", .boolean(true))]), rule: .impossible)
+                let worse = try maker("1000", at: 1, rule: .impossible)
+                #expect(try test.keep([bad, worse, bad]).outcomes == [[.quarantined, .quarantined, .duplicate]])
+                #expect(try test.samples().isEmpty)
+                let held = try test.store.quarantined()
+                #expect(held.map { TestStore.line($0.stored.sample) } == [bad, worse].map { TestStore.line($0.sample) })
+                #expect(held.map(\.rule) == ["impossible-value", "impossible-value"])
+                #expect(held.map(\.place) == ["line 1", "line 1"])
+                #expect(held.map(\.stored.ingest) == [1, 1])
+                // The same readings again, under this zone and another.
+                #expect(try test.keep([bad]).outcomes == [[.duplicate]])
+                #expect(try test.keep([try maker.local(-2)("1000", at: 1, rule: .impossible)]).outcomes == [[.duplicate]])
+
+                let later = Instant(seconds: 1_900_000_000)
+                try test.store.accept([held[0].id], description: TestStore.description("accept", received: later))
+                try test.store.reject([held[1].id], description: TestStore.description("reject", received: later))
+                var accepted = bad.sample
+                accepted.metadata = Metadata([("a", .boolean(true)), ("acceptedAgainst", .string("impossible-value"))])
+                #expect(try test.lines() == [TestStore.line(accepted)])
+                #expect(try test.keep([bad, worse]).outcomes == [[.duplicate, .duplicate]])
+                #expect(try test.store.quarantined().isEmpty)
+                #expect(try test.store.quarantined(state: "accepted").map(\.id) == [held[0].id])
+                #expect(try test.store.quarantined(state: "rejected").map(\.id) == [held[1].id])
+                guard case .live(let found) = try test.store.lookup(bad.sample.identity) else {
+                    Issue.record("the accepted sample is not found")
+                    return
+                }
+                #expect(found.ingest == 4)
+                #expect(try test.store.changedUUIDs() == [bad.sample.identity])
+                // What was accepted is deleted and restored as any other.
+                try test.delete(bad)
+                #expect(try test.keep([bad]).outcomes == [[.duplicate]])
+                try test.restore(bad)
+                #expect(try test.lines() == [TestStore.line(accepted)])
+            }
+        }
+    }
+
+    @Test func whatIsNotHeld() throws {
+        try TestStore.with { test in
+            try test.keep([
+                try SampleMaker()("999", at: 0, rule: .impossible), try SampleMaker()("998", at: 0, rule: .impossible),
+            ])
+            // All or nothing.
+            #expect(throws: StoreError.self) { try test.store.accept([1, 77], description: TestStore.description("accept")) }
+            #expect(throws: StoreError.self) { try test.store.reject([2, 77], description: TestStore.description("reject")) }
+            #expect(try test.store.quarantined().map(\.id) == [1, 2])
+            try test.store.reject([1], description: TestStore.description("reject"))
+            let error = thrown(StoreError.self) {
+                _ = try test.store.accept([1], description: TestStore.description("accept"))
+            }
+            #expect(error?.kind == .invalid)
+        }
+    }
+
+    @Test func undoOfAnAcceptance() throws {
+        for forget in [false, true] {
+            try TestStore.with { test in
+                let bad = try SampleMaker()("999", at: 0, rule: .impossible)
+                let good = try SampleMaker()("72", at: 0)
+                let ingest = try test.keep([bad, good]).account.id
+                let acceptance = try test.store.accept([1], description: TestStore.description("accept")).ingest
+                // The import's undoing leaves what a person accepted.
+                try test.store.undo(ingest, forget: forget, description: TestStore.description("undo"))
+                #expect(try test.identities() == [bad.sample.identity])
+                #expect(try test.store.check() == [])
+                try test.store.undo(acceptance, forget: false, description: TestStore.description("undo"))
+                #expect(try test.samples().isEmpty)
+                #expect(try test.keep([bad]).outcomes == [[.duplicate]])
+                // It is held as before, and can be accepted once more, or the undoing undone.
+                #expect(try test.store.quarantined().map(\.id) == [1])
+                #expect(try test.store.check() == [])
+                let again = try test.store.accept([1], description: TestStore.description("accept")).ingest
+                #expect(try test.identities() == [bad.sample.identity])
+                #expect(try test.store.check() == [])
+                let undoing = try test.store.undo(again, forget: false, description: TestStore.description("undo")).ingest
+                try test.store.undo(undoing, forget: false, description: TestStore.description("undo"))
+                #expect(try test.store.quarantined(state: "accepted").map(\.id) == [1])
+                #expect(try test.identities() == [bad.sample.identity])
+            }
+        }
+    }
+
+    @Test func undoOfARejection() throws {
+        try TestStore.with { test in
+            try test.keep([try SampleMaker()("999", at: 0, rule: .impossible)])
+            let rejection = try test.store.reject([1], description: TestStore.description("reject")).ingest
+            try test.store.undo(rejection, forget: false, description: TestStore.description("undo"))
+            #expect(try test.store.quarantined().map(\.id) == [1])
+        }
+    }
+
+    /// What a person rejected stays out, also where the gate would let it pass by now.
+    @Test func rejectedStaysRejected() throws {
+        try TestStore.with { test in
+            let held = try SampleMaker()("350", at: 0, rule: .impossible)
+            try test.keep([held])
+            try test.store.reject([1], description: TestStore.description("reject"))
+            var passing = held
+            passing.rule = nil
+            #expect(try test.keep([passing]).outcomes == [[.duplicate]])
+            #expect(try test.samples().isEmpty)
+        }
+    }
+
+    /// A file imported anew after it was forgotten is judged anew.
+    @Test func forgottenQuarantine() throws {
+        try TestStore.with { test in
+            let bad = try SampleMaker()("999", at: 0, rule: .impossible)
+            let ingest = try test.keep([bad]).account.id
+            try test.store.undo(ingest, forget: true, description: TestStore.description("undo"))
+            #expect(try test.store.quarantined().isEmpty)
+            #expect(try test.keep([bad]).outcomes == [[.quarantined]])
+        }
+    }
+
+    /// The gate learns: what it held back once passes now, and is no longer held.
+    @Test func acceptingWhatIsStored() throws {
+        try TestStore.with { test in
+            let held = try SampleMaker()("350", at: 0, rule: .impossible)
+            try test.keep([held])
+            var passing = held
+            passing.rule = nil
+            let released = try test.keep([passing]).account.id
+            #expect(try test.store.quarantined().isEmpty)
+            #expect(try test.store.quarantined(state: "released").map(\.id) == [1])
+            let error = thrown(StoreError.self) {
+                _ = try test.store.accept([1], description: TestStore.description("accept"))
+            }
+            #expect(error?.kind == .invalid)
+            #expect(try test.identities() == [held.sample.identity])
+            try test.store.undo(released, forget: false, description: TestStore.description("undo"))
+            #expect(try test.samples().isEmpty)
+            #expect(try test.store.quarantined().map(\.id) == [1])
+        }
+    }
+
+    /// An accepted version of a record replaces the lower one, and cannot be accepted behind a higher one.
+    @Test func acceptingAVersion() throws {
+        func record(_ version: Int64, rule: GateRule? = nil) throws -> GatedSample {
+            try SampleMaker()("\(300 + version)", at: 0, record: RecordIdentifier(id: "r", version: version), rule: rule)
+        }
+        try TestStore.with { test in
+            try test.keep([try record(1)])
+            try test.keep([try record(2, rule: .impossible)])
+            try test.store.accept([1], description: TestStore.description("accept"))
+            #expect(try test.samples().map(\.sample.value) == [302])
+            try test.keep([try record(3, rule: .impossible)])
+            try test.keep([try record(4)])
+            let error = thrown(StoreError.self) {
+                _ = try test.store.accept([2], description: TestStore.description("accept"))
+            }
+            #expect(error?.kind == .invalid)
+            #expect(try test.samples().map(\.sample.value) == [304])
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+@Suite struct SampleQueryTests {
+    private static func instant(_ seconds: Double) -> Instant {
+        Instant(microseconds: 1_767_225_600_000_000 + Int64(seconds * 1e6))
+    }
+
+    @Test func orderOfManySeries() throws {
+        var random = SeededGenerator(seed: 12)
+        try TestStore.with { test in
+            var batch: [GatedSample] = []
+            for index in 0..<60 {
+                let maker = try SampleMaker(source: "s\(index)").local(index % 5 - 2)
+                for _ in 0..<Int.random(in: 0...30, using: &random) {
+                    batch.append(
+                        try maker(
+                            "\(Int.random(in: 1...9, using: &random))", at: Double(Int.random(in: 0..<20_000, using: &random))))
+                }
+            }
+            batch.shuffle(using: &random)
+            try test.keep(batch)
+            let ascending = try test.samples()
+            #expect(zip(ascending, ascending.dropFirst()).allSatisfy { $0.sample.start <= $1.sample.start })
+            #expect(Set(ascending.map(\.uuid)) == Set(batch.map(\.sample.identity)))
+            let descending = try test.samples(SampleQuery(descending: true))
+            #expect(zip(descending, descending.dropFirst()).allSatisfy { $0.sample.start >= $1.sample.start })
+            #expect(Set(descending.map(\.uuid)) == Set(ascending.map(\.uuid)))
+            for limit in [0, 1, 7, 10_000] {
+                #expect(try test.identities(SampleQuery(limit: limit)) == Array(ascending.prefix(limit).map(\.uuid)))
+                #expect(
+                    try test.identities(SampleQuery(descending: true, limit: limit))
+                        == Array(descending.prefix(limit).map(\.uuid)))
+            }
+            let (from, to) = (Self.instant(5000), Self.instant(15_000))
+            #expect(
+                try test.identities(SampleQuery(from: from, to: to))
+                    == ascending.filter { $0.sample.start >= from && $0.sample.start < to }.map(\.uuid))
+        }
+    }
+
+    @Test func filters() throws {
+        try TestStore.with { test in
+            let strap = Device(key: "k1", name: "My strap", manufacturer: "M", model: "H10", serial: "77")
+            let makers = [
+                try SampleMaker(source: "ble", sourceName: "Bluetooth", device: strap),
+                try SampleMaker(.bodyMass, source: "csv", sourceName: "File"),
+                try SampleMaker(source: "csv", sourceName: "File", subject: "unassigned"),
+            ]
+            try test.keep(try makers.map { try $0("60", at: 0) })
+            func count(_ query: SampleQuery) throws -> Int { try test.samples(query).count }
+            #expect(try count(SampleQuery(types: [.heartRate])) == 2)
+            #expect(try count(SampleQuery(types: [])) == 0)
+            #expect(try count(SampleQuery(subject: "unassigned")) == 1)
+            #expect(try count(SampleQuery(source: "csv")) == 2)
+            #expect(try count(SampleQuery(source: "Bluetooth")) == 1)
+            for device in ["k1", "My strap", "H10", "77"] { #expect(try count(SampleQuery(device: device)) == 1) }
+            #expect(try count(SampleQuery(device: "M")) == 0)
+            #expect(try count(SampleQuery(source: "csv", limit: 1)) == 1)
+            #expect(try count(SampleQuery(from: Self.instant(0), to: Self.instant(0))) == 0)
+            #expect(try count(SampleQuery(from: Self.instant(0), to: Self.instant(0.000001))) == 3)
+        }
+    }
+
+    @Test func lookups() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker()
+            // Several within one millisecond, with and without a skew.
+            let samples = try (0..<20).map { try maker.local($0 % 3)("\($0)", at: Double($0) * 0.0001) }
+            try test.keep(samples)
+            for sample in samples {
+                guard case .live(let found) = try test.store.lookup(sample.sample.identity) else {
+                    Issue.record("\(sample.sample.identity) is not found")
+                    continue
+                }
+                #expect(TestStore.line(found.sample) == TestStore.line(sample.sample))
+            }
+            let text = try #require(SampleIdentity("01a1f7a6-b4a0-8f29-adfe-bb0975c93095"))
+            #expect(try test.store.lookup(text) == nil)
+        }
+    }
+
+    /// A reader goes on with the store as it was when it began, while another connection writes.
+    @Test func snapshots() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker()
+            try test.keep(try (0..<100).map { try maker("72", at: Double($0)) })
+            let reader = try test.another(.read)
+            let cursor = try reader.samples(matching: SampleQuery())
+            #expect(try cursor.next() != nil)
+            try test.keep(try (100..<200).map { try maker("72", at: Double($0)) })
+            try test.store.delete(matching: SampleQuery(to: Self.instant(50)), description: TestStore.description("delete"))
+            var count = 1
+            while try cursor.next() != nil { count += 1 }
+            #expect(count == 100)
+            cursor.close()
+            #expect(try reader.summary().samples == 150)
+            #expect(throws: StoreError.self) { try reader.beginIngest(TestStore.description()) }
+            #expect(throws: StoreError.self) {
+                try reader.delete(matching: SampleQuery(), description: TestStore.description("delete"))
+            }
+        }
+    }
+
+    /// Two writers take turns, each with what it remembers of the other's rows.
+    @Test func twoWriters() throws {
+        try TestStore.with { test in
+            let other = try test.another()
+            let first = try test.store.beginIngest(TestStore.description())
+            let second = try other.beginIngest(TestStore.description())
+            for round in 0..<40 {
+                let maker = try SampleMaker(source: "s\(round / 3)", device: Device(key: "d\(round / 5)"))
+                let batch = try (0..<20).map {
+                    try maker("\(60 + $0)", at: Double(round * 10 + $0), metadata: Metadata([("round", .string("\(round / 2)"))]))
+                }
+                let outcomes = [try first.keep(Array(batch.prefix(15))), try second.keep(Array(batch.suffix(15)))]
+                #expect(outcomes[0].allSatisfy { $0 == .stored })
+                #expect(outcomes[1] == Array(repeating: .duplicate, count: 10) + Array(repeating: .stored, count: 5))
+            }
+            #expect(try first.finish(at: 0).stored == 600)
+            #expect(try second.finish(at: 0).stored == 200)
+            #expect(Set(try test.samples().map(\.ingest)) == [1, 2])
+            var seqs: [Int64] = []
+            try other.changes(after: 0, types: nil) { seqs.append($0.seq) }
+            #expect(seqs == Array(1...800))
+        }
+    }
+
+    /// Another process that holds the store too long is an error that says so, and nothing is lost.
+    @Test func busy() throws {
+        try TestStore.with { test in
+            let other = try test.another()
+            let ingest = try test.store.beginIngest(TestStore.description())
+            try other.connection.execute("BEGIN IMMEDIATE")
+            try test.execute("PRAGMA busy_timeout = 0")
+            let sample = try SampleMaker()("72", at: 0)
+            let error = thrown(StoreError.self) { _ = try ingest.keep([sample]) }
+            #expect(error?.kind == .busy)
+            #expect(error?.description.contains("try again") == true)
+            try other.connection.execute("ROLLBACK")
+            #expect(try ingest.keep([sample]) == [.stored])
+            _ = try ingest.finish(at: 0)
+        }
+    }
+
+    @Test func summary() throws {
+        try TestStore.with { test in
+            let samples = try (0..<9).map { try SampleMaker()("72", at: Double($0)) }
+            try test.keep(samples + [try SampleMaker(.bodyMass)("900", at: 0, rule: .impossible)])
+            try test.delete(samples[0], samples[8])
+            let summary = try test.store.summary()
+            #expect((summary.samples, summary.deleted, summary.quarantined, summary.ingests) == (7, 2, 1, 2))
+            #expect(summary.lastChange == 11)
+            #expect(summary.subject == TestStore.subject)
+            #expect(summary.series.count == 1)
+            #expect(summary.series[0].first == samples[1].sample.start)
+            #expect(summary.series[0].last == samples[7].sample.start)
+            #expect(summary.bytes > 4096)
+        }
+    }
+}

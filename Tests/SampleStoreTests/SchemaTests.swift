@@ -1,0 +1,86 @@
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// A store of every earlier schema is brought up to date, and keeps what it holds.
+@Suite struct SchemaTests {
+    /// A store as the first `version` steps make it, with three samples written as that version wrote them.
+    private static func store(version: Int, at path: String) throws {
+        try #require(creat(path, 0o600) >= 0)
+        let connection = try Connection(path: path, writable: true)
+        let creation = SampleStore.Creation(subject: TestStore.subject, time: 0)
+        try SampleStore.upgrade(connection, creation: creation, steps: Array(Schema.steps[..<version]))
+        try connection.execute(
+            """
+            INSERT INTO series(id, subject, type, source, device, longest) VALUES(1, '\(TestStore.subject)', 'heartRate', 'test', '', 0);
+            INSERT INTO origin(id, source_name) VALUES(1, 'Test');
+            INSERT INTO context(id, origin, unit, zone, time_origin, skew) VALUES(1, 1, '/min', 0, 0, 0);
+            INSERT INTO ingest(id, kind, received, state, stored) VALUES(1, 'import', 1795156260000000, 'done', 3);
+            INSERT INTO change VALUES(1, 1, 3, 0, 1795000000000000, 1795000002000000, 1, 1);
+            UPDATE setting SET value = 3 WHERE name = 'seq';
+            """)
+        let type = try #require(QuantityType("heartRate"))
+        let key = SeriesKey(subject: TestStore.subject, type: type, source: "test", device: "")
+        for index in 0..<3 {
+            let start = 1_795_000_000_000_000 + Int64(index) * 1_000_000
+            let numeral = Numeral(coefficient: Int64(60 + index))
+            let identity = SampleIdentity(
+                series: key, start: start, end: start, numeral: numeral, unit: type.canonicalUnit, ordinal: 0)
+            try connection.run(
+                "INSERT INTO sample(series, start, hash, value, context, seq) VALUES(1, ?, ?, ?, 1, ?)", .integer(start),
+                .blob(HashBytes(high: identity.high, low: identity.low).bytes), .real(Double(60 + index)),
+                .integer(Int64(index + 1)))
+        }
+    }
+
+    @Test(arguments: 1...Schema.steps.count)
+    func everyEarlierSchemaIsBroughtUp(version: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.db")
+        try Self.store(version: version, at: path)
+
+        let store = try SampleStore(path: path, access: .write)
+        #expect(try store.summary().schema == Schema.steps.count)
+        #expect(try store.summary().samples == 3)
+        #expect(try store.check() == [])
+        #expect(try store.adoptedDevices() == [])
+    }
+
+    @Test func readerSaysThatAnOlderSchemaHasToBeBroughtUp() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.db")
+        try Self.store(version: 1, at: path)
+        let error = thrown(StoreError.self) { _ = try SampleStore(path: path, access: .read) }
+        #expect(error?.message.contains("older schema") == true)
+    }
+
+    @Test func devicesAreAdoptedForgottenAndMerged() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            var strap = AdoptedDevice(
+                address: "bluetooth:C0:01:02:03:04:01", key: "bluetooth:C0:01:02:03:04:01", profiles: ["sig-heart-rate"],
+                name: "Strap",
+                subject: store.subject, adopted: 1)
+            try store.keep(strap)
+            strap.device = Device(key: "Maker/Strap/123", manufacturer: "Maker", model: "Strap", serial: "123")
+            strap.key = "Maker/Strap/123"
+            strap.lastRecord = AdoptedDevice.LastRecord(number: 65_535, fingerprint: .min, count: 500)
+            try store.keep(strap)
+            #expect(try store.adoptedDevices() == [strap])
+
+            try store.merge(device: "c", into: "b")
+            try store.merge(device: "b", into: "a")
+            #expect(try store.aliases() == ["c": "a", "b": "a"])
+            #expect(thrown(StoreError.self) { try store.merge(device: "a", into: "c") }?.kind == .invalid)
+            #expect(thrown(StoreError.self) { try store.merge(device: "a", into: "a") }?.kind == .invalid)
+
+            try store.forget(device: strap.address)
+            #expect(try store.adoptedDevices().isEmpty)
+            #expect(thrown(StoreError.self) { try store.forget(device: strap.address) }?.kind == .invalid)
+        }
+    }
+}

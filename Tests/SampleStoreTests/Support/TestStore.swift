@@ -1,0 +1,161 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// A store in a folder of its own. Closing it asserts that no statement is busy and that the store's own check finds nothing.
+final class TestStore {
+    let folder: TemporaryFolder
+    private var opened: SampleStore?
+    /// A store that was damaged on purpose is not checked.
+    var isSound = true
+
+    static let subject = "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b11"
+    static let received = Instant(seconds: 1_795_156_260)
+
+    var path: String { folder.file("store.db") }
+
+    init(folder: TemporaryFolder? = nil) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        try open()
+    }
+
+    static func with<Result>(_ body: (TestStore) throws -> Result) throws -> Result {
+        let test = try TestStore()
+        let result = try body(test)
+        try test.close()
+        return result
+    }
+
+    var store: SampleStore {
+        get throws { try #require(opened) }
+    }
+
+    func open() throws { opened = try Self.open(path) }
+
+    static func open(_ path: String, _ access: SampleStore.Access = .write) throws -> SampleStore {
+        try SampleStore(path: path, access: access, creation: SampleStore.Creation(subject: subject, time: received.microseconds))
+    }
+
+    /// Another writer on the same file.
+    func another(_ access: SampleStore.Access = .write) throws -> SampleStore { try SampleStore(path: path, access: access) }
+
+    func close() throws {
+        guard let store = opened else { return }
+        if isSound { #expect(try store.check() == []) }
+        // SQLite refuses to vacuum while a statement runs.
+        try store.connection.execute("VACUUM")
+        opened = nil
+    }
+
+    func reopen() throws {
+        try close()
+        try open()
+    }
+
+    static func description(_ kind: String = "import", received: Instant = received) -> IngestDescription {
+        IngestDescription(kind: kind, received: received.microseconds)
+    }
+
+    /// One ingest of these batches.
+    @discardableResult
+    func keep(_ batches: [GatedSample]..., received: Instant = received) throws -> (
+        outcomes: [[SampleOutcome]], account: IngestAccount
+    ) {
+        let ingest = try store.beginIngest(Self.description(received: received))
+        let outcomes = try batches.map { try ingest.keep($0) }
+        return (outcomes, try ingest.finish(at: received.microseconds))
+    }
+
+    @discardableResult
+    func delete(_ samples: GatedSample...) throws -> Int64 {
+        try store.delete(samples.map(\.sample.identity), description: Self.description("delete")).ingest
+    }
+
+    @discardableResult
+    func restore(_ samples: GatedSample..., received: Instant = received) throws -> Int64 {
+        try store.restore(samples.map(\.sample.identity), description: Self.description("restore", received: received)).ingest
+    }
+
+    /// The samples of a query, in its order.
+    func samples(_ query: SampleQuery = SampleQuery()) throws -> [StoredSample] {
+        let cursor = try store.samples(matching: query)
+        defer { cursor.close() }
+        var samples: [StoredSample] = []
+        while let next = try cursor.next() { samples.append(next) }
+        return samples
+    }
+
+    func identities(_ query: SampleQuery = SampleQuery()) throws -> [SampleIdentity] { try samples(query).map(\.uuid) }
+
+    /// Every live sample as its line, without its place in ledger and change log.
+    func lines() throws -> Set<String> { Set(try samples().map { Self.line($0.sample) }) }
+
+    static func line(_ sample: QuantitySample) -> String {
+        var bytes: [UInt8] = []
+        SampleLine(me: subject).append(sample, ingest: nil, seq: nil, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func execute(_ sql: String) throws { try store.connection.execute(sql) }
+}
+
+/// Makes samples as the normaliser does.
+struct SampleMaker {
+    var origin: Origin
+    var unit: Unit
+    var zone: ZoneOffset?
+    /// By how much a local time is ahead of the instant: such samples have a nominal start of their own.
+    var skew: Int64 = 0
+    var received = TestStore.received
+    var timeOrigin = TimeOrigin.device
+    var timeResolution: Int32 = 1
+
+    init(
+        _ type: QuantityType = .heartRate, source: String = "strap", sourceName: String = "Strap", version: String? = nil,
+        device: Device? = nil,
+        subject: String = TestStore.subject, unit: String? = nil
+    ) throws {
+        origin = Origin(
+            subject: subject, type: type, source: SourceRevision(id: source, name: sourceName, version: version), device: device)
+        self.unit = try unit.map { try Unit(ucum: $0) } ?? type.canonicalUnit
+    }
+
+    /// Local times read in a zone that is so many hours ahead of UTC.
+    func local(_ hours: Int) -> SampleMaker {
+        var maker = self
+        maker.skew = Int64(hours) * 3_600_000_000
+        maker.zone = ZoneOffset(seconds: Int32(hours * 3600))
+        return maker
+    }
+
+    /// - Parameter seconds: behind 2026-01-01T00:00:00Z, on the clock that the source goes by.
+    func callAsFunction(
+        _ numeral: String, at seconds: Double, lasting duration: Double = 0, ordinal: UInt32 = 0, group: UInt64? = nil,
+        metadata: Metadata? = nil, record: RecordIdentifier? = nil, rule: GateRule? = nil, repeats: SkipKind? = nil
+    ) throws -> GatedSample {
+        let nominal = 1_767_225_600_000_000 + Int64(seconds * 1e6)
+        let length = Int64(duration * 1e6)
+        let numeral = try Numeral(numeral)
+        // SQLite knows no negative zero.
+        let value = try origin.type.conversion(from: unit).convert(numeral) + 0
+        let start = timeOrigin == .receipt ? received : Instant(microseconds: nominal - skew)
+        let identity =
+            record.map { SampleIdentity(series: origin.seriesKey, start: nominal, record: $0) }
+            ?? SampleIdentity(
+                series: origin.seriesKey, start: timeOrigin == .receipt ? start.microseconds : nominal,
+                end: (timeOrigin == .receipt ? start.microseconds : nominal) + length, numeral: numeral, unit: unit,
+                ordinal: ordinal)
+        return GatedSample(
+            sample: QuantitySample(
+                origin: origin, identity: identity, nominalStart: timeOrigin == .receipt ? start.microseconds : nominal,
+                start: start,
+                end: Instant(microseconds: start.microseconds + length), value: value,
+                numeral: numeral, unit: unit, zone: zone, timeOrigin: timeOrigin, received: received, group: group,
+                metadata: metadata,
+                record: record, timeResolution: timeResolution),
+            rule: rule, repeats: repeats, place: Place(.line, 1))
+    }
+}

@@ -1,0 +1,113 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SerialSource
+
+/// Meters that are played at the other end of a real pseudo-terminal.
+@Suite(.serialized) struct MeterDialogueTests {
+    static let oneTouch = [
+        ScriptedMeter.oneTouchRecord("11/20/26", "07:15:00", "106"), ScriptedMeter.oneTouchRecord("11/19/26", "22:01:30", "131"),
+    ]
+    static let freeStyle = ["106  Nov  20 2026 07:15 G 0x00", "131  July 19 2026 22:01 G 0x00"]
+
+    private func play(_ kind: ScriptedMeter.Kind, _ prepare: (ScriptedMeter) -> Void = { _ in }) throws -> (
+        SerialBench, ScriptedMeter
+    ) {
+        let bench = SerialBench()
+        let pty = try Pty()
+        let meter = ScriptedMeter(kind, pty: pty, records: kind == .oneTouchUltra2 ? Self.oneTouch : Self.freeStyle)
+        prepare(meter)
+        bench.source.adopt(SerialBench.meter(pty.path, kind == .oneTouchUltra2 ? .oneTouchUltra2 : .freeStyleOptium))
+        try bench.source.start()
+        return (bench, meter)
+    }
+
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func tellsItsMemory(kind: ScriptedMeter.Kind) throws {
+        let (bench, meter) = try play(kind)
+        var done: (() -> Void)?
+        bench.onCollected = { done = $0 }
+        bench.turn(until: { done != nil }, meanwhile: { meter.serve() })
+        #expect(bench.frames.count == 2 && zip(bench.frames, meter.records).allSatisfy { $0.hasPrefix($1) })
+        #expect(bench.devices.allSatisfy { $0.serial == meter.serial && $0.key.hasSuffix("/" + meter.serial) })
+        #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
+        // The port is kept until all is durable, then given back.
+        #expect(bench.source.state(of: meter.pty.path) == "live")
+        done?()
+        #expect(bench.source.state(of: meter.pty.path) == "resting")
+        // It is asked again after a while, since no plug tells that a meter came to its cable.
+        bench.pass(.seconds(300))
+        bench.turn(until: { bench.collections == 2 }, meanwhile: { meter.serve() })
+        bench.source.stop()
+        #expect(bench.loop.load == (0, 0))
+    }
+
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func aDamagedAnswerIsAskedForAgain(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let (bench, meter) = try play(kind) { meter in
+            meter.ignores = 1
+            meter.damage = { number, octets in
+                guard number == (kind == .oneTouchUltra2 ? 3 : 1) else { return octets }
+                var octets = octets
+                // A digit of a value: 106 becomes 107.
+                let starts = octets.indices.dropLast(2).filter { octets[$0..<$0 + 3].elementsEqual("106".utf8) }
+                for start in starts { octets[start + 2] ^= 1 }
+                return octets
+            }
+        }
+        var time = 0
+        bench.turn(
+            until: { bench.collections == 1 },
+            meanwhile: {
+                meter.serve()
+                time += 1
+                // Silence is waited for on the clock of the test.
+                if time % 50 == 0 { bench.pass(.seconds(3)) }
+            })
+        #expect(bench.frames.count == 2 && zip(bench.frames, meter.records).allSatisfy { $0.hasPrefix($1) })
+        bench.source.stop()
+    }
+
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func aCableWithoutAMeterRests(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let (bench, meter) = try play(kind) { $0.ignores = .max }
+        for _ in 0..<4 { bench.pass(.seconds(3)) }
+        #expect(bench.source.state(of: meter.pty.path) == "resting" && bench.collections == 0)
+        #expect(bench.notices.map(\.weight) == [.information], "nothing to tell a person, every minute")
+        meter.serve()
+        meter.ignores = 0
+        bench.pass(.seconds(60))
+        bench.turn(until: { bench.collections == 1 }, meanwhile: { meter.serve() })
+        bench.source.stop()
+    }
+
+    /// The sum at the end is all that vouches for these records: without it nothing is taken.
+    @Test func nothingIsTakenWithoutItsSum() throws {
+        let (bench, meter) = try play(.freeStyleOptium) { meter in
+            meter.damage = { _, octets in
+                var octets = octets
+                octets[octets.count - 8] ^= 1
+                return octets
+            }
+        }
+        bench.turn(until: { bench.source.state(of: meter.pty.path) == "resting" }, meanwhile: { meter.serve() })
+        #expect(bench.frames.isEmpty && bench.collections == 0 && meter.commands.count == 3)
+        #expect(bench.notices.last?.text == "nothing of it was taken: the sum of its memory is wrong")
+        bench.source.stop()
+    }
+
+    @Test func pulledInTheMidstOfItsMemory() throws {
+        let (bench, meter) = try play(.oneTouchUltra2) { meter in
+            meter.damage = { number, octets in number == 3 ? Array(octets.dropLast(20)) : octets }
+        }
+        bench.turn(until: { meter.commands.count == 3 }, meanwhile: { meter.serve() })
+        meter.pty.pull()
+        bench.turn(until: { bench.endings == 1 })
+        #expect(bench.collections == 0 && bench.frames.isEmpty)
+        bench.source.stop()
+    }
+}

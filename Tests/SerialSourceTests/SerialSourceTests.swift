@@ -1,0 +1,197 @@
+import EventLoopKit
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+import Wire
+
+@testable import SerialSource
+
+/// On real pseudo-terminals. One after the other: descriptors are counted.
+@Suite(.serialized) struct SerialSourceTests {
+    @Test func framesComeAsTheyAreSentAndTheLineIsSetUp() throws {
+        let bench = SerialBench()
+        let pty = try Pty()
+        bench.source.adopt(SerialBench.lines(pty.path))
+        try bench.source.start()
+        #expect(bench.source.state(of: pty.path) == "live")
+        pty.write("one\ntwo\nth")
+        bench.turn(until: { bench.frames.count == 2 })
+        pty.write("ree\r\n\r\n")
+        bench.turn(until: { bench.frames.count == 3 })
+        #expect(bench.frames == ["one", "two", "three"])
+        // No two of one piece have the same time, so that equal readings stay two.
+        #expect(Set(bench.receipts).count == 3)
+        var line = pty.settings
+        #expect(cfgetispeed(&line) == speed_t(B19200))
+        // A pseudo-terminal has no parity bit and says so (pty(7)), but keeps which one it would be.
+        #expect(line.c_cflag & tcflag_t(PARODD) != 0 && line.c_iflag & tcflag_t(INPCK | IGNPAR) == tcflag_t(INPCK | IGNPAR))
+        #expect(line.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0)
+        bench.source.stop()
+        #expect(bench.loop.load == (0, 0))
+    }
+
+    @Test func halfAFrameAtThePullIsRefusedAndCounted() throws {
+        let bench = SerialBench()
+        let pty = try Pty()
+        bench.source.adopt(SerialBench.lines(pty.path))
+        try bench.source.start()
+        pty.write("whole\nhal")
+        bench.turn(until: { bench.frames.count == 1 })
+        pty.pull()
+        bench.turn(until: { bench.endings == 1 })
+        #expect(bench.frames == ["whole"])
+        #expect(bench.skips.map(\.count) == [3] && bench.skips[0].holdsFrame)
+        #expect(bench.source.state(of: pty.path) == "unplugged")
+    }
+
+    /// Two hubs on one machine, or a hub and a person's other program: each octet goes to one of them.
+    @Test func twoAreNeverOnOnePort() throws {
+        let first = SerialBench()
+        let second = SerialBench(loop: first.loop)
+        let pty = try Pty()
+        for bench in [first, second] {
+            bench.source.adopt(SerialBench.lines(pty.path))
+            try bench.source.start()
+        }
+        #expect(second.source.state(of: pty.path) == "busy")
+        #expect(second.notices.map(\.text) == ["another program has this port; waiting until it lets go"])
+        pty.write("one\n")
+        first.turn(until: { first.frames == ["one"] })
+        #expect(second.frames.isEmpty)
+        first.source.stop()
+        // It is waited for, less and less often, and said once.
+        first.pass(.seconds(1))
+        #expect(second.source.state(of: pty.path) == "live" && second.notices.count == 2)
+        pty.write("two\n")
+        second.turn(until: { second.frames == ["two"] })
+        second.source.stop()
+    }
+
+    /// The other process holds the lock, not this one: what flock(2) says between processes.
+    @Test func anotherProcessKeepsUsOut() throws {
+        let bench = SerialBench()
+        let pty = try Pty()
+        let other = try LockHolder(pty.path)
+        bench.source.adopt(SerialBench.lines(pty.path))
+        try bench.source.start()
+        #expect(bench.source.state(of: pty.path) == "busy")
+        other.end()
+        bench.pass(.seconds(1))
+        #expect(bench.source.state(of: pty.path) == "live")
+        bench.source.stop()
+    }
+
+    @Test func replugUnderAnotherNameIsTheSameDevice() throws {
+        let folder = try TemporaryFolder()
+        let link = folder.file("by-id")
+        let bench = SerialBench()
+        bench.source.adopt(SerialBench.lines(link))
+        try bench.source.start()
+        #expect(bench.source.state(of: link) == "unplugged" && bench.loop.load.timers == 0, "idle is idle")
+        for name in ["first", "second"] {
+            let pty = try Pty()
+            unlink(link)
+            #expect(symlink(pty.path, link) == 0)
+            bench.plugs.plug()
+            #expect(bench.source.state(of: link) == "live")
+            pty.write(name + "\n")
+            bench.turn(until: { bench.frames.last == name })
+            unlink(link)
+            pty.pull()
+            bench.turn(until: { bench.source.state(of: link) == "unplugged" })
+            bench.pass(.seconds(2))
+            #expect(bench.loop.load == (0, 0))
+        }
+        #expect(Set(bench.devices.map(\.key)) == ["serial:\(link)"])
+    }
+
+    /// What is said to a device when it is plugged in, while it is there, and before the line is closed.
+    @Test func opensKeepsAliveAndCloses() throws {
+        let bench = SerialBench()
+        let pty = try Pty()
+        var description = SerialBench.lines(pty.path)
+        description.opening = [[1], [2]]
+        description.keepAlive = ([3], .seconds(5))
+        description.closing = [[4]]
+        bench.source.adopt(description)
+        try bench.source.start()
+        var heard = pty.read(waiting: 300_000)
+        for _ in 0..<3 {
+            bench.pass(.seconds(5))
+            heard += pty.read(waiting: 300_000)
+        }
+        bench.source.stop()
+        heard += pty.read(waiting: 300_000)
+        #expect(heard == [1, 2, 3, 3, 3, 4])
+    }
+
+    /// Story of machines that die of a loose plug: nothing is kept of a plug that is gone.
+    @Test func twoThousandPlugsLeaveNothingBehind() throws {
+        let folder = try TemporaryFolder()
+        let link = folder.file("by-id")
+        let bench = SerialBench()
+        bench.source.adopt(SerialBench.lines(link))
+        try bench.source.start()
+        let before = openDescriptors()
+        for number in 1...2000 {
+            let pty = try Pty()
+            unlink(link)
+            symlink(pty.path, link)
+            bench.plugs.plug()
+            pty.write("\(number)\n")
+            bench.turn(until: { bench.frames.count == number })
+            unlink(link)
+            pty.pull()
+            bench.turn(until: { bench.source.state(of: link) == "unplugged" })
+        }
+        bench.pass(.seconds(100))
+        #expect(bench.frames == (1...2000).map(String.init))
+        #expect(openDescriptors() == before && bench.loop.load == (0, 0))
+    }
+
+    @Test func whatIsNoPortIsSaidOnce() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("file")
+        #expect(creat(path, 0o600) >= 0)
+        let bench = SerialBench()
+        bench.source.adopt(SerialBench.lines(path))
+        try bench.source.start()
+        for _ in 0..<5 { bench.pass(.seconds(100)) }
+        #expect(bench.notices.map(\.text) == ["it cannot be opened as a serial port"])
+        #expect(bench.source.state(of: path) == "waiting")
+        bench.source.stop()
+        #expect(bench.loop.load == (0, 0))
+    }
+}
+
+/// A child that has a port open and locked until it is told to end.
+private final class LockHolder {
+    private var process: pid_t = 0
+
+    init(_ path: String) throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw PtyError(code: errno) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        let words = ["/usr/bin/flock", "-F", path, "/bin/sh", "-c", "echo locked; exec sleep 1000"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        posix_spawn(&process, words[0], &actions, nil, &arguments, environ)
+        posix_spawn_file_actions_destroy(&actions)
+        for argument in arguments { free(argument) }
+        close(ends[1])
+        var octets = [UInt8](repeating: 0, count: 16)
+        _ = read(ends[0], &octets, octets.count)
+        close(ends[0])
+    }
+
+    func end() {
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+    }
+
+    deinit { end() }
+}

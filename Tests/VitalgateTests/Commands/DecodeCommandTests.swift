@@ -1,0 +1,179 @@
+import Testing
+
+/// `decode` and `profile`: what a file means, without a store.
+@Suite struct DecodeCommandTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    /// One object a row, with the fields as they stand and the samples they mean.
+    @Test func printsFieldsAndSamples() throws {
+        let text = "time,type,value,unit\n2026-11-20T06:31:00+01:00,bodyTemperature,98.60,[degF]\n"
+        let run = try folder.vitalgate("decode", "csv", text, "--subject", Household.subject)
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(run.lines.count == 1)
+        let object = try JSON(run.last)
+        #expect(object["channel"].text == "csv")
+        #expect(object["profile"].text == "generic-csv")
+        #expect(object["fields"]["value"].text == "98.60")
+        guard case .list(let samples) = object["samples"] else {
+            Issue.record("samples is a list")
+            return
+        }
+        #expect(samples.count == 1)
+        #expect(samples[0]["value"].double == 37)
+        #expect(samples[0]["start"].text == "2026-11-20T05:31:00.000000Z")
+        // What the store would give it: the same UUID.
+        let file = try folder.write("one.csv", text)
+        try folder.vitalgate("import", file, "--subject", Household.subject)
+        let stored = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
+        #expect(stored["uuid"] == samples[0]["uuid"])
+    }
+
+    @Test func refusesAMalformedRow() throws {
+        let run = try folder.vitalgate(
+            "decode", "csv",
+            "time,type,value,unit\n2026-11-20T06:31:00Z,heartRate,617319x,/min\n2026-11-20T06:31:01Z,heartRate,61,/min\n")
+        #expect(run.status == 65)
+        #expect(run.errors.contains("line 2: "))
+        #expect(!run.errors.contains("7319"))
+        #expect(run.lines.count == 1)
+        #expect(try folder.vitalgate("decode", "csv", "a,b\n1,2\n").status == 65)
+        #expect(!folder.exists("store.db"))
+    }
+
+    @Test func decodesAsTheProfileSays() throws {
+        let text = "Date,Heart rate,Systolic,Diastolic,Comments\n\"2025-01-12 08:15:00\",84,161,62,\n"
+        let run = try folder.vitalgate("decode", "csv", text, "--profile", "withings-blood-pressure", "--time-zone", "+01:00")
+        #expect(run.status == 0, "\(run.errors)")
+        guard case .list(let samples) = try JSON(run.last)["samples"] else {
+            Issue.record("samples is a list")
+            return
+        }
+        #expect(Set(samples.compactMap { $0["type"].text }) == ["heartRate", "bloodPressureSystolic", "bloodPressureDiastolic"])
+        #expect(Set(samples.map { $0["group"] }).count == 1)
+        #expect(samples.first?["group"] != .null)
+    }
+
+    /// The profiles that are shipped are whole, by their own vectors.
+    @Test func theShippedProfilesAreRight() throws {
+        let ids = try folder.vitalgate("profile", "list", "--ids")
+        #expect(ids.status == 0)
+        #expect(ids.lines.contains("generic-csv") && ids.lines.count >= 13)
+        #expect(ids.lines == ids.lines.sorted())
+        let shown = try folder.vitalgate("profile", "show", "generic-csv")
+        #expect(shown.status == 0)
+        #expect(shown.output.contains("generic-csv"))
+        #expect(try folder.vitalgate("profile", "show", "none").status == 65)
+        let test = try folder.vitalgate("profile", "test")
+        #expect(test.status == 0, "\(test.output)\(test.errors)")
+    }
+
+    @Test func aBrokenProfileIsSaid() throws {
+        let file = try folder.write("broken.json5", "{ id: 'broken', channels: [] }")
+        let run = try folder.vitalgate("profile", "check", file)
+        #expect(run.status == 65)
+        #expect((run.output + run.errors).contains("broken.json5"))
+    }
+
+    /// A draft for a file that no profile reads names the columns and no values; `check` asks for what is open, once a place.
+    @Test func draftsAProfile() throws {
+        let file = try folder.write(
+            "scale.csv",
+            "Datum;Uhrzeit;Gewicht (kg);Puls;Irgendwas °C\n28.03.2026;07:30;71,2;61;9,9\n29.03.2026;07:31;71,4;62;9,8\n")
+        let run = try folder.vitalgate("profile", "suggest", file)
+        #expect(run.status == 0, "\(run.errors)")
+        for text in [
+            #"columns: ["datum", "uhrzeit"], patterns: ["dd.MM.yyyy HH:mm"]"#, #"datum: { names: ["Datum"] },"#,
+            #"type: "bodyMass", unit: "kg""#, #"type: "heartRate", unit: "FILL-IN""#, #"type: "FILL-IN", unit: "Cel""#,
+            #"lines: ["Datum;Uhrzeit;Gewicht (kg);Puls;Irgendwas °C", "FILL-IN"]"#,
+        ] {
+            #expect(run.output.contains(text), "\(text)")
+        }
+        #expect(!run.output.contains("71,") && !run.output.contains("28.03"))
+        let draft = try folder.write("scale.json5", run.output)
+        let checked = try folder.vitalgate("profile", "check", draft)
+        #expect(checked.status == 65)
+        let problems = checked.lines
+        #expect(problems.contains("\(draft): channels[0].readings[1].unit: fill this in"))
+        #expect(problems.allSatisfy { $0.hasSuffix(": fill this in") } && Set(problems).count == problems.count)
+        // Filled in, it is a profile and passes its own vector.
+        var text = run.output.replacing(#"source: "FILL-IN""#, with: #"source: "invented""#)
+        text = text.replacing(#"°C", "FILL-IN"]"#, with: #"°C", "02.01.2026;08:00;70,5;60;"]"#)
+        text = text.replacing(#""heartRate", unit: "FILL-IN""#, with: #""heartRate", unit: "/min""#)
+            .replacing(#"value: "FILL-IN", unit: "FILL-IN""#, with: #"value: "60", unit: "/min""#)
+            .replacing(#"value: "FILL-IN", unit: "kg""#, with: #"value: "70.5", unit: "kg""#)
+            .replacing(#"value: "FILL-IN", unit: "/min""#, with: #"value: "60", unit: "/min""#)
+            .replacing(#"start: "FILL-IN""#, with: #"start: "2026-01-02T08:00:00""#)
+        _ = try folder.write("scale.json5", text)
+        let tested = try folder.vitalgate("profile", "test", draft)
+        #expect(tested.status == 0, "\(tested.output)\(tested.errors)")
+    }
+
+    @Test func aFileWithoutAHeaderIsNotDrafted() throws {
+        let run = try folder.vitalgate("profile", "suggest", try folder.write("n.csv", "2026-03-28 07:30,71\n"))
+        #expect(run.status == 65 && run.output.isEmpty && !run.errors.contains("71"))
+    }
+
+    /// What differs from a vector is shown in the vector's own form.
+    @Test func showsWhatDiffersFromAVector() throws {
+        let file = try folder.write(
+            "my-scale.json5",
+            """
+            {
+              id: "my-scale", name: "My scale", version: "1",
+              channels: [{
+                channel: "csv", columns: { time: { names: ["Time"] }, weight: { names: ["Weight"] } },
+                times: [{ columns: ["time"], patterns: ["dd-MM-yyyy HH:mm"], zone: "local" }],
+                readings: [{ column: "weight", type: "bodyMass", unit: "kg" }],
+              }],
+              vectors: [{
+                source: "invented", lines: ["Time,Weight", "20-11-2026 07:15,81.3", "20-11-2026 07:16,81.4"],
+                readings: [
+                  { row: 2, type: "bodyMass", value: "81.3", unit: "kg", start: "2026-11-20T07:15:00" },
+                  { row: 3, type: "bodyMass", value: "81.5", unit: "kg", start: "2026-11-20T07:16:00" },
+                ],
+              }],
+            }
+            """)
+        let run = try folder.vitalgate("profile", "test", file)
+        #expect(run.status == 65)
+        #expect(
+            run.output == """
+                my-scale: vectors[0]: - { row: 3, type: "bodyMass", value: "81.5", unit: "kg", start: "2026-11-20T07:16:00" },
+                my-scale: vectors[0]: + { row: 3, type: "bodyMass", value: "81.4", unit: "kg", start: "2026-11-20T07:16:00" },
+
+                """)
+    }
+
+    @Test func aFolderOfProfilesThatIsMissingIsNamed() throws {
+        let run = try folder.vitalgate("--profiles", "/nowhere/profiles", "profile", "list")
+        #expect(run.status == 66 && run.errors.contains("/nowhere/profiles"))
+    }
+
+    /// What is made from the declarations names each command.
+    @Test func generatesFromTheDeclarations() throws {
+        let manual = try folder.vitalgate("generate", "man")
+        let completion = try folder.vitalgate("generate", "bash-completion")
+        for run in [manual, completion] {
+            #expect(run.status == 0)
+            for command in HelpTests.commands where !command.isEmpty {
+                for word in command.split(separator: " ") {
+                    let text = run.output.replacing("\\-", with: "-")
+                    #expect(text.contains(word), "\(word)")
+                }
+            }
+        }
+    }
+
+    @Test func listsTheTypes() throws {
+        let ids = try folder.vitalgate("types", "--ids").lines
+        #expect(ids.contains("heartRate") && ids.count >= 120)
+        let objects = try folder.vitalgate("types", "--format", "ndjson").objects()
+        #expect(objects.compactMap { $0["id"].text } == ids)
+        #expect(objects.contains { $0["id"].text == "boneMass" && $0["own"] == .boolean(true) })
+        #expect(objects.allSatisfy { $0["dimension"].text != nil && $0["unit"].text != nil && $0["aggregation"].text != nil })
+        #expect(try folder.vitalgate("types", "--format", "csv").lines.count == ids.count + 1)
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+/// What a person reads: help for every command, and the tables.
+@Suite struct HelpTests {
+    static let commands: [String] = [
+        "", "import", "decode", "query", "stats", "changes", "ingest", "ingest list", "ingest show", "ingest undo", "delete",
+        "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept", "quarantine reject", "migrate",
+        "migrate plan",
+        "migrate apply", "migrate undo", "migrate suggest", "migrate list", "migrate show", "profile", "profile list",
+        "profile show", "profile check", "profile test", "profile suggest", "unit", "unit convert", "types", "store",
+        "store check", "store backup", "store stats", "run", "scan", "devices", "devices list", "devices adopt", "devices pair",
+        "devices forget",
+        "devices merge", "doctor", "generate", "generate bash-completion", "generate man", "generate udev",
+    ]
+
+    @Test func everyCommandHasHelp() throws {
+        let folder = try TestFolder()
+        for command in Self.commands {
+            let words = command.split(separator: " ").map(String.init)
+            let run = try folder.vitalgate(words + ["--help"])
+            #expect(run.status == 0, "\(command)")
+            #expect(run.errors.isEmpty, "\(command)")
+            try Snapshot.expect(run.output, matches: "help/\(words.isEmpty ? "vitalgate" : words.joined(separator: "-")).txt")
+            #expect(try folder.vitalgate(words + ["-h"]).output == run.output)
+            #expect(try folder.vitalgate(["help"] + words).output == run.output)
+        }
+        #expect(!folder.exists("store.db"))
+    }
+
+    /// No command is left out above: each one that a help lists has a help of its own.
+    @Test func noCommandIsForgotten() throws {
+        let folder = try TestFolder()
+        for command in Self.commands {
+            let words = command.split(separator: " ").map(String.init)
+            let help = try folder.vitalgate(words + ["--help"]).output
+            guard let start = help.firstRange(of: "Commands:\n") else { continue }
+            for line in help[start.upperBound...].prefix(while: { _ in true }).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            {
+                guard line.hasPrefix("  "), let name = line.split(separator: " ").first else { break }
+                #expect(Self.commands.contains((words + [String(name)]).joined(separator: " ")), "\(words) \(name)")
+            }
+        }
+    }
+
+    @Test func saysItsVersion() throws {
+        let run = try TestFolder().vitalgate("--version")
+        #expect(run.output.wholeMatch(of: #/vitalgate \d+\.\d+\.\d+\n/#) != nil)
+        #expect(run.status == 0)
+    }
+}
+
+/// Tables for people, of a store that does not change; what the machine's clock says is masked.
+@Suite struct TableTests {
+    static func masked(_ text: String, _ folder: TestFolder) -> String {
+        text.replacing(folder.root, with: "FOLDER")
+            .replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/#, with: "YYYY-MM-DD hh:mm:ss")
+            .replacing(#/hh:mm:ss [+-]\d\d:\d\d/#, with: "hh:mm:ss +hh:mm")
+            .replacing(#/subject +[0-9a-f-]{36}/#, with: "subject      UUID")
+            .replacing(#/schema \d+/#, with: "schema N")
+            .replacing(#/size +.*/#, with: "size         SIZE")
+    }
+
+    @Test(arguments: [
+        ("query-all", ["query", "all", "--from", "2026-01-01", "--time-zone", "Europe/Berlin"]),
+        ("query-newest", ["query", "heartRate", "--sort=-start", "--limit", "2", "--unit", "/s"]),
+        ("stats-steps", ["stats", "stepCount", "--every", "1d", "--time-zone", "Europe/Berlin"]),
+        ("stats-heart-rate", ["stats", "heartRate", "--every", "1mo", "--by-source"]),
+        ("ingest-list", ["ingest", "list"]), ("ingest-show", ["ingest", "show", "2"]),
+        ("quarantine-list", ["quarantine", "list"]),
+        ("store-stats", ["store", "stats"]),
+    ])
+    func looksAsItDid(name: String, arguments: [String]) throws {
+        let folder = try Household.folder()
+        try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv", "--time-zone", "Europe/Berlin")
+        let run = try folder.vitalgate(arguments)
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        let text =
+            name.hasPrefix("query") || name.hasPrefix("stats") || name.hasPrefix("quarantine")
+            ? run.output : Self.masked(run.output, folder)
+        try Snapshot.expect(text, matches: "tables/\(name).txt")
+    }
+
+    /// What an import says, on both streams.
+    @Test func anImportSaysWhatItDid() throws {
+        let folder = try TestFolder()
+        let run = try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv", "--time-zone", "Europe/Berlin")
+        let text = Self.masked(run.output + run.errors, folder).replacing(Repository.files + "/", with: "")
+        try Snapshot.expect(text, matches: "tables/import.txt")
+    }
+}

@@ -1,0 +1,172 @@
+import Testing
+
+/// `changes`, `delete`, `restore`, `ingest undo` and `quarantine`: what happened, in order, and how to take it back.
+@Suite struct LedgerCommandsTests {
+    let folder: TestFolder
+
+    init() throws { folder = try Household.folder() }
+
+    func content() throws -> [String] { try folder.vitalgate("query", "all", "--format", "ndjson").lines }
+
+    /// Without `seq` and `ingest`, which a restoration may give anew.
+    func readings() throws -> [String] {
+        try content().map { $0.replacing(#/,"ingest":\d+,"seq":\d+\}$/#, with: "") }
+    }
+
+    func uuids(_ type: String = "all") throws -> [String] {
+        try folder.vitalgate("query", type, "--format", "ndjson").objects().compactMap { $0["uuid"].text }
+    }
+
+    func changes(after anchor: Int = 0, _ more: String...) throws -> [JSON] {
+        let run = try folder.vitalgate(["changes", "--after", "\(anchor)"] + more)
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        return try run.objects()
+    }
+
+    @Test func changesComeOnceAndInOrder() throws {
+        let all = try changes()
+        #expect(all.count == 10)
+        let seqs = all.compactMap { $0["seq"].integer }
+        #expect(seqs == seqs.sorted() && Set(seqs).count == 10)
+        let anchor = seqs[5]
+        #expect(try changes(after: anchor).compactMap { $0["seq"].integer } == Array(seqs[6...]))
+        #expect(try changes(after: seqs[9]).isEmpty)
+        #expect(try changes(after: 0, "--types", "heartRate,bodyMass").count == 5)
+        // An addition is the line that `query` prints.
+        let printed = try content()
+        #expect(Set(try folder.vitalgate("changes").lines) == Set(printed))
+    }
+
+    @Test func aDeletionIsAChange() throws {
+        let last = try #require(try changes().last?["seq"].integer)
+        let uuid = try #require(try uuids("heartRate").first)
+        let run = try folder.vitalgate("delete", uuid)
+        #expect(run.status == 0)
+        #expect(run.output.isEmpty)
+        let more = try changes(after: last)
+        #expect(more.count == 1)
+        #expect(more[0]["deleted"].text == uuid)
+        #expect(more[0]["type"].text == "heartRate")
+        #expect(try #require(more[0]["seq"].integer) > last)
+        // Who reads from the start sees neither the addition nor needs the deletion, or sees both.
+        let added = try changes().filter { $0["uuid"].text == uuid }.count
+        let deleted = try changes().filter { $0["deleted"].text == uuid }.count
+        #expect(added <= deleted)
+    }
+
+    @Test func deletedStaysDeletedUntilRestored() throws {
+        let before = try readings()
+        let uuid = try #require(try uuids("bodyMass").first)
+        try folder.vitalgate("delete", uuid)
+        #expect(try uuids("bodyMass").isEmpty)
+        let gone = try folder.vitalgate("query", uuid)
+        #expect(gone.status == 65)
+        #expect(gone.output.isEmpty)
+        #expect(gone.errors.contains("restore"))
+        let again = try folder.vitalgate(
+            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+        #expect(try Account(again.last).stored == 0)
+        #expect(try uuids("bodyMass").isEmpty)
+        #expect(try folder.vitalgate("restore", uuid).status == 0)
+        #expect(try readings() == before)
+        #expect(try folder.vitalgate("store", "check").output == "ok\n")
+        // Twice is an error, and changes nothing.
+        #expect(try folder.vitalgate("restore", uuid).status == 65)
+        #expect(try readings() == before)
+    }
+
+    /// Without --yes a condition only counts.
+    @Test func deletesByConditionWithYes() throws {
+        let before = try content()
+        let shown = try folder.vitalgate("delete", "--type", "heartRate", "--where", "value > 70")
+        #expect(shown.status == 0)
+        #expect(shown.errors.contains("2 samples"))
+        #expect(try content() == before)
+        let done = try folder.vitalgate("delete", "--type", "heartRate", "--where", "value > 70", "--yes")
+        #expect(done.status == 0)
+        #expect(done.output.isEmpty)
+        #expect(try uuids("heartRate").count == 2)
+    }
+
+    @Test func undoesADeletion() throws {
+        let before = try readings()
+        try folder.vitalgate("delete", "--type", "all", "--yes")
+        #expect(try content().isEmpty)
+        #expect(try folder.vitalgate("ingest", "undo", "2").status == 0)
+        #expect(try readings() == before)
+        #expect(try folder.vitalgate("store", "check").output == "ok\n")
+    }
+
+    @Test func undoesAnImport() throws {
+        #expect(try folder.vitalgate("ingest", "undo", "1").status == 0)
+        #expect(try content().isEmpty)
+        let again = try folder.vitalgate(
+            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+        let account = try Account(again.last)
+        #expect(account.stored == 0)
+        #expect(account.addsUp)
+        #expect(try Account(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last).state == "undone")
+        #expect(try folder.vitalgate("store", "check").output == "ok\n")
+    }
+
+    /// In the wrong zone? Forget it, and import it anew.
+    @Test func undoesAnImportWithoutATrace() throws {
+        let file = try folder.write("local.csv", "time,type,value,unit\n2026-03-28T07:30:00,height,1.80,m\n")
+        try folder.vitalgate("import", file, "--time-zone", "Europe/Berlin")
+        #expect(try folder.vitalgate("ingest", "undo", "2", "--forget").status == 0)
+        let again = try folder.vitalgate("import", file, "--time-zone", "Asia/Tokyo", "--format", "ndjson")
+        #expect(try Account(again.last).stored == 1)
+        #expect(try folder.vitalgate("store", "check").output == "ok\n")
+    }
+
+    @Test func judgesWhatIsHeld() throws {
+        let held = try folder.vitalgate("quarantine", "list", "--format", "ndjson")
+        #expect(held.lines.count == 1)
+        let entry = try JSON(held.last)
+        #expect(entry["sample"]["original"]["value"].text == "198")
+        #expect(entry["place"].text == "line 12")
+        let number = try #require(entry["quarantine"].integer)
+        #expect(try folder.vitalgate("quarantine", "accept", "\(number)").status == 0)
+        #expect(try uuids("oxygenSaturation").count == 1)
+        let accepted = try JSON(folder.vitalgate("query", "oxygenSaturation", "--format", "ndjson").last)
+        #expect(accepted["time"] == entry["sample"]["time"])
+        #expect(try folder.vitalgate("quarantine", "list", "--format", "ndjson").output.isEmpty)
+        #expect(try folder.vitalgate("quarantine", "accept", "\(number)").status == 65)
+        #expect(try folder.vitalgate("store", "check").output == "ok\n")
+    }
+
+    @Test func rejectedStaysRejected() throws {
+        #expect(try folder.vitalgate("quarantine", "reject", "1").status == 0)
+        let again = try folder.vitalgate(
+            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+        let account = try Account(again.last)
+        #expect(account.stored == 0)
+        #expect(account.quarantined == 0)
+        #expect(account.addsUp)
+        #expect(try uuids("oxygenSaturation").isEmpty)
+    }
+
+    /// Every line of the ledger adds up, whatever was done.
+    @Test func theLedgerAddsUp() throws {
+        try folder.vitalgate("delete", "--type", "heartRate", "--yes")
+        try folder.vitalgate("ingest", "undo", "2")
+        try folder.vitalgate("quarantine", "accept", "1")
+        try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv")
+        for line in try folder.vitalgate("ingest", "list", "--format", "ndjson").lines {
+            #expect(try Account(line).addsUp, "\(line)")
+        }
+        #expect(try folder.vitalgate("store", "check").output == "ok\n")
+    }
+
+    @Test func copiesTheStore() throws {
+        let copy = folder.path("copy.db")
+        let run = try folder.vitalgate("store", "backup", copy)
+        #expect(run.status == 0)
+        #expect(run.output.isEmpty)
+        #expect(folder.mode("copy.db") == 0o600)
+        #expect(try folder.vitalgate(["query", "all", "--format", "ndjson"], store: copy).lines == (try content()))
+        #expect(try folder.vitalgate(["store", "check"], store: copy).output == "ok\n")
+        #expect(try folder.vitalgate("store", "backup", copy).status != 0)
+    }
+}

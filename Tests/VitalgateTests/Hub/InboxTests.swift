@@ -1,0 +1,138 @@
+import Glibc
+import Testing
+
+/// Files that are put into the inbox of a real hub.
+@Suite struct InboxTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    static func csv(_ count: Int, day: Int = 1) -> String {
+        var text = "time,type,value,unit\n"
+        for second in 0..<count {
+            text += "2026-01-0\(day)T00:00:\(second < 10 ? "0" : "")\(second)Z,heartRate,\(60 + second),/min\n"
+        }
+        return text
+    }
+
+    @Test func filesGoWhereTheyBelongWithTheirAccount() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        try folder.write("inbox/before.csv", Self.csv(3))
+        let hub = try RunningHub.started(folder)
+        try hub.waitsFor("inbox/done/before.csv.account.json")
+        try hub.drop("closed.csv", Self.csv(4))
+        try hub.waitsFor("inbox/done/closed.csv.account.json")
+        let moved = try folder.write("moved.tmp", Self.csv(5))
+        #expect(rename(moved, folder.path("inbox/moved.csv")) == 0)
+        try hub.waitsFor("inbox/done/moved.csv.account.json")
+        try hub.drop("nonsense.txt", "no table\n")
+        try hub.waitsFor("inbox/refused/nonsense.txt.account.json")
+        try hub.drop("half.csv", Self.csv(1, day: 2) + "2026-01-02T00:00:01Z,heartRate,many,/min\n")
+        try hub.waitsFor("inbox/refused/half.csv.account.json")
+        let run = try hub.stop()
+        #expect(run.status == 0)
+
+        var account = try hub.account("done/before.csv")
+        #expect((account["file"].text, account["read"].integer, account["stored"].integer) == ("before.csv", 3, 3))
+        account = try hub.account("done/closed.csv")
+        #expect((account["stored"].integer, account["duplicate"].integer) == (1, 3))
+        account = try hub.account("refused/half.csv")
+        #expect((account["stored"].integer, account["refused"].integer) == (1, 1))
+        #expect(folder.text("inbox/refused/half.csv.account.json").contains("line 3"))
+        account = try hub.account("refused/nonsense.txt")
+        #expect(account["error"].text?.contains("no profile reads this file") == true)
+        #expect(account["ingest"] == .null)
+        // What is put away is what came.
+        #expect(folder.text("inbox/refused/nonsense.txt") == "no table\n")
+        #expect(folder.mode("inbox/done/before.csv.account.json") == 0o600)
+        #expect(folder.mode("inbox/done") == 0o700)
+        // Neither names nor values of files in the log.
+        for word in ["before", "nonsense", "many"] { #expect(!run.errors.contains(word), "\(run.errors)") }
+    }
+
+    @Test func aNameThatIsTakenGetsANumber() throws {
+        let hub = try RunningHub.started(folder)
+        for (index, name) in ["week.csv", "week-2.csv", "week-3.csv"].enumerated() {
+            try hub.drop("week.csv", Self.csv(index + 1))
+            try hub.waitsFor("inbox/done/\(name).account.json")
+            #expect(folder.text("inbox/done/\(name)") == Self.csv(index + 1))
+        }
+        try hub.stop()
+        #expect(try hub.account("done/week-3.csv")["stored"].integer == 1)
+    }
+
+    @Test func aHalfWrittenFileIsWaitedFor() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        let whole = Array(Self.csv(9).utf8)
+        let descriptor = open(folder.path("inbox/slow.csv"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(write(descriptor, whole, 60) == 60)
+        let hub = try RunningHub.started(folder)
+        try folder.write("other.tmp", Self.csv(1, day: 3))
+        #expect(rename(folder.path("other.tmp"), folder.path("inbox/other.csv")) == 0)
+        // The one that is still written was looked at before this one, which came later.
+        try hub.waitsFor("inbox/done/other.csv.account.json")
+        #expect(folder.exists("inbox/slow.csv"))
+        #expect(whole[60...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == whole.count - 60)
+        close(descriptor)
+        try hub.waitsFor("inbox/done/slow.csv.account.json")
+        #expect(try hub.account("done/slow.csv")["stored"].integer == 9)
+        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.count == 2, "it was read once")
+        try hub.stop()
+    }
+
+    @Test func whatIsNoFileIsLeftAlone() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        let secret = try folder.write("secret.csv", Self.csv(2))
+        symlink(secret, folder.path("inbox/link.csv"))
+        mkdir(folder.path("inbox/folder.csv"), 0o700)
+        mkfifo(folder.path("inbox/pipe.csv"), 0o600)
+        try folder.write("inbox/.hidden.csv", Self.csv(2))
+        try folder.write("inbox/download.csv.part", Self.csv(2))
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
+        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty)
+        for name in ["link.csv", "folder.csv", "pipe.csv", ".hidden.csv", "download.csv.part"] {
+            #expect(folder.exists("inbox/\(name)"), "\(name)")
+        }
+    }
+
+    /// The power went after the commit, and before the file was moved; or after the move, and before its account had its name.
+    @Test func aCrashDoublesNothing() throws {
+        let file = try folder.write("week.csv", Self.csv(7))
+        #expect(try folder.vitalgate("import", file).status == 0)
+        for name in ["inbox", "inbox/done", "inbox/refused"] { mkdir(folder.path(name), 0o700) }
+        #expect(rename(file, folder.path("inbox/week.csv")) == 0)
+        try folder.write("inbox/done/.moved.csv.account.json", "{}")
+        try folder.write("inbox/done/moved.csv", Self.csv(1))
+        try folder.write("inbox/done/.stayed.csv.account.json", "{}")
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
+        #expect(try JSON(folder.text("inbox/done/week.csv.account.json"))["duplicate"].integer == 7)
+        #expect(folder.exists("inbox/done/moved.csv.account.json"))
+        #expect(!folder.exists("inbox/done/.stayed.csv.account.json"))
+        #expect(try folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.count == 7)
+        #expect(try folder.vitalgate("store", "check").status == 0)
+    }
+
+    @Test func anInboxThatIsRemovedComesBack() throws {
+        let hub = try RunningHub.started(folder)
+        for name in ["inbox/done", "inbox/refused", "inbox"] { rmdir(folder.path(name)) }
+        try hub.waits { hub.program.errors.contains("it works again") }
+        try hub.drop("one.csv", Self.csv(1))
+        try hub.waitsFor("inbox/done/one.csv.account.json")
+        #expect(try hub.stop().status == 0)
+    }
+
+    /// A large file is being read when the hub is told to stop: it stays, and the rest of it is read the next time.
+    @Test func aStopWithinAFileLosesAndDoublesNothing() throws {
+        let hub = try RunningHub.started(folder)
+        let count = 400_000
+        try folder.write("big.tmp", ProcessTests.rows(count))
+        #expect(rename(folder.path("big.tmp"), folder.path("inbox/big.csv")) == 0)
+        try hub.waits { try !folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty }
+        #expect(try hub.stop().status == 0)
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
+        #expect(folder.exists("inbox/done/big.csv.account.json"))
+        let total = try folder.vitalgate("stats", "heartRate", "--every", "1y", "--format", "ndjson").objects()
+        #expect(total.compactMap { $0["count"].integer }.reduce(0, +) == count)
+        #expect(try folder.vitalgate("store", "check").status == 0)
+    }
+}

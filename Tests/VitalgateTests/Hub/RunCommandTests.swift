@@ -1,0 +1,107 @@
+import Glibc
+import Testing
+
+/// The hub as a process: one on a store, stopped and told to read again by signals.
+@Suite struct RunCommandTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    static let one = "time,type,value,unit\n2026-01-01T00:00:00Z,heartRate,60,/min\n"
+
+    @Test func aStoreHasOneHub() throws {
+        let hub = try RunningHub.started(folder)
+        let second = try folder.vitalgate("run", "--once", "--inbox", folder.path("other"))
+        #expect(second.status == 75)
+        #expect(second.errors.contains("another hub runs on \(folder.store) (process "), "\(second.errors)")
+        #expect(!folder.exists("other"), "it does nothing before it has the store")
+        // Files and questions are still welcome.
+        let file = try folder.write("one.csv", Self.one)
+        #expect(try folder.vitalgate("import", file).status == 0)
+        #expect(try hub.stop().status == 0)
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("other")).status == 0)
+    }
+
+    @Test func aKilledHubLeavesNoLock() throws {
+        let hub = try RunningHub.started(folder)
+        hub.program.signal(SIGKILL)
+        _ = try hub.program.wait()
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func stopsInOrder(signal: Int32) throws {
+        let hub = try RunningHub.started(folder)
+        hub.program.signal(signal)
+        let run = try hub.program.wait()
+        #expect(run.status == 0)
+        #expect(run.output.isEmpty)
+        #expect(try folder.vitalgate("store", "check").status == 0)
+        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty, "nothing came, nothing is written")
+    }
+
+    @Test func onceWithNothingToReadFrom() throws {
+        let run = try folder.vitalgate("run", "--once")
+        #expect(run.status == 66)
+        #expect(run.errors.contains("nothing to read from"))
+    }
+
+    @Test func readsTheConfigurationAgainOrKeepsTheOldOne() throws {
+        _ = try folder.options()
+        try folder.write("config.json5", "{ hub: { inbox: '\(folder.path("first"))' } }")
+        let hub = try RunningHub(folder, inbox: false)
+        try hub.waitsFor("first/refused")
+        try folder.write("config.json5", "{ hub: { inbox: '\(folder.path("second"))', sources: { radio: 'never' } } }")
+        hub.program.signal(SIGHUP)
+        try hub.waits { hub.program.errors.contains("everything stays as it was") }
+        #expect(hub.program.errors.contains("unknown policy; known are error, retry, ignore"), "\(hub.program.errors)")
+        try folder.write("first/one.csv", Self.one)
+        try hub.waitsFor("first/done/one.csv.account.json")
+        try folder.write("config.json5", "{ hub: { inbox: '\(folder.path("second"))' } }")
+        hub.program.signal(SIGHUP)
+        try hub.waitsFor("second/refused")
+        try folder.write("second/one.csv", Self.one)
+        try hub.waitsFor("second/done/one.csv.account.json")
+        #expect(try JSON(folder.text("second/done/one.csv.account.json"))["duplicate"].integer == 1)
+        #expect(try hub.stop().status == 0)
+    }
+
+    /// A profile that a person is in the middle of editing takes nothing away.
+    @Test func keepsTheProfilesWhileOneIsBroken() throws {
+        let hub = try RunningHub(folder, "--profiles", folder.path("profiles"))
+        #expect(try hub.program.wait().status != 0, "a folder that is named has to be there")
+        try folder.write("profiles.txt", "")
+        mkdir(folder.path("profiles"), 0o700)
+        let other = try RunningHub(folder, "--profiles", folder.path("profiles"))
+        try other.waitsFor("inbox/refused")
+        try folder.write("profiles/broken.json5", "{ id: 'broken', ")
+        other.program.signal(SIGHUP)
+        try other.waits { other.program.errors.contains("everything stays as it was") }
+        #expect(other.program.errors.contains("broken.json5"))
+        try folder.write("profiles/broken.json5", "")
+        unlink(folder.path("profiles/broken.json5"))
+        other.program.signal(SIGHUP)
+        try other.waits { other.program.errors.contains("read again") }
+        #expect(try other.stop().status == 0)
+    }
+
+    @Test(arguments: [("error", Int32(74)), ("retry", 75), ("ignore", 0)])
+    func asConfiguredWhereASourceCannotStart(policy: String, status: Int32) throws {
+        _ = try folder.options()
+        try folder.write("config.json5", "{ hub: { sources: { inbox: '\(policy)' } } }")
+        try folder.write("inbox", "a file, not a folder")
+        let hub = try RunningHub(folder)
+        switch policy {
+        case "error": #expect(try hub.program.wait().status == status)
+        case "ignore":
+            try hub.waits { hub.program.errors.contains("the hub runs without it") }
+            #expect(try hub.stop().status == status)
+        default:
+            try hub.waits { hub.program.errors.contains("started again in 2 s") }
+            unlink(folder.path("inbox"))
+            try hub.waits { hub.program.errors.contains("it works again") }
+            try hub.drop("one.csv", Self.one)
+            try hub.waitsFor("inbox/done/one.csv")
+            #expect(try hub.stop().status == 0)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Testing
+
+/// `doctor`, on whatever machine the tests run: with D-Bus out of reach, what it says of bluetoothd is the same on all.
+@Suite struct DoctorCommandTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func doctor(_ arguments: String...) throws -> Vitalgate.Run {
+        try folder.vitalgate(
+            ["doctor"] + arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path("no-bus"))"])
+    }
+
+    private func state(_ subject: String, _ run: Vitalgate.Run) throws -> [JSON] {
+        try run.objects().filter { $0["subject"].text == subject }
+    }
+
+    @Test func eachFindingHasWhatMendsIt() throws {
+        let run = try doctor("--format", "ndjson")
+        #expect(run.status == 69, "\(run.errors)")
+        #expect(run.errors.isEmpty)
+        for line in run.lines { #expect(JSON.keys(of: line) == ["subject", "state", "finding", "command"]) }
+        #expect(try state("configuration", run).map { $0["state"].text } == ["ok"])
+        #expect(try state("profiles", run).map { $0["state"].text } == ["ok"])
+        let bus = try state("D-Bus", run)
+        #expect(bus.map { $0["state"].text } == ["broken"])
+        #expect(bus.map { $0["command"].text } == ["sudo systemctl start dbus"])
+        // The kernel is asked without D-Bus: it has an adapter, or it is said that it has none.
+        #expect(
+            try run.objects().contains {
+                ["kernel", "rfkill", "adapter"].contains($0["subject"].text?.split(separator: " ").first)
+            })
+    }
+
+    @Test func aPersonReadsLines() throws {
+        let run = try doctor()
+        #expect(run.status == 69)
+        #expect(run.output.contains("broken   D-Bus: no connection"))
+        #expect(run.output.contains("\n         → sudo systemctl start dbus\n"))
+        let csv = try doctor("--format", "csv")
+        #expect(csv.lines.first == "subject,state,finding,command")
+        #expect(csv.status == 69)
+    }
+
+    @Test func theStore() throws {
+        #expect(try state("store", doctor("--format", "ndjson")).first?["finding"].text?.contains("can be made") == true)
+        #expect(!folder.exists("store.db"))
+        let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
+        try folder.vitalgate("import", file)
+        #expect(try state("store", doctor("--format", "ndjson")).map { $0["state"].text } == ["ok"])
+        chmod(folder.store, 0o644)
+        let open = try state("store", doctor("--format", "ndjson"))
+        #expect(open.map { $0["state"].text } == ["ok", "warning"])
+        #expect(open.last?["command"].text == "chmod go= \(folder.store)*")
+        try folder.write("store.db", "no database")
+        #expect(try state("store", doctor("--format", "ndjson")).map { $0["state"].text } == ["broken"])
+    }
+
+    /// A configuration that cannot be read keeps nobody from the rest of the findings.
+    @Test func theConfiguration() throws {
+        try folder.write("config.json5", "{ stor: 'x' }")
+        let run = try doctor("--format", "ndjson")
+        #expect(run.status == 69)
+        let found = try state("configuration", run)
+        #expect(found.map { $0["state"].text } == ["broken"])
+        #expect(found.first?["finding"].text?.contains("stor") == true)
+        #expect(try state("D-Bus", run).count == 1)
+    }
+
+    @Test func theProfiles() throws {
+        try folder.write("broken.json5", "{")
+        try folder.write("config.json5", "{ profiles: ['\(folder.root)'] }")
+        let found = try state("profiles", doctor("--format", "ndjson"))
+        #expect(found.map { $0["state"].text } == ["warning"])
+        #expect(found.first?["command"].text == "vitalgate profile check")
+    }
+}

@@ -1,0 +1,377 @@
+# Bash completion for vitalgate.
+
+_vitalgate_commands() {
+    case "$1" in
+        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'scan' 'devices' 'doctor' 'generate' 'help') ;;
+        '/ingest') candidates=('list' 'show' 'undo') ;;
+        '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
+        '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
+        '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
+        '/unit') candidates=('convert') ;;
+        '/store') candidates=('check' 'backup' 'stats') ;;
+        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge') ;;
+        '/generate') candidates=('bash-completion' 'man' 'udev') ;;
+        *) ;;
+    esac
+}
+
+_vitalgate_options() {
+    case "$1" in
+        '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--dry-run' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--unit' '--where' '--sort' '--limit' '--explain' '--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/changes') candidates=('--after' '--types' '--follow' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/ingest/list') candidates=('--limit' '--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/ingest/show') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/ingest/undo') candidates=('--forget' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/delete') candidates=('--type' '--from' '--to' '--subject' '--source' '--device' '--where' '--time-zone' '--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/restore') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/quarantine') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/quarantine/list') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/quarantine/show') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/quarantine/accept') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/quarantine/reject') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate/plan') candidates=('--type' '--source' '--source-version' '--device' '--firmware' '--subject' '--from' '--to' '--received-from' '--received-to' '--where' '--read-as' '--scale' '--shift' '--move-zone' '--assign' '--set-type' '--correction' '--ambiguous' '--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate/apply') candidates=('--type' '--source' '--source-version' '--device' '--firmware' '--subject' '--from' '--to' '--received-from' '--received-to' '--where' '--read-as' '--scale' '--shift' '--move-zone' '--assign' '--set-type' '--correction' '--ambiguous' '--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate/undo') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate/suggest') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate/list') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/migrate/show') candidates=('--pairs' '--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/list') candidates=('--ids' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/show') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/check') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/suggest') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/unit') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/unit/convert') candidates=('--molar-mass' '--type' '--dialect' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/types') candidates=('--ids' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/stats') candidates=('--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/run') candidates=('--once' '--inbox' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/scan') candidates=('--seconds' '--all' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/list') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/adopt') candidates=('--profile' '--subject' '--name' '--bind-key' '--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/pair') candidates=('--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/forget') candidates=('--bond' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/merge') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/doctor') candidates=('--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate/man') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate/udev') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        *) ;;
+    esac
+}
+
+_vitalgate_option() {
+    case "$1 $2" in
+        '/import --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/import --subject') kind=none ;;
+        '/import --time-zone') kind=none ;;
+        '/import --date-order') kind=words; candidates=('DMY' 'MDY' 'YMD') ;;
+        '/import --unit') kind=none ;;
+        '/import --decimal') kind=words; candidates=('point' 'comma') ;;
+        '/import --exact') kind= ;;
+        '/import --dry-run') kind= ;;
+        '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/decode --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/decode --strict') kind= ;;
+        '/decode --bind-key') kind=none ;;
+        '/decode --address') kind=none ;;
+        '/decode --file') kind=file ;;
+        '/decode --times') kind=none ;;
+        '/decode --subject') kind=none ;;
+        '/decode --time-zone') kind=none ;;
+        '/query --from') kind=none ;;
+        '/query --to') kind=none ;;
+        '/query --subject') kind=none ;;
+        '/query --source') kind=none ;;
+        '/query --device') kind=none ;;
+        '/query --unit') kind=none ;;
+        '/query --where') kind=none ;;
+        '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
+        '/query --limit') kind=none ;;
+        '/query --explain') kind= ;;
+        '/query --time-zone') kind=none ;;
+        '/query --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/stats --every') kind=none ;;
+        '/stats --anchor') kind=none ;;
+        '/stats --from') kind=none ;;
+        '/stats --to') kind=none ;;
+        '/stats --time-zone') kind=none ;;
+        '/stats --subject') kind=none ;;
+        '/stats --by-source') kind= ;;
+        '/stats --every-source') kind= ;;
+        '/stats --unit') kind=none ;;
+        '/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/changes --after') kind=none ;;
+        '/changes --types') kind=none ;;
+        '/changes --follow') kind= ;;
+        '/ingest/list --limit') kind=none ;;
+        '/ingest/list --time-zone') kind=none ;;
+        '/ingest/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/ingest/show --time-zone') kind=none ;;
+        '/ingest/show --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/ingest/undo --forget') kind= ;;
+        '/delete --type') kind=program; candidates=('types' '--ids') ;;
+        '/delete --from') kind=none ;;
+        '/delete --to') kind=none ;;
+        '/delete --subject') kind=none ;;
+        '/delete --source') kind=none ;;
+        '/delete --device') kind=none ;;
+        '/delete --where') kind=none ;;
+        '/delete --time-zone') kind=none ;;
+        '/delete --yes') kind= ;;
+        '/quarantine/list --time-zone') kind=none ;;
+        '/quarantine/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/quarantine/show --time-zone') kind=none ;;
+        '/quarantine/show --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/migrate/plan --type') kind=program; candidates=('types' '--ids') ;;
+        '/migrate/plan --source') kind=none ;;
+        '/migrate/plan --source-version') kind=none ;;
+        '/migrate/plan --device') kind=none ;;
+        '/migrate/plan --firmware') kind=none ;;
+        '/migrate/plan --subject') kind=none ;;
+        '/migrate/plan --from') kind=none ;;
+        '/migrate/plan --to') kind=none ;;
+        '/migrate/plan --received-from') kind=none ;;
+        '/migrate/plan --received-to') kind=none ;;
+        '/migrate/plan --where') kind=none ;;
+        '/migrate/plan --read-as') kind=none ;;
+        '/migrate/plan --scale') kind=none ;;
+        '/migrate/plan --shift') kind=none ;;
+        '/migrate/plan --move-zone') kind=none ;;
+        '/migrate/plan --assign') kind=none ;;
+        '/migrate/plan --set-type') kind=program; candidates=('types' '--ids') ;;
+        '/migrate/plan --correction') kind=none ;;
+        '/migrate/plan --ambiguous') kind= ;;
+        '/migrate/plan --time-zone') kind=none ;;
+        '/migrate/plan --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/migrate/apply --type') kind=program; candidates=('types' '--ids') ;;
+        '/migrate/apply --source') kind=none ;;
+        '/migrate/apply --source-version') kind=none ;;
+        '/migrate/apply --device') kind=none ;;
+        '/migrate/apply --firmware') kind=none ;;
+        '/migrate/apply --subject') kind=none ;;
+        '/migrate/apply --from') kind=none ;;
+        '/migrate/apply --to') kind=none ;;
+        '/migrate/apply --received-from') kind=none ;;
+        '/migrate/apply --received-to') kind=none ;;
+        '/migrate/apply --where') kind=none ;;
+        '/migrate/apply --read-as') kind=none ;;
+        '/migrate/apply --scale') kind=none ;;
+        '/migrate/apply --shift') kind=none ;;
+        '/migrate/apply --move-zone') kind=none ;;
+        '/migrate/apply --assign') kind=none ;;
+        '/migrate/apply --set-type') kind=program; candidates=('types' '--ids') ;;
+        '/migrate/apply --correction') kind=none ;;
+        '/migrate/apply --ambiguous') kind= ;;
+        '/migrate/apply --time-zone') kind=none ;;
+        '/migrate/apply --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/migrate/suggest --time-zone') kind=none ;;
+        '/migrate/suggest --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/migrate/list --time-zone') kind=none ;;
+        '/migrate/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/migrate/show --pairs') kind= ;;
+        '/migrate/show --time-zone') kind=none ;;
+        '/migrate/show --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/profile/list --ids') kind= ;;
+        '/profile/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/profile/suggest --id') kind=none ;;
+        '/unit/convert --molar-mass') kind=none ;;
+        '/unit/convert --type') kind=program; candidates=('types' '--ids') ;;
+        '/unit/convert --dialect') kind=words; candidates=('ucum' 'healthkit') ;;
+        '/unit/convert --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/types --ids') kind= ;;
+        '/types --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/store/check --deep') kind= ;;
+        '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/run --once') kind= ;;
+        '/run --inbox') kind=directory ;;
+        '/run --verbose') kind= ;;
+        '/run --time-zone') kind=none ;;
+        '/scan --seconds') kind=none ;;
+        '/scan --all') kind= ;;
+        '/scan --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/devices/list --time-zone') kind=none ;;
+        '/devices/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/devices/adopt --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/devices/adopt --subject') kind=none ;;
+        '/devices/adopt --name') kind=none ;;
+        '/devices/adopt --bind-key') kind=none ;;
+        '/devices/adopt --seconds') kind=none ;;
+        '/devices/pair --seconds') kind=none ;;
+        '/devices/forget --bond') kind= ;;
+        '/doctor --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        *' --store') kind=file; global=1 ;;
+        *' --config') kind=file; global=1 ;;
+        *' --profiles') kind=directory; global=1 ;;
+        *) ;;
+    esac
+}
+
+_vitalgate_argument() {
+    case "$1 $2" in
+        '/import '*) kind=file ;;
+        '/decode 0') kind=none ;;
+        '/decode 1') kind=none ;;
+        '/query 0') kind=program; candidates=('types' '--ids') ;;
+        '/stats 0') kind=program; candidates=('types' '--ids') ;;
+        '/ingest/show 0') kind=none ;;
+        '/ingest/undo 0') kind=none ;;
+        '/delete '*) kind=none ;;
+        '/restore '*) kind=none ;;
+        '/quarantine/show 0') kind=none ;;
+        '/quarantine/accept '*) kind=none ;;
+        '/quarantine/reject '*) kind=none ;;
+        '/migrate/undo 0') kind=none ;;
+        '/migrate/show 0') kind=none ;;
+        '/profile/show 0') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/profile/check '*) kind=file ;;
+        '/profile/test '*) kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/profile/suggest 0') kind=file ;;
+        '/unit/convert 0') kind=none ;;
+        '/unit/convert 1') kind=none ;;
+        '/unit/convert 2') kind=none ;;
+        '/store/backup 0') kind=file ;;
+        '/devices/adopt 0') kind=none ;;
+        '/devices/pair 0') kind=none ;;
+        '/devices/forget 0') kind=none ;;
+        '/devices/merge 0') kind=none ;;
+        '/devices/merge 1') kind=none ;;
+        *) ;;
+    esac
+}
+
+# Proposes the candidates that begin with what is typed. Not with compgen -W, which would expand them.
+_vitalgate_propose() {
+    local candidate
+    for candidate in "${candidates[@]}"; do
+        [[ $candidate == "$typed"* ]] || continue
+        candidate=${candidate#"$kept"}
+        [[ $quote ]] || printf -v candidate '%q' "$candidate"
+        COMPREPLY+=("$added$candidate")
+    done
+}
+
+# Proposes values of the kind that one of the tables has set.
+_vitalgate_propose_value() {
+    case $kind in
+        file | directory)
+            local flag=-f
+            [[ $kind == directory ]] && flag=-d
+            # Without programmable completion, as in a test, there is nobody to tell that these are names of files.
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen "$flag" -- "$typed")
+            COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+            COMPREPLY=("${COMPREPLY[@]/#/"$added"}")
+            ;;
+        program)
+            local name=${words[0]}
+            [[ $name == '~/'* ]] && name=$HOME/${name#'~/'}
+            type -P -- "$name" >/dev/null || name='vitalgate'
+            mapfile -t candidates < <("$name" "${candidates[@]}" "${globals[@]}" 2>/dev/null </dev/null)
+            _vitalgate_propose
+            ;;
+        command)
+            mapfile -t candidates < <("${candidates[@]}" 2>/dev/null </dev/null)
+            _vitalgate_propose
+            ;;
+        words) _vitalgate_propose ;;
+        *) ;;
+    esac
+}
+
+_vitalgate() {
+    local -a words=() candidates=() globals=()
+    local i word typed rest kind kept='' added='' quote='' IFS=$' \t\n'
+    local glued='' path='' helping='' ended='' pending='' global='' place=0
+    COMPREPLY=()
+
+    # Bash takes words apart at = and :, which are put together again here.
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if ((i > 0)) && [[ $word =~ ^[=:]+$ ]]; then
+            words[-1]+=$word
+            glued=1
+        elif [[ $glued ]]; then
+            words[-1]+=$word
+            glued=''
+        else
+            words+=("$word")
+        fi
+    done
+
+    # What stands before the cursor: which command, how many arguments, an option that waits for its value.
+    for ((i = 1; i < ${#words[@]} - 1; i++)); do
+        word=${words[i]}
+        kind='' global=''
+        if [[ ! $ended && $word == -- ]]; then
+            ended=1
+        elif [[ ! $ended && $word == -?* && ! $word =~ ^-\.?[0-9] ]]; then
+            _vitalgate_option "$path" "${word%%=*}"
+            local -a given=("$word")
+            if [[ $kind && $word != *=* ]]; then
+                ((++i == ${#words[@]} - 1)) && pending=$word
+                given+=("${words[i]}")
+            fi
+            # Only plain words are handed on to the program: nothing here evaluates what is typed.
+            [[ $global && ! $pending && ! "${given[*]}" =~ [^A-Za-z0-9_./:,+@%=\ -] ]] && globals+=("${given[@]}")
+        else
+            candidates=()
+            _vitalgate_commands "$path"
+            if [[ ! $path && $word == help && ${#candidates[@]} -gt 0 ]]; then
+                helping=1
+            elif [[ " ${candidates[*]} " == *" $word "* ]]; then
+                path+=/$word
+            else
+                ((place++))
+            fi
+        fi
+    done
+
+    typed=${words[-1]}
+    kind=''
+    candidates=()
+    if [[ $pending ]]; then
+        _vitalgate_option "$path" "$pending"
+    elif [[ ! $ended && $typed == --*=* ]]; then
+        _vitalgate_option "$path" "${typed%%=*}"
+        [[ $COMP_WORDBREAKS == *=* ]] || added=${typed%%=*}=
+        typed=${typed#*=}
+    elif [[ ! $ended && $typed == -* && ! $typed =~ ^-\.?[0-9] ]]; then
+        _vitalgate_options "$path"
+        kind=words
+    else
+        _vitalgate_commands "$path"
+        if [[ ${#candidates[@]} -gt 0 ]]; then
+            kind=words
+        elif [[ ! $helping ]]; then
+            _vitalgate_argument "$path" "$place"
+        fi
+    fi
+
+    # What has been quoted so far is compared without its quotation.
+    case $typed in
+        [\"\']*) quote=${typed:0:1} typed=${typed:1} ;;
+        *\\*) [[ $kind == file || $kind == directory ]] || typed=${typed//\\/} ;;
+    esac
+    # Bash replaces only what follows the last word break; the rest must not be repeated.
+    if [[ ! $quote ]]; then
+        rest=$typed
+        [[ $COMP_WORDBREAKS == *=* ]] && rest=${rest##*=}
+        [[ $COMP_WORDBREAKS == *:* ]] && rest=${rest##*:}
+        kept=${typed%"$rest"}
+    fi
+    _vitalgate_propose_value
+}
+
+complete -F _vitalgate 'vitalgate'

@@ -1,0 +1,197 @@
+"""Runs the hub against a BlueZ that is a script on a private bus, and prints what it took as JSON: live.py VITALGATE FOLDER flood|crowd|rest COUNT
+
+flood: one strap sends COUNT frames as fast as they are taken; crowd: twenty straps send one a second for COUNT seconds; rest: nobody
+is adopted for COUNT seconds. Every frame is a heart rate with one RR interval. Needs dbus-fast."""
+
+import asyncio
+import json
+import os
+import pathlib
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+from dbus_fast import Message, MessageType, Variant
+from dbus_fast.aio import MessageBus
+
+import measure
+
+ADAPTER, DEVICE, SERVICE, CHARACTERISTIC = (
+    f"org.bluez.{name}" for name in ("Adapter1", "Device1", "GattService1", "GattCharacteristic1"))
+HCI = "/org/bluez/hci0"
+POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+    "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>system</type><listen>unix:path={0}/bus</listen><auth>EXTERNAL</auth><policy context="default"><allow user="*"/>
+<allow own="*"/><allow send_type="method_call"/><allow send_type="signal"/><allow send_requested_reply="true" send_type="method_return"/>
+<allow send_requested_reply="true" send_type="error"/><allow receive_type="method_call"/><allow receive_type="signal"/>
+<allow receive_type="method_return"/><allow receive_type="error"/></policy></busconfig>"""
+
+
+def uuid(number):
+    return f"0000{number:04x}-0000-1000-8000-00805f9b34fb"
+
+
+def frame(number):
+    return bytes([0x10, 60 + number % 100]) + (512 + number % 1024).to_bytes(2, "little")
+
+
+class BlueZ:
+    """One adapter, and straps whose notifications are read from a socket, as BlueZ's AcquireNotify gives it out."""
+
+    def __init__(self, straps):
+        self.addresses = [f"C0:01:02:03:05:{number:02X}" for number in range(straps)]
+        self.pipes = {}  # our ends of the sockets, by the path of the characteristic
+        self.tree = {"/org/bluez": {"org.bluez.AgentManager1": {}}, HCI: {ADAPTER: {
+            "Address": Variant("s", "C0:FF:EE:00:00:01"), "AddressType": Variant("s", "public"), "Name": Variant("s", "bench"),
+            "Powered": Variant("b", True), "Discovering": Variant("b", False), "UUIDs": Variant("as", [])}}}
+        for address in self.addresses:
+            path = f"{HCI}/dev_{address.replace(':', '_')}"
+            self.tree[path] = {DEVICE: {
+                "Address": Variant("s", address), "AddressType": Variant("s", "random"), "Adapter": Variant("o", HCI),
+                "Name": Variant("s", "Strap"), "Paired": Variant("b", False), "Connected": Variant("b", False), "RSSI": Variant("n", -50),
+                "ServicesResolved": Variant("b", False), "UUIDs": Variant("as", [uuid(0x180D)])}}
+            self.tree[f"{path}/service0010"] = {SERVICE: {
+                "UUID": Variant("s", uuid(0x180D)), "Device": Variant("o", path), "Primary": Variant("b", True)}}
+            self.tree[f"{path}/service0010/char0011"] = {CHARACTERISTIC: {
+                "UUID": Variant("s", uuid(0x2A37)), "Service": Variant("o", f"{path}/service0010"), "Flags": Variant("as", ["notify"]),
+                "Notifying": Variant("b", False), "NotifyAcquired": Variant("b", False)}}
+
+    async def serve(self, address):
+        self.bus = await MessageBus(address, negotiate_unix_fd=True).connect()
+        self.bus.add_message_handler(self.answer)
+        await self.bus.request_name("org.bluez")
+
+    def answer(self, message):
+        if message.message_type != MessageType.METHOD_CALL:
+            return None
+        match message.member:
+            case "GetManagedObjects":
+                return Message.new_method_return(message, "a{oa{sa{sv}}}", [self.tree])
+            case "Get":
+                return Message.new_method_return(message, "v", [self.tree[message.path][message.body[0]][message.body[1]]])
+            case "GetAll":
+                return Message.new_method_return(message, "a{sv}", [self.tree[message.path].get(message.body[0], {})])
+            case "Connect":
+                self.change(message.path, Connected=True)
+                self.change(message.path, ServicesResolved=True)
+            case "Disconnect":
+                self.change(message.path, Connected=False, ServicesResolved=False)
+            case "AcquireNotify":
+                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                self.pipes[message.path] = ours
+                return Message.new_method_return(message, "hq", [0, 247], [theirs.detach()])
+        return Message.new_method_return(message)
+
+    def change(self, path, **properties):
+        changed = {name: Variant("b", value) for name, value in properties.items()}
+        self.tree[path][DEVICE].update(changed)
+        self.bus.send(Message(message_type=MessageType.SIGNAL, path=path, interface="org.freedesktop.DBus.Properties",
+                              member="PropertiesChanged", signature="sa{sv}as", body=[DEVICE, changed, []]))
+
+
+class Hub:
+    def __init__(self, vitalgate, folder, address):
+        self.store = folder / "live.vitalgate"
+        self.command = [vitalgate, "--store", self.store, "--profiles", pathlib.Path(__file__).resolve().parents[2] / "DeviceProfiles"]
+        self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": address}
+
+    def adopt(self, address):
+        subprocess.run([*self.command, "devices", "adopt", address, "--profile", "sig-heart-rate"], check=True, capture_output=True,
+                       env=self.environment)
+
+    def start(self):
+        self.log = open(self.store.with_suffix(".log"), "wb")
+        self.process = subprocess.Popen([*measure.pinned(), *self.command, "run"], env=self.environment, stderr=self.log)
+
+    def stop(self):
+        self.process.terminate()
+        if self.process.wait() != 0:
+            raise SystemExit(f"the hub ended with {self.process.returncode}: see {self.log.name}")
+
+    def stored(self):
+        """How many samples are durable."""
+        database = sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)
+        try:
+            return database.execute("SELECT count(*) FROM sample").fetchone()[0]
+        finally:
+            database.close()
+
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def peak_bytes(self):
+        lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+async def until(condition):
+    while not condition():
+        await asyncio.sleep(0.05)
+
+
+async def flood(bluez, hub, count):
+    pipe = next(iter(bluez.pipes.values()))
+    before = hub.cpu_seconds()
+    begin = time.perf_counter()
+    await asyncio.to_thread(lambda: [pipe.send(frame(number)) for number in range(count)])
+    await until(lambda: hub.stored() >= 2 * count)
+    return {"frames": count, "seconds": time.perf_counter() - begin, "cpu_seconds": hub.cpu_seconds() - before}
+
+
+async def crowd(bluez, hub, seconds):
+    """The straps send one after the other, evenly over each second."""
+    pipes = list(bluez.pipes.values())
+    before, begin, sent = hub.cpu_seconds(), time.perf_counter(), 0
+    for number in range(seconds):
+        for index, pipe in enumerate(pipes):
+            await asyncio.sleep(max(0, begin + number + index / len(pipes) - time.perf_counter()))
+            pipe.send(frame(number))
+            sent += 1
+    await until(lambda: hub.stored() >= 2 * sent)
+    return {"frames": sent, "seconds": time.perf_counter() - begin, "cpu_seconds": hub.cpu_seconds() - before}
+
+
+async def rest(_bluez, hub, seconds):
+    before, begin = hub.cpu_seconds(), time.perf_counter()
+    await asyncio.sleep(seconds)
+    return {"seconds": time.perf_counter() - begin, "cpu_seconds": hub.cpu_seconds() - before}
+
+
+async def main(vitalgate, folder, mode, count):
+    folder = pathlib.Path(folder)
+    for old in folder.glob("live.*"):
+        old.unlink()
+    (folder / "bus.conf").write_text(POLICY.format(folder), encoding="utf-8")
+    (folder / "bus").unlink(missing_ok=True)
+    daemon = subprocess.Popen(["dbus-daemon", f"--config-file={folder}/bus.conf", "--nofork", "--print-address"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        address = daemon.stdout.readline().decode().strip()
+        bluez = BlueZ({"flood": 1, "crowd": 20, "rest": 0}[mode])
+        await bluez.serve(address)
+        hub = Hub(vitalgate, folder, address)
+        for strap in bluez.addresses:
+            hub.adopt(strap)
+        hub.start()
+        try:
+            await until(lambda: len(bluez.pipes) == len(bluez.addresses))
+            if mode == "rest":
+                await asyncio.sleep(3)  # it has started
+            result = await {"flood": flood, "crowd": crowd, "rest": rest}[mode](bluez, hub, count)
+            result["peak_bytes"] = hub.peak_bytes()
+        finally:
+            hub.stop()
+        if mode != "rest" and hub.stored() != 2 * result["frames"]:
+            raise SystemExit(f"{hub.stored()} samples stored of {result['frames']} frames, two each")
+        bluez.bus.disconnect()
+        await bluez.bus.wait_for_disconnect()
+        print(json.dumps(result))
+    finally:
+        daemon.kill()
+        daemon.wait()
+
+
+asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))
