@@ -14,24 +14,12 @@ import Testing
 @Suite(.serialized) struct SoakTests {
     private static let steps = 288
     private static let profiles = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/DeviceProfiles"
-    private static let variable = "VITALGATE_SOAK"
 
     /// Story 11: nothing is lost, doubled or kept: memory, descriptors, timers, slots and calls are at the end what they were after an hour.
     ///
     /// Memory is a process's, and other tests have some of this one's: the day is lived in a process of its own.
     @Test func aDayWithTwentyDevices() throws {
-        if getenv(Self.variable) != nil { return try day() }
-        let arguments = ["soak", "--testing-library", "swift-testing", "--filter", "aDayWithTwentyDevices"]
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var variables: [UnsafeMutablePointer<CChar>?] = [strdup("\(Self.variable)=1"), strdup("PATH=/usr/bin:/bin"), nil]
-        defer { for variable in variables { free(variable) } }
-        var process: pid_t = 0
-        let result = posix_spawn(&process, "/proc/self/exe", nil, nil, &words, &variables)
-        try #require(result == 0)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        #expect(status == 0)
+        #expect(try OwnProcess.run("aDayWithTwentyDevices", day) == 0)
     }
 
     private func day() throws {
@@ -114,21 +102,13 @@ import Testing
         init() {}
         init(_ bench: Bench) {
             let bus = bench.source.bus.load
-            counts = [bus.messages, bus.slots, bus.calls, bench.loop.load.watches, Self.descriptors()]
+            counts = [bus.messages, bus.slots, bus.calls, bench.loop.load.watches, OwnProcess.openDescriptors()]
             guard let file = fopen("/proc/self/statm", "r") else { return }
             defer { fclose(file) }
             var line = [CChar](repeating: 0, count: 256)
             guard fgets(&line, 256, file) != nil else { return }
             let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             memory = (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
-        }
-
-        private static func descriptors() -> Int {
-            guard let folder = opendir("/proc/self/fd") else { return -1 }
-            defer { closedir(folder) }
-            var count = 0
-            while readdir(folder) != nil { count += 1 }
-            return count
         }
     }
 }

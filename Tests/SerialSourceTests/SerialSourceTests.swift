@@ -129,12 +129,16 @@ import Wire
 
     /// Story of machines that die of a loose plug: nothing is kept of a plug that is gone.
     @Test func twoThousandPlugsLeaveNothingBehind() throws {
+        #expect(try OwnProcess.run("twoThousandPlugsLeaveNothingBehind", twoThousandPlugs) == 0)
+    }
+
+    private func twoThousandPlugs() throws {
         let folder = try TemporaryFolder()
         let link = folder.file("by-id")
         let bench = SerialBench()
         bench.source.adopt(SerialBench.lines(link))
         try bench.source.start()
-        let before = openDescriptors()
+        let before = OwnProcess.openDescriptors()
         for number in 1...2000 {
             let pty = try Pty()
             unlink(link)
@@ -148,7 +152,7 @@ import Wire
         }
         bench.pass(.seconds(100))
         #expect(bench.frames == (1...2000).map(String.init))
-        #expect(openDescriptors() == before && bench.loop.load == (0, 0))
+        #expect(OwnProcess.openDescriptors() == before && bench.loop.load == (0, 0))
     }
 
     @Test func whatIsNoPortIsSaidOnce() throws {

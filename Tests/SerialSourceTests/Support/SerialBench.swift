@@ -96,12 +96,3 @@ final class SerialBench: SerialSourceDelegate {
         return description
     }
 }
-
-/// Open descriptors of this process.
-func openDescriptors() -> Int {
-    guard let folder = opendir("/proc/self/fd") else { return 0 }
-    defer { closedir(folder) }
-    var count = 0
-    while readdir(folder) != nil { count += 1 }
-    return count
-}

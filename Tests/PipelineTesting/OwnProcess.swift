@@ -1,0 +1,39 @@
+import Glibc
+
+/// A process of its own for a test that counts what belongs to a process (descriptors, memory), since other tests run in this one.
+public enum OwnProcess {
+    private static let variable = "VITALGATE_TEST_ALONE"
+
+    /// Runs the test of this name alone; its status, 0 where it passed. Where this process is that one, runs `body` here.
+    /// - Throws: what `body` throws, or `Failure` where no process could be made.
+    public static func run(_ test: String, _ body: () throws -> Void) throws -> Int32 {
+        if getenv(variable) != nil {
+            try body()
+            return 0
+        }
+        let arguments = ["alone", "--testing-library", "swift-testing", "--filter", test]
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var variables: [UnsafeMutablePointer<CChar>?] = [strdup("\(variable)=1"), strdup("PATH=/usr/bin:/bin"), nil]
+        defer { for variable in variables { free(variable) } }
+        var process: pid_t = 0
+        let result = posix_spawn(&process, "/proc/self/exe", nil, nil, &words, &variables)
+        guard result == 0 else { throw Failure(code: result) }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+
+    public struct Failure: Error {
+        public let code: Int32
+    }
+
+    /// Open descriptors of this process.
+    public static func openDescriptors() -> Int {
+        guard let folder = opendir("/proc/self/fd") else { return -1 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
+    }
+}
