@@ -19,6 +19,7 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CTimer"),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
         // Level 1: what a reading is, and what octets on a wire are.
@@ -29,7 +30,7 @@ let package = Package(
         // Level 2: the seams between the stages.
         .target(name: "Pipeline", dependencies: ["HealthModel"]),
         // One thread's poll(2), which all live sources share.
-        .target(name: "EventLoopKit", dependencies: ["HealthModel"]),
+        .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),

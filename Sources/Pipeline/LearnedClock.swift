@@ -43,6 +43,11 @@ public struct LearnedClock: Hashable, Sendable {
         if comparisons.count > Self.maximum { comparisons.removeFirst() }
     }
 
+    /// Our own clock was set forward, by so many microseconds: all comparisons were made with one that was behind.
+    public mutating func hubWasSet(by step: Int64) {
+        for index in comparisons.indices { comparisons[index].ahead &-= step }
+    }
+
     /// By how much the clock was ahead of UTC when it showed a time, in microseconds.
     public func ahead(at shown: WallTime) -> Int64 {
         let time = shown.microseconds

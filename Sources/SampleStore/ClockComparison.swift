@@ -33,7 +33,7 @@ extension SampleStore {
         let held = try heldByClock(of: comparison.device)
         guard !held.isEmpty else { return (0, 0) }
         return try change(description) { ingest, _ in
-            for id in held { try release(id, comparison, ingest) }
+            for id in held { try release(id, ahead: comparison.ahead, ingest) }
             return held.count
         }
     }
@@ -67,8 +67,12 @@ extension SampleStore {
         return ids
     }
 
-    /// Makes one held reading a sample; its UUID, made of the time as the device showed it, stays what it is.
-    private func release(_ id: Int64, _ comparison: ClockComparison, _ ingest: Int64) throws(StoreError) {
+    /// Makes one held reading a sample; its UUID, made of the time as the clock showed it, stays what it is.
+    ///
+    /// - Parameters:
+    ///   - ahead: by how much that clock was ahead of UTC; nil where it was right.
+    ///   - isReceipt: whether the clock was ours, so that the reading arrived when it was taken.
+    func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ ingest: Int64) throws(StoreError) {
         let held = try connection.statement(
             """
             SELECT series, start, skew, context, hash, coalesce(received, (SELECT ingest.received FROM ingest
@@ -79,9 +83,9 @@ extension SampleStore {
         guard try held.step() else { return }
         let (series, oldStart, skew) = (held.integer(0), held.integer(1), held.integer(2))
         let nominal = oldStart &+ skew
-        let start = comparison.ahead.map { nominal &- $0 } ?? oldStart
-        let arrived = oldStart &+ held.integer(5)
-        let context = try context(like: held.integer(3), skew: nominal &- start, isCorrected: comparison.ahead != nil)
+        let start = ahead.map { nominal &- $0 } ?? oldStart
+        let arrived = isReceipt ? start : oldStart &+ held.integer(5)
+        let context = try context(like: held.integer(3), skew: nominal &- start, isCorrected: ahead != nil)
         let hash = Array(held.blob(4))
         held.reset()
         let seq = try lastChange() + 1

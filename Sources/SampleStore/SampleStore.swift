@@ -204,6 +204,17 @@ public final class SampleStore {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
+    /// Makes sure that what is written goes where the next one who opens the store finds it: SQLite writes on, without a word, into a file
+    /// that was removed.
+    ///
+    /// - Throws: ``StoreError`` of the kind `missing` where the file was removed or replaced since it was opened.
+    public func checkPlace() throws(StoreError) {
+        guard connection.hasMoved else { return }
+        throw StoreError(
+            .missing,
+            "\(path) was removed or replaced while it was in use; put it back, or start again to go on with what is there now")
+    }
+
     /// The number of the last change.
     public func lastChange() throws(StoreError) -> Int64 {
         try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0

@@ -62,6 +62,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
+    /// Whether the same may succeed later, with nothing done to the store itself.
+    public var mayPass: Bool {
+        switch kind {
+        case .busy, .full, .readOnly, .permission, .inputOutput: true
+        case .missing, .foreign, .newer, .corrupt, .invalid, .defect: false
+        }
+    }
+
     public var description: String {
         switch kind {
         case .busy where code != 0: "the store is in use by another process (\(message)); try again"

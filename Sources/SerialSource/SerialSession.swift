@@ -27,7 +27,7 @@ final class SerialSession {
     private var failures = 0
     private var toldOf: SerialPortError?
     /// Equal frames that were read in one piece are two readings, so no two have the same time of receipt.
-    private var lastReceived = Instant(microseconds: .min)
+    private var lastReceived = Instant(microseconds: 0)
     /// Counts openings, so that an answer that belongs to an earlier one is known.
     private var generation = 0
 
@@ -191,7 +191,9 @@ final class SerialSession {
     private func deliver(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         let isBlank = description.framing.isDelimited && bytes.allSatisfy { $0 == 0x0A || $0 == 0x0D }
         if isBlank { return }
-        lastReceived = max(loop.clock.now, Instant(microseconds: lastReceived.microseconds &+ 1))
+        let now = loop.clock.now
+        let isSetBack = now.microseconds < lastReceived.microseconds &- 1_000_000
+        lastReceived = isSetBack ? now : max(now, Instant(microseconds: lastReceived.microseconds &+ 1))
         source.delegate?.received(
             RawFrame(
                 payload: .bytes(bytes), place: Place(.byte, offset), received: lastReceived, channel: description.channel,

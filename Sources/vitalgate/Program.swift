@@ -84,6 +84,7 @@ enum Program {
         case let error as ProfileMatchError: (error.description, .dataError)
         case let error as ProfileErrors: (error.description, .dataError)
         case let error as StoreError: (error.description, exitCode(of: error))
+        case let error as HubFailure: (error.description, .ioError)
         case let error as SourceError:
             (error.description, error.kind == .noInput ? .noInput : error.kind == .malformed ? .dataError : .ioError)
         default: ("\(error)", .software)
@@ -93,9 +94,9 @@ enum Program {
     private static func exitCode(of error: StoreError) -> ExitCode {
         switch error.kind {
         case .missing: .noInput
-        case .foreign, .newer, .corrupt, .invalid: .dataError
+        case .foreign, .newer, .invalid: .dataError
         case .busy: .tryAgain
-        case .full, .readOnly, .inputOutput: .ioError
+        case .full, .readOnly, .inputOutput, .corrupt: .ioError
         case .permission: .noPermission
         case .defect: .software
         }

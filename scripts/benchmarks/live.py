@@ -1,7 +1,7 @@
-"""Runs the hub against a BlueZ that is a script on a private bus, and prints what it took as JSON: live.py VITALGATE FOLDER flood|crowd|rest COUNT
+"""Runs the hub against a BlueZ that is a script on a private bus, and prints what it took as JSON: live.py VITALGATE FOLDER flood|crowd|one|rest COUNT
 
-flood: one strap sends COUNT frames as fast as they are taken; crowd: twenty straps send one a second for COUNT seconds; rest: nobody
-is adopted for COUNT seconds. Every frame is a heart rate with one RR interval. Needs dbus-fast."""
+flood: one strap sends COUNT frames as fast as they are taken; crowd: twenty straps send one a second for COUNT seconds; one: a
+single strap does; rest: nobody is adopted for COUNT seconds. Every frame is a heart rate with one RR interval. Needs dbus-fast."""
 
 import asyncio
 import json
@@ -42,6 +42,7 @@ class BlueZ:
 
     def __init__(self, straps):
         self.addresses = [f"C0:01:02:03:05:{number:02X}" for number in range(straps)]
+        self.listening = asyncio.Event()  # all straps are read
         self.pipes = {}  # our ends of the sockets, by the path of the characteristic
         self.tree = {"/org/bluez": {"org.bluez.AgentManager1": {}}, HCI: {ADAPTER: {
             "Address": Variant("s", "C0:FF:EE:00:00:01"), "AddressType": Variant("s", "public"), "Name": Variant("s", "bench"),
@@ -81,6 +82,8 @@ class BlueZ:
             case "AcquireNotify":
                 ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 self.pipes[message.path] = ours
+                if len(self.pipes) == len(self.addresses):
+                    self.listening.set()
                 return Message.new_method_return(message, "hq", [0, 247], [theirs.detach()])
         return Message.new_method_return(message)
 
@@ -122,6 +125,11 @@ class Hub:
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def written_bytes(self):
+        """What it caused to be sent to the disk: whole pages, the log and its transfer into the store alike."""
+        lines = pathlib.Path(f"/proc/{self.process.pid}/io").read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
+
     def peak_bytes(self):
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
@@ -144,14 +152,15 @@ async def flood(bluez, hub, count):
 async def crowd(bluez, hub, seconds):
     """The straps send one after the other, evenly over each second."""
     pipes = list(bluez.pipes.values())
-    before, begin, sent = hub.cpu_seconds(), time.perf_counter(), 0
+    before, written, begin, sent = hub.cpu_seconds(), hub.written_bytes(), time.perf_counter(), 0
     for number in range(seconds):
         for index, pipe in enumerate(pipes):
             await asyncio.sleep(max(0, begin + number + index / len(pipes) - time.perf_counter()))
             pipe.send(frame(number))
             sent += 1
     await until(lambda: hub.stored() >= 2 * sent)
-    return {"frames": sent, "seconds": time.perf_counter() - begin, "cpu_seconds": hub.cpu_seconds() - before}
+    return {"frames": sent, "seconds": time.perf_counter() - begin, "cpu_seconds": hub.cpu_seconds() - before,
+            "bytes_per_sample": (hub.written_bytes() - written) / (2 * sent)}
 
 
 async def rest(_bluez, hub, seconds):
@@ -170,18 +179,22 @@ async def main(vitalgate, folder, mode, count):
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         address = daemon.stdout.readline().decode().strip()
-        bluez = BlueZ({"flood": 1, "crowd": 20, "rest": 0}[mode])
+        bluez = BlueZ({"flood": 1, "crowd": 20, "one": 1, "rest": 0}[mode])
         await bluez.serve(address)
         hub = Hub(vitalgate, folder, address)
         for strap in bluez.addresses:
             hub.adopt(strap)
+        begin = time.perf_counter()
         hub.start()
         try:
-            await until(lambda: len(bluez.pipes) == len(bluez.addresses))
+            if bluez.addresses:
+                await bluez.listening.wait()
+            ready = time.perf_counter() - begin
             if mode == "rest":
                 await asyncio.sleep(3)  # it has started
-            result = await {"flood": flood, "crowd": crowd, "rest": rest}[mode](bluez, hub, count)
+            result = await {"flood": flood, "crowd": crowd, "one": crowd, "rest": rest}[mode](bluez, hub, count)
             result["peak_bytes"] = hub.peak_bytes()
+            result["ready_seconds"] = ready
         finally:
             hub.stop()
         if mode != "rest" and hub.stored() != 2 * result["frames"]:

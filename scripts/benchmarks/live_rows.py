@@ -34,8 +34,8 @@ def flood(bench):
 
 
 def crowd(bench):
-    bench.say(f"nobody, and twenty straps at 1 Hz, {bench.watched} s each")
-    rest, busy = live(bench, "rest", bench.watched), live(bench, "crowd", bench.watched)
+    bench.say(f"nobody, one strap and twenty at 1 Hz, {bench.watched} s each")
+    rest, one, busy = (live(bench, mode, bench.watched) for mode in ("rest", "one", "crowd"))
     share, share_at_rest = (run["cpu_seconds"] / run["seconds"] for run in (busy, rest))
     peak, peak_at_rest = (run["peak_bytes"] / (1 << 20) for run in (busy, rest))
     return [
@@ -43,6 +43,10 @@ def crowd(bench):
                verdict=verdict(peak_at_rest < 25), values={"run": rest}),
         Result("crowd", "twenty straps at 1 Hz", "< 40 MB, < 2 % of a core", "", f"{peak:.1f} MB, {share:.2%} of a core",
                verdict=verdict(peak < 40 and share < 0.02), values={"run": busy}),
+        Result("crowd", "bytes written to the disk a sample: one strap at 1 Hz, twenty", "", "",
+               f"{one['bytes_per_sample']:,.0f}, {busy['bytes_per_sample']:,.0f}", values={"one": one, "twenty": busy}),
+        Result("crowd", "the hub, from its start until it listens to a strap", "", "", f"{one['ready_seconds'] * 1000:.0f} ms",
+               values={"run": one}),
     ]
 
 

@@ -36,6 +36,12 @@ struct FrameJoin {
         }
     }
 
+    /// The clock that says when frames were heard was set, by so many microseconds.
+    mutating func clockWasSet(by step: Int64) {
+        first?.received.microseconds &+= step
+        for channel in packets.keys { packets[channel]?.heard.microseconds &+= step }
+    }
+
     /// Whether these readings are those of the frame before, sent again.
     mutating func isRepeated(_ readings: [Reading], number: Int64?, _ frame: RawFrame) -> Bool {
         guard let number else { return false }

@@ -156,6 +156,14 @@ public final class LiveDevice {
         return ahead / 1_000_000
     }
 
+    /// Our own clock was set, by so many microseconds: what was learned by comparing it is worth that much less.
+    func clockWasSet(by step: Int64) {
+        for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
+        joins.clockWasSet(by: step)
+        normaliser.learnedClock?.hubWasSet(by: step)
+        if normaliser.learnedClock == nil { isClockKnown = false }
+    }
+
     private func interpreter(for channel: String) -> BinaryInterpreter? {
         if let known = interpreters[channel] { return known }
         guard let match = profiles.lazy.compactMap({ $0.match(channel: channel) }).first else { return nil }

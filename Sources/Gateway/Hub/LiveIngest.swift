@@ -30,6 +30,8 @@ public final class LiveIngest {
     private var notes: [String] = []
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
+    /// Of the store, after our own clock was set.
+    private var corrections: [() throws -> Void] = []
     private var failures = 0
     private var arrivals: Set<String> = []
     /// Addresses of devices of which something is durable.
@@ -39,6 +41,8 @@ public final class LiveIngest {
 
     /// For the log; never with a value or a name.
     public var onNotice: (SourceNotice) -> Void = { _ in }
+    /// Before each commit.
+    var beforeCommit: (() -> Void)?
     /// After each commit.
     public var onCommit: () -> Void = {}
     /// The store takes nothing any more; going on would lose readings.
@@ -130,6 +134,31 @@ public final class LiveIngest {
         if notes.count < Self.maximumNotes { notes.append("\(subject): \(text)") }
     }
 
+    /// Our own clock was set, by so many microseconds: moves what waits, and has what is stored corrected before anything more is.
+    ///
+    /// - Parameter correct: corrects what is stored up to a mark; called again where the store fails for now.
+    func clockWasSet(by step: Int64, correct: @escaping (UnsetClock.Mark) throws -> Void) {
+        for index in pending.samples.indices { pending.samples[index].move(by: step) }
+        do throws(StoreError) {
+            let end = try store.mark()
+            corrections.append { try correct(end) }
+        } catch {
+            return failed(error)
+        }
+        flush()
+    }
+
+    /// Whether the store is still where it was; the hub ends where it is not.
+    func hasStore() -> Bool {
+        do throws(StoreError) {
+            try store.checkPlace()
+            return true
+        } catch {
+            failed(error)
+            return false
+        }
+    }
+
     /// Reads local times, and tells one day from the next, by another zone.
     public func take(zone: TimeZoneRules) { self.zone = zone }
 
@@ -158,6 +187,7 @@ public final class LiveIngest {
     private func flush() {
         timer?.cancel()
         timer = nil
+        beforeCommit?()
         do {
             try write()
         } catch {
@@ -175,8 +205,13 @@ public final class LiveIngest {
         onCommit()
     }
 
-    /// A full disk may be mended, and a lock goes away: readings wait, up to a point.
+    /// A full disk may be mended, and a lock goes away: readings wait, up to a point. What no waiting mends ends the hub at once, with what
+    /// is durable as it is.
     private func failed(_ error: any Error) {
+        guard (error as? StoreError)?.mayPass ?? false else {
+            failure = error
+            return onFailure(error)
+        }
         failures += 1
         if failure == nil {
             onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
@@ -187,6 +222,11 @@ public final class LiveIngest {
     }
 
     private func write() throws {
+        try store.checkPlace()
+        while let correction = corrections.first {
+            try correction()
+            corrections.removeFirst()
+        }
         try writeSamples()
         // Behind the samples: what is held for want of a comparison is released at once.
         for comparison in comparisons {
@@ -255,4 +295,16 @@ private struct LedgerDay {
     /// Readings that an earlier run of the hub left in its account.
     var before: Int
     var notes: [String]
+}
+
+extension GatedSample {
+    /// Moves what has its time from our own clock; who it is stays what that clock said.
+    fileprivate mutating func move(by step: Int64) {
+        sample.received.microseconds &+= step
+        guard sample.timeOrigin != .device else { return }
+        sample.start.microseconds &+= step
+        sample.end.microseconds &+= step
+        if sample.timeOrigin == .receipt, rule == .clockUnknown { (rule, frame) = (nil, nil) }
+        sample.timeOrigin = .deviceCorrected
+    }
 }

@@ -14,6 +14,7 @@ public final class InboxService: HubSource {
     /// Files that wait, the one that is read among them.
     public var waiting: Int { queue.count + (current == nil ? 0 : 1) }
     private let loop: EventLoop
+    private let live: LiveIngest
     private var settings: InboxSettings?
     private var folder: InboxFolder?
     private var watch: Descriptor?
@@ -32,7 +33,11 @@ public final class InboxService: HubSource {
     private static let maximumLooks = 7
     private static let patience = Duration.milliseconds(1500)
 
-    public init(loop: EventLoop) { self.loop = loop }
+    /// - Parameter live: whose store the files go to.
+    public init(live: LiveIngest) {
+        self.live = live
+        loop = live.loop
+    }
 
     public var isDone: Bool { current == nil && queue.isEmpty }
 
@@ -161,7 +166,8 @@ public final class InboxService: HubSource {
     }
 
     private func begin(_ name: String, _ state: InboxFolder.State) {
-        guard let folder, let command = settings?.command else { return }
+        // An import would make a new store where ours was removed.
+        guard let folder, let command = settings?.command, live.hasStore() else { return }
         looksAgain[name] = nil
         do throws(SystemFailure) {
             let process = try ImportProcess(command + ["\(folder.path)/\(name)"], loop: loop) { [weak self] in self?.ended($0) }

@@ -8,6 +8,10 @@ public struct MigrationRequest: Sendable {
     public var takesAmbiguous: Bool
     /// By the hub's clock.
     public var now: Instant
+    /// Only samples that came with one of these changes.
+    public var changes: ClosedRange<Int64>?
+    /// Whether a shift moves the time of receipt with it: it was our own clock that was wrong.
+    public var movesReceipt = false
 
     /// Describes a repair.
     public init(_ repair: Repair, of predicate: RepairPredicate, takesAmbiguous: Bool = false, now: Instant) {

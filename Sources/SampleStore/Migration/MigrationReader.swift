@@ -46,7 +46,7 @@ final class MigrationReader {
     /// Judges every sample, and gives those to replace to `body`, some thousand at a time; `body` may write.
     func forEachChunk(_ body: ([RepairCandidate]) throws -> Void) throws {
         // What is written on the way has a higher number, and is not met again.
-        let last = try store.lastChange()
+        let last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
         for series in try store.series(matching: query) {
             var start = request.predicate.from?.microseconds ?? .min
@@ -66,12 +66,12 @@ final class MigrationReader {
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns) FROM sample
-            WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start < ?4 AND seq <= ?5 ORDER BY start, hash LIMIT \(Self.chunk)
+            WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start < ?4 AND seq <= ?5 AND seq >= ?6 ORDER BY start, hash LIMIT \(Self.chunk)
             """)
         defer { statement.reset() }
         try statement.bind([
             .integer(series.id), .integer(start), .blob(hash), .integer(request.predicate.to?.microseconds ?? .max),
-            .integer(last),
+            .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
         let decoder = SampleDecoder(connection: connection)
         var candidates: [RepairCandidate] = []
@@ -146,6 +146,7 @@ final class MigrationReader {
         after.end = outcome.end
         after.zone = outcome.zone
         after.timeOrigin = outcome.timeOrigin
+        if request.movesReceipt, case .shift(let offset) = request.repair { after.received.microseconds &+= offset }
         // A repaired sample has no nominal time but its start.
         after.nominalStart = outcome.start.microseconds
         after.identity = SampleIdentity(

@@ -47,6 +47,12 @@ final class Connection {
         return code == SQLITE_OK ? bytes : nil
     }
 
+    /// Whether the open file is no longer the one that its path names: removed, or replaced by another.
+    var hasMoved: Bool {
+        var moved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
+    }
+
     /// Runs statements that give no rows.
     func execute(_ sql: String) throws(StoreError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)

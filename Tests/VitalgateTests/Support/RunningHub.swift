@@ -8,12 +8,15 @@ final class RunningHub {
     let program: RunningVitalgate
     var inbox: String { folder.path("inbox") }
 
-    init(_ folder: TestFolder, _ arguments: String..., inbox: Bool = true) throws {
+    init(
+        _ folder: TestFolder, _ arguments: String..., inbox: Bool = true, wrapper: [String] = [],
+        environment: [String: String] = [:]
+    ) throws {
         self.folder = folder
         var words = ["run"] + arguments
         if inbox { words += ["--inbox", folder.path("inbox")] }
         program = try RunningVitalgate(
-            try folder.options() + words, environment: Vitalgate.environment(home: folder.root))
+            try folder.options() + words, environment: Vitalgate.environment(home: folder.root, environment), wrapper: wrapper)
     }
 
     /// A hub that works; it has its lock, and watches its inbox.
@@ -40,6 +43,14 @@ final class RunningHub {
 
     func waitsFor(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         try waits(name, sourceLocation: sourceLocation) { folder.exists(name) }
+    }
+
+    /// How many lines of its log hold this.
+    func count(_ text: String) -> Int { program.errors.split(separator: "\n").count { $0.contains(text) } }
+
+    /// Descriptors that it holds.
+    var descriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.process)/fd").count) ?? 0
     }
 
     /// Asks it to stop, and waits for its end.

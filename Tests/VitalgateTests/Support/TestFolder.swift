@@ -42,6 +42,12 @@ final class TestFolder {
         return stat(path(name), &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
+    /// A file's size in octets; 0 where there is none.
+    func size(_ name: String) -> Int {
+        var status = stat()
+        return stat(path(name), &status) == 0 ? Int(status.st_size) : 0
+    }
+
     func exists(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
 
     // MARK: The program

@@ -64,12 +64,17 @@ final class RunningVitalgate {
     ///   - input: the file that standard input reads.
     ///   - output: where standard output goes instead of a file.
     ///   - wrapper: the command that starts the program in its stead.
-    init(
+    convenience init(
         _ arguments: [String], environment: [String: String], input: String = "/dev/null", output: Int32? = nil,
         wrapper: [String] = []
     ) throws {
+        try self.init(
+            command: wrapper + [try Vitalgate.binary()] + arguments, environment: environment, input: input, output: output)
+    }
+
+    /// Runs another program in its stead.
+    init(command: [String], environment: [String: String], input: String = "/dev/null", output: Int32? = nil) throws {
         folder = try TestFolder()
-        let command = wrapper + [try Vitalgate.binary()] + arguments
         let binary = command[0]
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -45,7 +45,7 @@ final class HubProcess {
         hub.add(service, policy: configuration.hub.policy(of: service.name))
         let serial = SerialService(live: live, source: SerialSource(loop: loop, plugs: UdevPlugs(loop: loop)))
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
-        let inbox = InboxService(loop: loop)
+        let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
         let isVerbose = context.invocation.flag("--verbose")
         hub.onNotice = { context.log($0, isVerbose: isVerbose) }
@@ -82,21 +82,27 @@ final class HubProcess {
     private func turn() throws {
         HubSignals.watch(loop.alarm)
         hub.take(settings)
+        let clock = HubClock(hub: hub, questions: .machine(loop))
         do {
+            try clock.start()
             try hub.start()
         } catch {
             try hub.stop()
             throw error
         }
-        if !HubSignals.isStopAsked { loop.run() }
+        if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
         wasDone = hub.isDone
         do {
             try hub.stop()
         } catch {
-            throw failure ?? error
+            let count = live.waitingSamples
+            if count > 0 {
+                context.note("warning: \(Readable.count(count, "reading")) that came last could not be stored, and none of them was acknowledged")
+            }
+            throw HubFailure(failure ?? error)
         }
         try? store.checkpoint()
-        if let failure { throw failure }
+        if let failure { throw HubFailure(failure) }
     }
 
     private func end(with error: any Error) {
@@ -155,4 +161,11 @@ final class HubProcess {
         defer { free(folder) }
         return "\(String(cString: folder))/\(path)"
     }
+}
+
+/// Why a hub that had begun could not go on: whatever it is, it is the machine's matter and no wrong use, so that a supervisor starts it
+/// again.
+struct HubFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ error: any Error) { description = Program.explain(error).message ?? "\(error)" }
 }
