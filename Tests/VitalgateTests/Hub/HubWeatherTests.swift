@@ -36,11 +36,11 @@ import Testing
         let hub = try start(wrapper: ["/bin/sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
         weigh([70])
         try hub.waits("the first is stored") { try weights() == [70] }
-        fill(hub)
+        try fill(hub)
         weigh([71, 72])
         try hub.waits("it says so") { hub.program.errors.contains("nothing can be committed, readings wait") }
         weigh([73])
-        makeRoom(hub)
+        try makeRoom(hub)
         try hub.waits("it goes on") { try weights() == [70, 71, 72, 73] }
         #expect(hub.program.errors.contains("it takes samples again"))
         try rest(hub)
@@ -48,22 +48,20 @@ import Testing
     }
 
     /// No file of the hub's grows any more: its log is shorter than the store's, and may.
-    private func fill(_ hub: RunningHub) { limit(hub, size: folder.size("store.db-wal")) }
+    private func fill(_ hub: RunningHub) throws { try limit(hub, size: "\(folder.size("store.db-wal"))") }
 
-    private func makeRoom(_ hub: RunningHub) { limit(hub, size: Int.max) }
+    private func makeRoom(_ hub: RunningHub) throws { try limit(hub, size: "unlimited") }
 
-    private func limit(_ hub: RunningHub, size: Int) {
-        var limit = rlimit()
-        #expect(prlimit(hub.program.process, RLIMIT_FSIZE, nil, &limit) == 0)
-        limit.rlim_cur = min(limit.rlim_max, rlim_t(size))
-        #expect(prlimit(hub.program.process, RLIMIT_FSIZE, &limit, nil) == 0)
+    private func limit(_ hub: RunningHub, size: String) throws {
+        let command = ["/usr/bin/prlimit", "--pid=\(hub.program.process)", "--fsize=\(size):"]
+        #expect(try RunningVitalgate(command: command, environment: [:]).wait().status == 0)
     }
 
     @Test func stoppedWhileTheDiskIsFull() throws {
         let hub = try start(wrapper: ["/bin/sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
         weigh([70])
         try hub.waits("the first is stored") { try weights() == [70] }
-        fill(hub)
+        try fill(hub)
         weigh([71, 72])
         try hub.waits("it says so") { hub.program.errors.contains("nothing can be committed, readings wait") }
         let run = try hub.stop()

@@ -35,6 +35,7 @@ enum JSON: Decodable, Hashable {
     var text: String? { if case .string(let text) = self { text } else { nil } }
     var double: Double? { if case .number(let number) = self { number } else { nil } }
     var integer: Int? { double.flatMap { Int(exactly: $0) } }
+    var list: [JSON] { if case .list(let values) = self { values } else { [] } }
     var object: [String: JSON] { if case .object(let fields) = self { fields } else { [:] } }
 
     /// The keys of an object's text in the order in which they stand, the outer ones only.
