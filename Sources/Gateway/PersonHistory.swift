@@ -48,7 +48,7 @@ struct PersonHistory {
     }
 
     /// All samples of one frame.
-    private static func members(of index: Int, in batch: [GatedSample]) -> [Int] {
+    static func members(of index: Int, in batch: [GatedSample]) -> [Int] {
         guard let group = batch[index].sample.group else { return [index] }
         // A frame's samples stand together.
         var low = index
@@ -101,10 +101,12 @@ struct PersonHistory {
         sample = other
     }
 
-    /// The same reading as nobody's; nil where its identity cannot be told from its fields.
-    private static func unassigned(_ sample: QuantitySample) -> QuantitySample? {
+    private static func unassigned(_ sample: QuantitySample) -> QuantitySample? { reading(sample, of: Origin.unassigned) }
+
+    /// The same reading as another person's; nil where its identity cannot be told from its fields.
+    static func reading(_ sample: QuantitySample, of subject: String) -> QuantitySample? {
         let origin = Origin(
-            subject: Origin.unassigned, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)
+            subject: subject, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)
         let end = sample.nominalStart + (sample.end.microseconds - sample.start.microseconds)
         func identity(_ origin: Origin, _ ordinal: UInt32) -> SampleIdentity {
             if let record = sample.record {

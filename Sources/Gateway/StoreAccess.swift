@@ -58,7 +58,7 @@ public struct StoreAccess: Sendable {
     }
 
     /// A UUID of version 4, from the system's random numbers.
-    static func randomUUID() -> String {
+    public static func randomUUID() -> String {
         var generator = SystemRandomNumberGenerator()
         let high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
@@ -70,14 +70,17 @@ public struct StoreAccess: Sendable {
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
     }
 
-    /// The subject that a person means: `me`, `unassigned` or a UUID in lower case.
-    public static func subject(_ text: String, in store: SampleStore) throws(ConfigurationError) -> String {
+    /// The subject that a person means: `me`, `unassigned`, a name, or a UUID in lower case.
+    public static func subject(_ text: String, in store: SampleStore) throws -> String {
         switch text {
         case "me": return store.subject
         case Origin.unassigned: return text
         default:
-            guard isUUID(text) else { throw ConfigurationError("'\(text)' is not a subject: give me, unassigned or a UUID") }
-            return text.lowercased()
+            if isUUID(text) { return text.lowercased() }
+            if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
+            // What is nearly a name must not end up in a log.
+            throw ConfigurationError(
+                "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows")
         }
     }
 

@@ -12,6 +12,8 @@ public struct AdoptedDevice: Hashable, Sendable {
     public var name: String
     /// Whose readings they are: a UUID or ``Origin/unassigned``.
     public var subject: String
+    /// Those who share it, told by their weight; it is nobody's alone then. ``SampleStore/assign(device:to:sharedBy:)`` sets it.
+    public var sharedBy: [SharedUse] = []
     /// Microseconds since 1970.
     public var adopted: Int64
     /// What the device said of itself, once it did; its key is ``key``.
@@ -83,6 +85,7 @@ extension SampleStore {
             device.hasDelivered = statement.integer(19) != 0
             devices.append(device)
         }
+        for index in devices.indices { devices[index].sharedBy = try sharedUses(of: devices[index].address) }
         return devices
     }
 
@@ -108,6 +111,9 @@ extension SampleStore {
                 .integer(device.adopted), .optional(device.bindKey),
             ] + Self.memory(of: device))
         _ = try statement.step()
+        // One person's from now on.
+        guard device.subject != Origin.unassigned else { return }
+        try connection.run("DELETE FROM shared_use WHERE address = ?", .text(device.address))
     }
 
     /// Keeps what the device made known; nothing where it was forgotten meanwhile, and nothing of what a person decides.
@@ -125,6 +131,7 @@ extension SampleStore {
     public func forget(device address: String) throws(StoreError) {
         try connection.run("DELETE FROM device WHERE address = ?", .text(address))
         guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
+        try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
     }
 
     /// Old device keys and the keys they were merged into.

@@ -6,6 +6,7 @@ enum Schema {
 
     static let steps: [(name: String, sql: String)] = [
         ("samples", samples), ("devices", devices), ("repairs", repairs), ("duplicates", duplicates), ("judgements", judgements),
+        ("persons", persons),
     ]
 
     /// - `series`: whose, what, from where: what identity is keyed with; `longest` is the longest duration any of its samples ever had.
@@ -114,5 +115,14 @@ enum Schema {
         CREATE TABLE reading_alias(
             series INTEGER NOT NULL, nominal INTEGER NOT NULL, hash BLOB NOT NULL, migration INTEGER NOT NULL,
             PRIMARY KEY(series, nominal, hash)) WITHOUT ROWID;
+        """
+
+    /// - `person`: names, for people only; samples have the subject.
+    /// - `shared_use`: who shares a device, and the weights, in kilograms, by which each of them is told.
+    static let persons = """
+        CREATE TABLE person(subject TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE) WITHOUT ROWID;
+        CREATE TABLE shared_use(
+            address TEXT NOT NULL, subject TEXT NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+            PRIMARY KEY(address, subject)) WITHOUT ROWID;
         """
 }

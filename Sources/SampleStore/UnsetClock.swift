@@ -31,7 +31,9 @@ extension SampleStore {
 
     /// What was kept of a clock that nothing had confirmed.
     public func unsetClock() throws(StoreError) -> UnsetClock? {
-        guard let text = try connection.text("SELECT value FROM setting WHERE name = ?", .text(Self.unsetClock)) else { return nil }
+        guard let text = try connection.text("SELECT value FROM setting WHERE name = ?", .text(Self.unsetClock)) else {
+            return nil
+        }
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let held = Int64(words[3]) else {
             return nil
@@ -75,7 +77,8 @@ extension SampleStore {
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.movesReceipt = true
             // Before the others are released: each is moved once.
-            let moved = clock.mark.change < end.change ? try migrate(request, source: "clock", owner: owner).plan : MigrationPlan()
+            let moved =
+                clock.mark.change < end.change ? try migrate(request, source: "clock", owner: owner).plan : MigrationPlan()
             let held = try heldByOwnClock(clock.mark.held, end.held)
             try connection.run(
                 """

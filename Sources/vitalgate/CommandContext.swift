@@ -91,7 +91,7 @@ enum SharedOptions {
         Option(names: ["--from"], value: "T", help: "The first start that counts: a date, a time, today or -7d."),
         Option(names: ["--to"], value: "T", help: "The first start that no longer counts."),
     ]
-    static let subject = Option(names: ["--subject"], value: "ID", help: "A person: me, unassigned or a UUID.")
+    static let subject = Option(names: ["--subject"], value: "ID", help: "A person: a name, me, unassigned or a UUID.")
     static let unit = Option(names: ["--unit"], value: "CODE", help: "Show values in this unit (UCUM).")
     static let condition = Option(
         names: ["--where"], value: "EXPR",

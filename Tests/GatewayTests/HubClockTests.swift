@@ -37,7 +37,8 @@ import Testing
     private func sync(after seconds: Int64) throws {
         bench.clock.now = Instant(microseconds: right.microseconds + seconds * 1_000_000)
         ntp.isSynchronised = true
-        try #require(ntp.handler)()
+        let handler = try #require(ntp.handler)
+        handler()
     }
 
     private func beats() throws -> [(value: Double, seconds: Double)] {
@@ -60,7 +61,9 @@ import Testing
         bench.pass(.seconds(2))
         let beats = try beats()
         #expect(beats.map(\.value) == [60, 61, 62, 63, 64, 65, 66])
-        for (beat, seconds) in zip(beats, [1.8, 2.8, 3.8, 4.8, 6.9, 7, 8]) { #expect(abs(beat.seconds - seconds) < 0.01, "\(beat)") }
+        for (beat, seconds) in zip(beats, [1.8, 2.8, 3.8, 4.8, 6.9, 7, 8]) {
+            #expect(abs(beat.seconds - seconds) < 0.01, "\(beat)")
+        }
         #expect(try bench.reader().quarantined().isEmpty)
         let samples = try bench.samples()
         // Whose identity is what was received.

@@ -87,7 +87,8 @@ public final class HubClock {
         self.known?.began += step
         for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step) } }
         live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step, upTo: $0) }
-        hub.told(SourceNotice(.information, "clock", "it was set by \(step / 1_000_000) s; what it had stamped is corrected by that"))
+        hub.told(
+            SourceNotice(.information, "clock", "it was set by \(step / 1_000_000) s; what it had stamped is corrected by that"))
         finishIfRight()
     }
 

@@ -9,6 +9,8 @@ public final class LiveDevice {
     public var adopted: AdoptedDevice
     /// How often it delivers while it works, where its profile says so.
     public var expectedInterval: Duration?
+    /// Who was weighed last, where it is shared, and when.
+    var lastWeighing: (start: Instant, subject: String)?
     public internal(set) var activity = DeviceActivity()
     private var profiles: [Profile]
     private let registry: OriginRegistry

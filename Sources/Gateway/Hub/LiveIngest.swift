@@ -71,6 +71,7 @@ public final class LiveIngest {
         switch device.take(frame, into: &pending) {
         case .readings(let count):
             entered += count
+            assign(from: before, of: device)
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
             for gated in pending.samples[before...] where gated.sample.origin.type.id == "batteryLevel" {
                 device.activity.battery = gated.sample.value
@@ -79,6 +80,16 @@ public final class LiveIngest {
             arm()
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind): skipped[kind, default: 0] += 1
+        }
+    }
+
+    /// Whose the last samples are, where the device is shared. Where the store cannot tell what it knows, they stay nobody's: a person can
+    /// assign them later.
+    private func assign(from first: Int, of device: LiveDevice) {
+        do {
+            try SharedScale(store: store).assign(&pending.samples, from: first, of: device)
+        } catch {
+            onNotice(SourceNotice(.warning, "store", "readings are left unassigned: \(error)"))
         }
     }
 
@@ -94,14 +105,18 @@ public final class LiveIngest {
 
     /// Ends the stream of a device: what was held back for its time is settled.
     public func settle(_ device: LiveDevice) {
+        let before = pending.samples.count
         device.settle(into: &pending)
+        assign(from: before, of: device)
         if !pending.samples.isEmpty || !pending.refusals.isEmpty { arm() }
     }
 
     /// Makes all that came of a device durable at once, together with what is known of it; then calls `confirm`, later where the store
     /// fails for now.
     public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
+        let before = pending.samples.count
         device.settle(into: &pending)
+        assign(from: before, of: device)
         arrivals.insert(device.adopted.address)
         waiting.append(confirm)
         flush()
@@ -119,7 +134,9 @@ public final class LiveIngest {
     ///   - ofUTC: how far what it shows is ahead of UTC, in microseconds.
     public func learn(ahead: Int64, ofUTC: Int64, of device: LiveDevice) {
         let received = loop.clock.now
+        let before = pending.samples.count
         let seconds = device.learn(ahead: ahead, ofUTC: ofUTC, received: received, into: &pending)
+        assign(from: before, of: device)
         if received >= Normaliser.earliestHub {
             comparisons.append(
                 ClockComparison(

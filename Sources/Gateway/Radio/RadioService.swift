@@ -147,6 +147,7 @@ extension AdoptedDevice {
         var decisions = AdoptedDevice(
             address: address, key: "", profiles: profiles, name: name, subject: subject, adopted: adopted)
         decisions.bindKey = bindKey
+        decisions.sharedBy = sharedBy
         return decisions
     }
 }

@@ -17,6 +17,8 @@ public struct RepairPredicate: Sendable {
     /// Received from here, and before there.
     public var receivedFrom: Instant?
     public var receivedTo: Instant?
+    /// Only these.
+    public var samples: Set<SampleIdentity>?
     /// Of the value, the metadata and what else a condition can speak of.
     public var condition: SamplePredicate?
     /// The condition as it was written.
@@ -42,6 +44,7 @@ public struct RepairPredicate: Sendable {
         if let to, sample.start >= to { return false }
         if let receivedFrom, sample.received < receivedFrom { return false }
         if let receivedTo, sample.received >= receivedTo { return false }
+        if let samples, !samples.contains(sample.identity) { return false }
         return condition?.matches(sample) ?? true
     }
 
@@ -55,6 +58,7 @@ public struct RepairPredicate: Sendable {
             ("sourceVersion", sourceVersion?.description), ("device", device), ("firmware", firmware?.description),
             ("subject", subject == me ? "me" : subject), ("from", from?.description), ("to", to?.description),
             ("receivedFrom", receivedFrom?.description), ("receivedTo", receivedTo?.description), ("where", conditionText),
+            ("samples", samples?.map(\.description).sorted().joined(separator: ",")),
         ]
         return parts.compactMap { name, text in text.map { (name, $0) } }
     }

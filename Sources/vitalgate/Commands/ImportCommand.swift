@@ -20,7 +20,9 @@ enum ImportCommand: Command {
             Option(
                 names: ["--profile"], value: "ID", help: "Read the files by this profile.",
                 completion: .command("vitalgate profile list --ids")),
-            Option(names: ["--subject"], value: "ID", help: "Whose readings they are: me (the default), unassigned or a UUID."),
+            Option(
+                names: ["--subject"], value: "ID",
+                help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
             SharedOptions.timeZone,
             Option(
                 names: ["--date-order"], value: "ORDER",

@@ -30,7 +30,7 @@ enum MigrateOptions {
         Option(
             names: ["--move-zone"], value: "ZONE", help: "Keep the local time, and take it in this zone: Europe/Berlin or +01:00."
         ),
-        Option(names: ["--assign"], value: "ID", help: "Another person's: me, unassigned or a UUID."),
+        Option(names: ["--assign"], value: "ID", help: "Another person's: a name, me, unassigned or a UUID."),
         Option(
             names: ["--set-type"], value: "TYPE", help: "Another quantity type: bodyFatMass.",
             completion: .command("vitalgate types --ids")),

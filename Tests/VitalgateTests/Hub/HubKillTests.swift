@@ -88,7 +88,9 @@ import Testing
 
     private static func part(_ number: Int) -> String {
         "time,type,value,unit\n"
-            + (0..<5).map { "2025-0\(number / 250 + 1)-01T0\(number / 60 % 10):\(10 + number % 50):0\($0)Z,heartRate,\(60 + number % 100).\($0 + 1),/min\n" }
+            + (0..<5).map {
+                "2025-0\(number / 250 + 1)-01T0\(number / 60 % 10):\(10 + number % 50):0\($0)Z,heartRate,\(60 + number % 100).\($0 + 1),/min\n"
+            }
             .joined()
     }
 }

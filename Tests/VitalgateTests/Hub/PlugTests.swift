@@ -51,7 +51,9 @@ import Testing
         try udev.plug("ttyUSB0", Self.link, to: adapter, vendor: "0403", product: "6001", serial: "42")
         try udev.plug("ttyUSB1", "serial/by-id/usb-Abbott-7", to: meter, vendor: "1a61", product: "3420", serial: "7")
         try hub.waits("it is offered") { hub.program.errors.contains("vitalgate devices adopt /dev/serial/by-id/usb-Abbott-7") }
-        #expect(!hub.program.errors.contains(Self.link), "an adapter that thousands of devices have says nothing: \(hub.program.errors)")
+        #expect(
+            !hub.program.errors.contains(Self.link),
+            "an adapter that thousands of devices have says nothing: \(hub.program.errors)")
         #expect(try hub.stop().status == 0)
         #expect(try folder.vitalgate("devices", "list", "--format", "ndjson").lines.isEmpty, "nothing is adopted by itself")
     }

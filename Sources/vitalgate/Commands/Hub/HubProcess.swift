@@ -97,7 +97,9 @@ final class HubProcess {
         } catch {
             let count = live.waitingSamples
             if count > 0 {
-                context.note("warning: \(Readable.count(count, "reading")) that came last could not be stored, and none of them was acknowledged")
+                context.note(
+                    "warning: \(Readable.count(count, "reading")) that came last could not be stored, and none of them was acknowledged"
+                )
             }
             throw HubFailure(failure ?? error)
         }

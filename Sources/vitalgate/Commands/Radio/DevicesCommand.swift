@@ -7,7 +7,7 @@ import SampleStore
 /// `devices`: which devices are read.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "List, adopt, pair, forget and merge devices.",
+        name: "devices", summary: "List, adopt, pair, forget, merge and assign devices.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option]),
@@ -27,7 +27,7 @@ enum DevicesCommand: Command {
                         completion: .command("vitalgate profile list --ids")),
                     Option(
                         names: ["--subject"], value: "ID",
-                        help: "Whose readings they are: me (the default), unassigned or a UUID."),
+                        help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
                     Option(names: ["--name"], value: "TEXT", help: "What you call it."),
                     Option(names: ["--bind-key"], value: "HEX", help: "The key of its encrypted advertisements: 16 octets."),
                     RadioOptions.seconds,
@@ -56,6 +56,7 @@ enum DevicesCommand: Command {
                     Argument(name: "NEW", help: "The key that the device has now."),
                     Argument(name: "OLD", help: "The key that its earlier readings have."),
                 ]),
+            DeviceAssignment.specification,
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -63,6 +64,7 @@ enum DevicesCommand: Command {
         case "adopt": return try DeviceAdoption(context: context).run()
         case "pair": return try DevicePairing(context: context).run()
         case "forget": return try forget(context)
+        case "assign": return try DeviceAssignment(context: context).run()
         case "merge": return try merge(context)
         default: return try list(context)
         }
@@ -80,6 +82,14 @@ enum DevicesCommand: Command {
                 object.set("name", device.name)
                 object.set("profiles", device.profiles)
                 object.set("subject", device.subject == store.subject ? "me" : device.subject)
+                let ranges = device.sharedBy.map { use in
+                    var range = JSONObject()
+                    range.set("subject", use.subject == store.subject ? "me" : use.subject)
+                    range.set("low", use.weights.lowerBound)
+                    range.set("high", use.weights.upperBound)
+                    return range
+                }
+                if !ranges.isEmpty { object.set("ranges", ranges) }
                 object.set("adopted", Instant(microseconds: device.adopted).description)
                 object.set("manufacturer", device.device?.manufacturer)
                 object.set("model", device.device?.model)
@@ -94,7 +104,8 @@ enum DevicesCommand: Command {
             let adopted = Instant(microseconds: device.adopted)
             return [
                 device.address, device.name, device.key, device.profiles.joined(separator: " "),
-                device.subject == store.subject ? "me" : device.subject,
+                device.sharedBy.isEmpty
+                    ? device.subject == store.subject ? "me" : device.subject : "shared by \(device.sharedBy.count)",
                 String(adopted.wallTime(at: zone.offset(at: adopted)).description.prefix(10)),
             ]
         }

@@ -1,0 +1,48 @@
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Tells by the weight which of the people who share a scale stood on it. Where the ranges of two meet, or nobody's holds the weight, nothing is
+/// guessed: the weighing is ``Origin/unassigned`` until a person assigns it. All that came in one frame is the same person's.
+///
+/// The subject is part of a reading's identity. A reading that is known, as anybody's, stays whose it is, whatever the ranges say by now.
+struct SharedScale {
+    let store: SampleStore
+
+    /// Assigns what came of a shared device, from `first` on.
+    func assign(_ batch: inout [GatedSample], from first: Int, of device: LiveDevice) throws {
+        let uses = device.adopted.sharedBy
+        guard !uses.isEmpty else { return }
+        var index = first
+        while index < batch.count {
+            let members = PersonHistory.members(of: index, in: batch)
+            defer { index = (members.last ?? index) + 1 }
+            guard let subject = try subject(of: members.map { batch[$0] }, uses, device) else { continue }
+            for member in members {
+                guard let sample = PersonHistory.reading(batch[member].sample, of: subject) else { continue }
+                batch[member].sample = sample
+            }
+        }
+    }
+
+    /// Who it was; nothing where that is open.
+    private func subject(of frame: [GatedSample], _ uses: [SharedUse], _ device: LiveDevice) throws -> String? {
+        guard let first = frame.first, first.sample.origin.subject == Origin.unassigned else { return nil }
+        var chosen: String?
+        if let weight = frame.first(where: { $0.sample.origin.type == .bodyMass && $0.rule == nil }) {
+            let matching = uses.filter { $0.weights.contains(weight.sample.value) }
+            if matching.count == 1 { chosen = matching[0].subject }
+            device.lastWeighing = chosen.map { (weight.sample.start, $0) }
+        } else if let last = device.lastWeighing, last.start == first.sample.start {
+            // The second half of a measurement has the time of the first.
+            chosen = last.subject
+        }
+        if try store.knows(first.sample.identity) { return nil }
+        for use in uses where use.subject != chosen {
+            if let other = PersonHistory.reading(first.sample, of: use.subject), try store.knows(other.identity) {
+                return use.subject
+            }
+        }
+        return chosen
+    }
+}

@@ -1,0 +1,159 @@
+import HealthModel
+
+/// Somebody whose readings are kept. The name is for people and is nowhere but here; samples have the UUID.
+public struct Person: Hashable, Sendable {
+    public var subject: String
+    public var name: String
+
+    /// Puts it together.
+    public init(subject: String, name: String) {
+        self.subject = subject
+        self.name = name
+    }
+}
+
+/// One person among those who share a scale, told by the weight.
+public struct SharedUse: Hashable, Sendable {
+    public var subject: String
+    /// Kilograms.
+    public var weights: ClosedRange<Double>
+
+    /// Puts it together.
+    public init(subject: String, weights: ClosedRange<Double>) {
+        self.subject = subject
+        self.weights = weights
+    }
+}
+
+extension SampleStore {
+    /// The longest name, in octets.
+    public static let longestName = 200
+
+    /// Those who have names, by name.
+    public func persons() throws(StoreError) -> [Person] {
+        let statement = try connection.statement("SELECT subject, name FROM person ORDER BY name")
+        defer { statement.reset() }
+        var persons: [Person] = []
+        while try statement.step() { persons.append(Person(subject: statement.text(0), name: statement.text(1))) }
+        return persons
+    }
+
+    /// Gives a person a name, or another one.
+    ///
+    /// - Throws: ``StoreError`` where somebody else has the name; it is not in the error.
+    public func keep(_ person: Person) throws {
+        try connection.transaction {
+            let other = try connection.text("SELECT subject FROM person WHERE name = ?", .text(person.name))
+            guard other == nil || other == person.subject else {
+                throw StoreError(.invalid, "somebody else has this name")
+            }
+            try connection.run(
+                "INSERT INTO person(subject, name) VALUES(?, ?) ON CONFLICT(subject) DO UPDATE SET name = excluded.name",
+                .text(person.subject), .text(person.name))
+        }
+    }
+
+    /// Forgets a person's name; the samples stay.
+    ///
+    /// - Throws: ``StoreError`` where there is no such person, or a device is still theirs.
+    public func forget(person subject: String) throws {
+        try connection.transaction {
+            let devices = try connection.integer(
+                """
+                SELECT (SELECT count(*) FROM shared_use WHERE subject = ?1)
+                    + (SELECT count(*) FROM device WHERE subject = ?1 AND subject <> ?2)
+                """, .text(subject), .text(self.subject))
+            guard devices == 0 else {
+                throw StoreError(.invalid, "devices are assigned to this person: 'vitalgate devices list' shows them")
+            }
+            try connection.run("DELETE FROM person WHERE subject = ?", .text(subject))
+            guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such person") }
+        }
+    }
+
+    /// Who shares a device.
+    public func sharedUses(of address: String) throws(StoreError) -> [SharedUse] {
+        let statement = try connection.statement(
+            "SELECT subject, low, high FROM shared_use WHERE address = ? ORDER BY low, high, subject")
+        defer { statement.reset() }
+        try statement.bind([.text(address)])
+        var uses: [SharedUse] = []
+        while try statement.step() {
+            uses.append(
+                SharedUse(
+                    subject: statement.text(0),
+                    weights: statement.real(1)...max(statement.real(1), statement.real(2))))
+        }
+        return uses
+    }
+
+    /// Says whose a device's readings are: one person's, or those of the people whose weights are told. Running hubs hear of it when they
+    /// read their settings again.
+    ///
+    /// - Throws: ``StoreError`` where no device has this address.
+    public func assign(device address: String, to subject: String, sharedBy uses: [SharedUse] = []) throws {
+        try connection.transaction {
+            try connection.run("UPDATE device SET subject = ? WHERE address = ?", .text(subject), .text(address))
+            guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
+            try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
+            for use in uses {
+                try connection.run(
+                    "INSERT INTO shared_use(address, subject, low, high) VALUES(?, ?, ?, ?)", .text(address),
+                    .text(use.subject), .real(use.weights.lowerBound), .real(use.weights.upperBound))
+            }
+        }
+    }
+
+    /// Gives samples to a person, with all that was measured together with them: a correction, which can be undone.
+    ///
+    /// - Returns: how many samples are another person's now, and the repair's number; none where there was nothing to do.
+    /// - Throws: ``StoreError`` where one of the UUIDs is no sample's.
+    public func assign(
+        _ uuids: [SampleIdentity], to subject: String, now: Instant, owner: String? = nil
+    ) throws -> (count: Int, migration: Int64?) {
+        var members: Set<SampleIdentity> = []
+        var (first, last) = (Instant(microseconds: .max), Instant(microseconds: .min))
+        var types: Set<QuantityType> = []
+        for uuid in uuids {
+            guard let found = try sample(uuid) else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+            for each in try together(with: found) {
+                members.insert(each.identity)
+                types.insert(each.origin.type)
+                (first, last) = (min(first, each.start), max(last, each.start))
+            }
+        }
+        var predicate = RepairPredicate(types: types)
+        predicate.samples = members
+        predicate.from = first
+        predicate.to = Instant(microseconds: last.microseconds &+ 1)
+        let done = try migrate(MigrationRequest(.subject(subject), of: predicate, now: now), owner: owner)
+        return (done.plan.repaired + done.plan.merged, done.migration)
+    }
+
+    private func sample(_ uuid: SampleIdentity) throws -> QuantitySample? {
+        for place in try Replacements.places(of: uuid, connection) {
+            let query = SampleQuery(
+                from: Instant(microseconds: place.start), to: Instant(microseconds: place.start &+ 1))
+            let cursor = try samples(matching: query)
+            defer { cursor.close() }
+            while let next = try cursor.next() {
+                if next.uuid == uuid { return next.sample }
+            }
+        }
+        return nil
+    }
+
+    /// All samples of its frame.
+    private func together(with sample: QuantitySample) throws -> [QuantitySample] {
+        guard let group = sample.group else { return [sample] }
+        let query = SampleQuery(
+            from: sample.start, to: Instant(microseconds: sample.start.microseconds &+ 1), subject: sample.origin.subject)
+        let cursor = try samples(matching: query)
+        defer { cursor.close() }
+        var members: [QuantitySample] = []
+        while let next = try cursor.next() {
+            if next.sample.group == group { members.append(next.sample) }
+        }
+        return members
+    }
+}

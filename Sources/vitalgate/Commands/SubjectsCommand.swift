@@ -1,0 +1,103 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import SampleStore
+
+/// `subjects`: names for the people whose readings the store holds.
+enum SubjectsCommand: Command {
+    private static let person = Argument(name: "NAME", help: "A name, me or a UUID.")
+
+    static let specification = CommandSpecification(
+        name: "subjects", summary: "List, add, rename and remove people.",
+        discussion: """
+            Samples have a person's UUID; the name is in the store only, for you, and is taken wherever --subject is. It is in no log, no sample and \
+            no export.
+            """,
+        subcommands: [
+            CommandSpecification(name: "list", summary: "List the people.", options: [Format.option]),
+            CommandSpecification(
+                name: "add", summary: "Add a person.", arguments: [Argument(name: "NAME", help: "What you call them.")],
+                options: [
+                    Option(
+                        names: ["--id"], value: "UUID",
+                        help: "The UUID that this person has on another hub; a new one is made without it.")
+                ], examples: [Example("vitalgate subjects add Anna", "Somebody else in the household.")]),
+            CommandSpecification(
+                name: "rename", summary: "Give a person another name.",
+                arguments: [person, Argument(name: "NEW", help: "The name from now on.")],
+                examples: [Example("vitalgate subjects rename me Ben", "A name for the person whose store this is.")]),
+            CommandSpecification(
+                name: "remove", summary: "Forget a person's name.", discussion: "Their samples stay, under the UUID.",
+                arguments: [person]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "add": try add(context)
+        case "rename": try rename(context)
+        case "remove":
+            let store = try context.access().openForWriting(creating: false)
+            try store.forget(person: try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store))
+        default: try list(context)
+        }
+        return .success
+    }
+
+    private static func list(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        var persons = try store.persons()
+        if !persons.contains(where: { $0.subject == store.subject }) {
+            persons.insert(Person(subject: store.subject, name: "me"), at: 0)
+        }
+        if context.format == .ndjson {
+            for person in persons {
+                var object = JSONObject()
+                object.set("subject", person.subject)
+                object.set("name", person.name)
+                object.set("me", person.subject == store.subject)
+                try context.streams.output.write(object.line)
+            }
+            return
+        }
+        let rows = persons.map { [$0.name, $0.subject == store.subject ? "me" : "", $0.subject] }
+        try TableOutput(context: context).write(header: ["name", "", "subject"], rows: rows)
+    }
+
+    private static func add(_ context: CommandContext) throws {
+        let name = try name("NAME", context.invocation)
+        let id = context.invocation.string("--id")
+        if let id, !StoreAccess.isUUID(id) { throw context.invocation.invalid("--id", value: id, expected: "a UUID") }
+        let store = try context.access().openForWriting(creating: true)
+        let persons = try store.persons()
+        let subject = id?.lowercased() ?? StoreAccess.randomUUID()
+        guard !persons.contains(where: { $0.name == name || $0.subject == subject }) else {
+            throw StoreError(.invalid, "this person is there already; 'vitalgate subjects list' shows them")
+        }
+        try store.keep(Person(subject: subject, name: name))
+        try context.streams.output.write("\(subject)\n")
+    }
+
+    private static func rename(_ context: CommandContext) throws {
+        let name = try name("NEW", context.invocation)
+        let store = try context.access().openForWriting(creating: false)
+        let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
+        guard try subject == store.subject || store.persons().contains(where: { $0.subject == subject }) else {
+            throw StoreError(.invalid, "there is no such person; 'vitalgate subjects list' shows them")
+        }
+        try store.keep(Person(subject: subject, name: name))
+    }
+
+    /// A name that cannot be taken for anything else.
+    private static func name(_ argument: String, _ invocation: Invocation) throws -> String {
+        let name = invocation.argument(argument) ?? ""
+        let isReserved = name == "me" || name == Origin.unassigned || StoreAccess.isUUID(name)
+        guard !name.isEmpty, name.utf8.count <= SampleStore.longestName, !isReserved, !name.hasPrefix("-"),
+            !name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
+            name.first?.isWhitespace == false, name.last?.isWhitespace == false
+        else {
+            throw invocation.invalid(
+                argument, value: "…", expected: "a name in one line, not me, unassigned or a UUID")
+        }
+        return name
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+/// Names are for people, and nowhere but in the store.
+@Suite struct SubjectsCommandTests {
+    let folder: TestFolder
+
+    init() throws { folder = try Household.folder() }
+
+    private func names() throws -> [String] {
+        try folder.vitalgate("subjects", "list", "--format", "ndjson").lines.compactMap { try JSON($0)["name"].text }
+    }
+
+    @Test func addRenameRemove() throws {
+        #expect(try names() == ["me"])
+        #expect(try folder.vitalgate("subjects", "add", "Anna", "--id", Household.guest).status == 0)
+        let ben = try folder.vitalgate("subjects", "add", "Ben")
+        #expect(ben.status == 0 && ben.output.count == 37)
+        #expect(try names() == ["me", "Anna", "Ben"])
+        #expect(try folder.vitalgate("query", "bodyMass", "--subject", "Anna", "--format", "ndjson").lines.count == 1)
+        #expect(try folder.vitalgate("subjects", "rename", "Anna", "Änne Müller").status == 0)
+        #expect(try folder.vitalgate("subjects", "rename", "me", "Carl").status == 0)
+        #expect(try names() == ["Ben", "Carl", "Änne Müller"])
+        #expect(try folder.vitalgate("query", "bodyMass", "--subject", "Änne Müller", "--format", "ndjson").lines.count == 1)
+        #expect(try folder.vitalgate("query", "heartRate", "--subject", "Carl", "--format", "ndjson").lines.count == 3)
+        #expect(try folder.vitalgate("subjects", "remove", "Änne Müller").status == 0)
+        #expect(
+            try folder.vitalgate("query", "all", "--subject", Household.guest, "--format", "ndjson").lines.count == 1,
+            "samples stay")
+        let query = try folder.vitalgate("query", "all", "--format", "ndjson").output
+        for name in ["Carl", "Anna", "Änne"] { #expect(!query.contains(name), "samples have no names") }
+    }
+
+    @Test func aNameIsOnePersons() throws {
+        #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
+        for arguments in [["add", "Anna"], ["rename", "me", "Anna"], ["remove", Household.guest]] {
+            #expect(try folder.vitalgate(["subjects"] + arguments).status == 65, "\(arguments)")
+        }
+        let names = ["me", "unassigned", Household.guest, "", " x", "a\nb", String(repeating: "x", count: 201)]
+        for name in names {
+            #expect(try folder.vitalgate("subjects", "add", name).status == 64, "\(name)")
+            #expect(try folder.vitalgate("subjects", "rename", "Anna", name).status == 64, "\(name)")
+        }
+        let unknown = try folder.vitalgate("query", "all", "--subject", "Zoe")
+        #expect(unknown.status == 64 && !unknown.errors.contains("Zoe"), "\(unknown.errors)")
+    }
+}
