@@ -2,14 +2,15 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'scan' 'devices' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
         '/store') candidates=('check' 'backup' 'stats') ;;
-        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge') ;;
+        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'assign') ;;
+        '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev') ;;
         *) ;;
     esac
@@ -62,6 +63,12 @@ _vitalgate_options() {
         '/devices/pair') candidates=('--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/forget') candidates=('--bond' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/merge') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/assign') candidates=('--subject' '--range' '--samples' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/subjects') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/subjects/list') candidates=('--format' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/doctor') candidates=('--format' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -210,6 +217,11 @@ _vitalgate_option() {
         '/devices/adopt --seconds') kind=none ;;
         '/devices/pair --seconds') kind=none ;;
         '/devices/forget --bond') kind= ;;
+        '/devices/assign --subject') kind=none ;;
+        '/devices/assign --range') kind=none ;;
+        '/devices/assign --samples') kind=none ;;
+        '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/subjects/add --id') kind=none ;;
         '/doctor --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         *' --store') kind=file; global=1 ;;
         *' --config') kind=file; global=1 ;;
@@ -247,6 +259,11 @@ _vitalgate_argument() {
         '/devices/forget 0') kind=none ;;
         '/devices/merge 0') kind=none ;;
         '/devices/merge 1') kind=none ;;
+        '/devices/assign 0') kind=none ;;
+        '/subjects/add 0') kind=none ;;
+        '/subjects/rename 0') kind=none ;;
+        '/subjects/rename 1') kind=none ;;
+        '/subjects/remove 0') kind=none ;;
         *) ;;
     esac
 }

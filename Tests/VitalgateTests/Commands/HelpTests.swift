@@ -10,7 +10,8 @@ import Testing
         "profile show", "profile check", "profile test", "profile suggest", "unit", "unit convert", "types", "store",
         "store check", "store backup", "store stats", "run", "scan", "devices", "devices list", "devices adopt", "devices pair",
         "devices forget",
-        "devices merge", "doctor", "generate", "generate bash-completion", "generate man", "generate udev",
+        "devices merge", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename", "subjects remove",
+        "doctor", "generate", "generate bash-completion", "generate man", "generate udev",
     ]
 
     @Test func everyCommandHasHelp() throws {

@@ -19,7 +19,7 @@ import Testing
 
     private func start() throws -> RunningHub {
         let hub = try RunningHub(folder)
-        try hub.waits("it works") { hub.count("it is plugged in") == 2 }
+        try hub.waits("it works") { folder.exists("inbox/refused") && hub.count("it is plugged in") == 2 }
         return hub
     }
 
@@ -40,8 +40,8 @@ import Testing
         var sent = 0
         for kill in 0..<kills {
             let hub = try start()
-            try hub.drop("part.tmp", Self.part(kill))
-            rename(folder.path("inbox/part.tmp"), folder.path("inbox/\(kill).csv"))
+            try folder.write("part.tmp", Self.part(kill))
+            rename(folder.path("part.tmp"), folder.path("inbox/\(kill).csv"))
             for line in Self.memory { meter.write(line) }
             // Every fourth one dies young.
             let frames = Int.random(in: 0..<(random.next() % 4 == 0 ? 20 : 600), using: &random)
