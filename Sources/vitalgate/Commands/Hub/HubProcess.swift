@@ -72,10 +72,16 @@ final class HubProcess {
         }
         let limit = loop.after(Self.once) { [loop] in loop.stop() }
         let stopWhenDone = { [hub, loop] in if hub.isDone { loop.stop() } }
+        var later: EventLoop.Timer?
         hub.onChange = stopWhenDone
-        live.onCommit = stopWhenDone
+        live.onCommit = { [loop] in
+            stopWhenDone()
+            later?.cancel()
+            later = loop.after(LiveIngest.quiet, stopWhenDone)
+        }
         try turn()
         limit.cancel()
+        later?.cancel()
         return wasDone ? .success : .tryAgain
     }
 
