@@ -33,6 +33,8 @@ public final class LiveDevice {
     private static let clockTolerance: Int64 = 10_000_000
     /// A stamp this close to its arrival is of a clock that is right.
     private static let fresh: Int64 = 300_000_000
+    /// Whether it says the same to everybody, and so has nothing that it would deliver bit by bit.
+    private(set) var isAdvertiser = false
     /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
     public var hasRecords = false
     /// Whether its clock was compared with ours.
@@ -195,6 +197,7 @@ public final class LiveDevice {
     /// The same octets again in the same row of advertisements are the same measurement.
     private func isRepeated(_ frame: RawFrame) -> Bool {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
+        isAdvertiser = true
         let last = lastAdverts[frame.channel]
         lastAdverts[frame.channel] = (Array(bytes), frame.received)
         guard let last else { return false }

@@ -68,7 +68,7 @@ public final class LiveIngest {
     /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
     public func isComplete(_ device: LiveDevice) -> Bool {
         guard delivered.contains(device.adopted.address) else { return false }
-        guard device.expectedInterval == nil, let last = device.activity.last else { return true }
+        guard device.expectedInterval == nil, !device.isAdvertiser, let last = device.activity.last else { return true }
         return loop.clock.uptime - last.uptime >= Self.quiet
     }
 

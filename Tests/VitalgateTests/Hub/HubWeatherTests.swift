@@ -124,7 +124,9 @@ import Testing
         #expect(try weights() == Array(60..<90))
         let next = try start()
         weigh([91])
-        try next.waits("it goes on") { try weights().count == 31 }
+        // The one before may have waited in the port.
+        try next.waits("it goes on") { try weights().last == 91 }
+        #expect(try weights().filter { $0 < 90 } == Array(60..<90))
         try rest(next)
     }
 

@@ -65,7 +65,7 @@ import Testing
         var pty = try Pty()
         try udev.plug("ttyUSB0", Self.link, to: pty, vendor: "10c4", product: "ea60", serial: "42")
         let hub = try start()
-        try hub.waits("the one that was there") { hub.count("it is plugged in") == 1 }
+        try hub.waits("the one that was there, and it listens") { hub.count("it is plugged in") == 1 && udev.isHeard }
         let before = hub.descriptors
         for time in 1...100 {
             pty.pull()

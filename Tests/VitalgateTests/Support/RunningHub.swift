@@ -48,9 +48,13 @@ final class RunningHub {
     /// How many lines of its log hold this.
     func count(_ text: String) -> Int { program.errors.split(separator: "\n").count { $0.contains(text) } }
 
-    /// Descriptors that it holds.
+    /// Descriptors that it holds; without sockets, of which umockdev has one for each terminal that was ever opened.
     var descriptors: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.process)/fd").count) ?? 0
+        let folder = "/proc/\(program.process)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.count { name in
+            !((try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")) ?? "").hasPrefix("socket:")
+        }
     }
 
     /// Asks it to stop, and waits for its end.
