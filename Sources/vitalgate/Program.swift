@@ -16,7 +16,7 @@ enum Program {
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
-            RunCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
+            RunCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
         ]
     }
 
