@@ -74,7 +74,7 @@ struct StatusReport {
 
     private func devices(_ status: HubStatus) -> TextTable {
         var table = TextTable(columns: [
-            .init("device"), .init("source"), .init("state"), .init("last reading", .left, minimumWidth: 19),
+            .init("device", .left, minimumWidth: 16), .init("source"), .init("state"), .init("last reading", .left, minimumWidth: 19),
             .init("a minute", .decimal), .init("silent since", .left, minimumWidth: 19), .init("battery", .right),
             .init("address"),
         ])

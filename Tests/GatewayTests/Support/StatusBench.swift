@@ -19,6 +19,7 @@ final class StatusBench {
     final class Frail: HubSource {
         let name = "frail"
         weak var host: (any HubSourceHost)?
+        var devices: [HubDevice] = []
         func take(_ settings: HubSettings) {}
         func start() throws(SourceError) {}
         func stop() {}
@@ -120,6 +121,22 @@ final class StatusBench {
         asker.say(text)
         pass()
         return asker
+    }
+
+    /// More devices than anybody has, in another state each time: long answers, and news without readings.
+    func crowd(_ state: String) throws {
+        if frail.devices.isEmpty {
+            let zone = try TimeZoneRules.berlin
+            frail.devices = (1...HubStatus.maximumDevices).map { number in
+                let adopted = AdoptedDevice(
+                    address: "crowd:\(number)", key: "crowd:\(number)", profiles: [],
+                    name: String(repeating: "x", count: 200), subject: store.subject, adopted: 0)
+                return HubDevice(LiveDevice(adopted, profiles: [], aliases: [:], zone: zone), state: state)
+            }
+        }
+        frail.devices = frail.devices.map { HubDevice($0.device, state: state) }
+        hub.changed(frail)
+        pass(.seconds(1))
     }
 
     func stop() throws {

@@ -48,7 +48,7 @@ enum StatusCommand: Command {
     ) throws -> ExitCode {
         switch failure {
         case .noHub:
-            context.note("vitalgate: no hub runs on \(path): 'vitalgate run' starts one; this is what the store knows")
+            context.note("vitalgate: no hub runs on \(path): 'vitalgate run' starts one")
             let store = try context.openForReading()
             try report.write(try HubStatus(of: store, zone: report.zone, at: context.machine.now()))
             return .unavailable
