@@ -45,6 +45,22 @@ import Testing
         #expect(bench.frames == ["gatt:2A37 1648"])
     }
 
+    /// BlueZ may say again, on the same link, that the services are known: what is on its way comes through.
+    @Test func servicesResolvedTwice() throws {
+        let bench = try Bench()
+        bench.addStrap(acquire: true)
+        bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
+        bench.source.start()
+        try bench.until("live") { bench.isLive() }
+        let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
+        bench.bluez.notify(path, [0x16, 0x48])
+        bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["ServicesResolved": .boolean(true)])
+        bench.bluez.notify(path, [0x16, 0x49])
+        try bench.until("both frames") { bench.frames.count == 2 }
+        try bench.settle()
+        #expect(bench.isLive() && bench.bluez.count("AcquireNotify") == 1)
+    }
+
     /// Promise 9: the neighbour's strap is not read, though it is near.
     @Test func othersAreNotRead() throws {
         let bench = try Bench()

@@ -207,12 +207,17 @@ class Scenario:
         added = self.stored_values(kind, **which) - collections.Counter(round(value, 3) for value in sent)
         return self.check(fact, not added, f'{len(sent)} sent; too many: {sorted(added)[:5]}')
 
-    def check_account(self, store='/tmp/store.db'):
-        """Each live account adds up, the samples are those of the accounts, and the store is sound."""
+    def quarantined(self, store='/tmp/store.db'):
+        """What is held."""
+        return [json.loads(line) for line in self.hub('quarantine', 'list', '--format', 'ndjson', store=store)[1].splitlines()]
+
+    def check_account(self, held=0, store='/tmp/store.db'):
+        """Each live account adds up, the samples are those of the accounts, and the store is sound; `held` readings were held at first."""
         accounts = [json.loads(line) for line in self.hub('ingest', 'list', '--format', 'ndjson', store=store)[1].splitlines()]
         sums = [account['read'] == sum(account[end] for end in ('stored', 'duplicate', 'quarantined', 'refused')) for account in accounts]
         self.check('the accounts add up', accounts and all(sums), accounts)
-        self.check('nothing was refused or quarantined', not any(account['refused'] or account['quarantined'] for account in accounts))
+        self.check('nothing was refused', not any(account['refused'] for account in accounts))
+        self.check('nothing more was held', sum(account['quarantined'] for account in accounts) == held and not self.quarantined())
         self.check('the store is sound', self.hub('store', 'check', store=store)[1].strip() == 'ok')
 
     def close(self):

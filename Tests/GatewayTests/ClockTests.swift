@@ -58,6 +58,20 @@ import Testing
         #expect(try bench.samples().count == 2)
     }
 
+    @Test("what was held before a live reading's stamp is released by it") func heldBeforeLiveReading() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        Self.glucose(bench, 2)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        Self.glucose(bench, 1, hour: 7, minute: 30)
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == ["2026-11-20T05:00:00.000000Z", "2026-11-20T06:30:00.000000Z"])
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+
     @Test("the device's clock is set back and forth between reads") func setBackAndForth() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")

@@ -43,6 +43,15 @@ import Testing
 
     static let header = "time,type,value,unit"
 
+    @Test("story 19: a micro sign by another code point is the same unit") func story19() throws {
+        try load([
+            Self.header, "2026-11-06T07:00:00Z,dietaryVitaminA,700,\u{B5}g", "2026-11-07T07:00:00Z,dietaryVitaminA,700,\u{3BC}g",
+        ])
+        let units = try samples(#require(QuantityType("dietaryVitaminA"))).map(\.unit.code)
+        #expect(units == ["ug", "ug"])
+        #expect(try load([Self.header, "2026-11-07T07:00:00Z,dietaryVitaminA,700,ug"]).duplicate == 1)
+    }
+
     @Test("story 20: a child's 15 kg on a 100 kg person's scale is nobody's") func story20() throws {
         let own = (1...5).map { "2026-11-0\($0)T07:00:00Z,bodyMass,\(100 + $0 % 2).\($0),kg" }
         try load([Self.header] + own)
@@ -116,5 +125,14 @@ import Testing
         #expect(try load(rows).stored == 50)
         for _ in 0..<3 { #expect(try load(rows).duplicate == 50) }
         #expect(try samples(.bloodGlucose).count == 50)
+    }
+
+    @Test("story 31: a zero that comes back does not overwrite the reading") func story31() throws {
+        let own = "2026-11-06T07:00:00Z,bodyMass,80.1,kg"
+        try load([Self.header, own])
+        let back = try load([Self.header + ",end,source", "2026-11-06T07:00:00Z,bodyMass,0,kg,,other app"])
+        #expect((back.stored, back.quarantined, back.duplicate) == (0, 1, 0))
+        #expect(try load([Self.header, own]).duplicate == 1)
+        #expect(try samples(.bodyMass).map(\.value) == [80.1])
     }
 }

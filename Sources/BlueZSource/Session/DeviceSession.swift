@@ -124,8 +124,11 @@ final class DeviceSession {
 
     private func resolve() {
         guard let path else { return }
+        let found = GattTable(of: path, in: host.tree)
+        // Said again on the same link: to start over would lose what is on its way.
+        if !table.characteristics.isEmpty, found == table { return }
         generation += 1
-        table = GattTable(of: path, in: host.tree)
+        table = found
         handle(.resolved(Set(table.characteristics.keys)))
     }
 

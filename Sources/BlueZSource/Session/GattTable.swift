@@ -1,6 +1,6 @@
 /// A connected device's characteristics, as BlueZ's tree shows them.
-struct GattTable {
-    struct Characteristic {
+struct GattTable: Equatable {
+    struct Characteristic: Equatable {
         var path: String
         var flags: Set<String>
         /// BlueZ has the property only where AcquireNotify works (org.bluez.GattCharacteristic1, NotifyAcquired).

@@ -63,8 +63,8 @@ public final class Hub: HubSourceHost {
         try live.stop()
     }
 
-    /// Whether everything that is expected has been delivered; what could not start is not waited for.
-    public var isDone: Bool { sources.allSatisfy { $0.state != .running || $0.source.isDone } }
+    /// Whether everything that is expected has been delivered; only a source that nobody minds is not waited for.
+    public var isDone: Bool { sources.allSatisfy { $0.state == .ignored || ($0.state == .running && $0.source.isDone) } }
 
     private func stopSources() {
         isRunning = false

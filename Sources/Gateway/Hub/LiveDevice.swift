@@ -35,6 +35,7 @@ public final class LiveDevice {
     public var hasRecords = false
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
+    private var evidence: ClockComparison?
 
     /// - Parameter profiles: those it was adopted with, as far as they are there.
     public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
@@ -110,18 +111,32 @@ public final class LiveDevice {
     private func holdUntimed(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame) {
         let isHubLost = frame.received < Normaliser.earliestHub
         // A time with its zone is no wall clock's, and is not corrected.
-        var isWall = false
-        if case .wall? = readings.first?.time { isWall = true }
+        var shown: WallTime?
+        if case .wall(let start, _, _)? = readings.first?.time { shown = start }
         for index in first..<samples.count where samples[index].rule == nil {
             let sample = samples[index].sample
             // A stamp of just now shows that the clock is right.
             let isFresh = abs(sample.start.microseconds - frame.received.microseconds) < Self.fresh
-            if isFresh, sample.timeOrigin == .device, !isHubLost { isClockKnown = true }
-            let isUntimed = hasRecords && isWall && !isClockKnown && sample.timeOrigin == .device
+            if isFresh, sample.timeOrigin == .device, !isHubLost, let shown { prove(shown, at: frame.received) }
+            let isUntimed = hasRecords && shown != nil && !isClockKnown && sample.timeOrigin == .device
             guard isHubLost || isUntimed else { continue }
             samples[index].rule = .clockUnknown
             if samples[index].place == frame.place { samples[index].frame = FrameText(frame) }
         }
+    }
+
+    private func prove(_ shown: WallTime, at received: Instant) {
+        if hasRecords, !isClockKnown {
+            evidence = ClockComparison(
+                device: key, shown: shown.microseconds, received: received.microseconds, ahead: nil)
+        }
+        isClockKnown = true
+    }
+
+    /// What a fresh reading has shown of its clock, once.
+    func takeEvidence() -> ClockComparison? {
+        defer { evidence = nil }
+        return evidence
     }
 
     /// What comes from now on, up to the next settling, is the device's whole memory.

@@ -33,7 +33,7 @@ public final class LiveIngest {
     private var failures = 0
     private var arrivals: Set<String> = []
     /// Addresses of devices of which something is durable.
-    public private(set) var delivered: Set<String> = []
+    private var delivered: Set<String> = []
     /// Why nothing can be committed, while that is so.
     public private(set) var failure: (any Error)?
 
@@ -45,6 +45,8 @@ public final class LiveIngest {
     public var onFailure: (any Error) -> Void = { _ in }
 
     private static let commitInterval = Duration.seconds(1)
+    /// After so long without a reading, a device that measures now and then has delivered what it had.
+    public static let quiet = Duration.seconds(3)
     /// Samples that wait for a store that fails: about a day of a strap.
     private static let maximumPending = 100_000
     private static let maximumNotes = 100
@@ -59,6 +61,13 @@ public final class LiveIngest {
     /// How many samples wait for a commit.
     public var waitingSamples: Int { pending.samples.count }
 
+    /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
+    public func isComplete(_ device: LiveDevice) -> Bool {
+        guard delivered.contains(device.adopted.address) else { return false }
+        guard device.expectedInterval == nil, let last = device.activity.last else { return true }
+        return loop.clock.uptime - last.uptime >= Self.quiet
+    }
+
     // MARK: What sources bring
 
     /// Takes a frame of a device; its bytes are needed no longer than the call.
@@ -68,10 +77,11 @@ public final class LiveIngest {
         case .readings(let count):
             entered += count
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
-            for gated in pending.samples[before...] where gated.sample.origin.type.id == "batteryLevel" {
-                device.activity.battery = gated.sample.value
-            }
-            arrivals.insert(device.adopted.address)
+            let levels = pending.samples[before...].filter { $0.sample.origin.type.id == "batteryLevel" }
+            if let level = levels.last { device.activity.battery = level.sample.value }
+            // What a battery says comes with the link, before the device has measured anything.
+            if count > levels.count { arrivals.insert(device.adopted.address) }
+            if let evidence = device.takeEvidence() { comparisons.append(evidence) }
             arm()
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind): skipped[kind, default: 0] += 1

@@ -33,7 +33,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         source.delegate = self
     }
 
-    public var isDone: Bool { known.values.allSatisfy { live.delivered.contains($0.device.adopted.address) } }
+    public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
     public var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.state(of: $0)) }

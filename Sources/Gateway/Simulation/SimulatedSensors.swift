@@ -40,7 +40,7 @@ public final class SimulatedSensors: HubSource {
         }
     }
 
-    public var isDone: Bool { running.allSatisfy { live.delivered.contains($0.device.adopted.address) } }
+    public var isDone: Bool { running.allSatisfy { live.isComplete($0.device) } }
 
     public var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
 

@@ -41,8 +41,9 @@ struct StatusReport {
     private func summary(_ status: HubStatus) -> String {
         var text = "hub     "
         if let hub = status.hub {
+            let since = String(Readable.local(hub.started, at: zone.offset(at: hub.started)).prefix(19))
             let age = Readable.duration(nanoseconds: UInt64(max(0, hub.uptime)) * 1_000_000_000)
-            text += "runs since \(time(hub.started)), \(age) (process \(hub.process))\n"
+            text += "runs since \(since), \(age) (process \(hub.process))\n"
         } else {
             text += "does not run\n"
         }
@@ -65,7 +66,8 @@ struct StatusReport {
         ])
         for source in status.sources {
             table.append([
-                source.name, source.state, source.state == "running" ? time(source.started) : "", time(source.retry),
+                source.name, source.state, source.state == "running" ? time(source.started, on: status.time) : "",
+                time(source.retry, on: status.time),
                 source.reason ?? "",
             ])
         }
@@ -74,23 +76,27 @@ struct StatusReport {
 
     private func devices(_ status: HubStatus) -> TextTable {
         var table = TextTable(columns: [
-            .init("device", .left, minimumWidth: 16), .init("source"), .init("state"), .init("last reading", .left, minimumWidth: 19),
+            .init("device", .left, minimumWidth: 16), .init("source"), .init("state"),
+            .init("last reading", .left, minimumWidth: 19),
             .init("a minute", .decimal), .init("silent since", .left, minimumWidth: 19), .init("battery", .right),
             .init("address"),
         ])
         for device in status.devices {
             table.append([
-                device.name, device.source ?? "", device.state ?? "", time(device.last),
-                device.rate.map { Readable.number($0) } ?? "", time(device.silentSince),
+                device.name, device.source ?? "", device.state ?? "", time(device.last, on: status.time),
+                device.rate.map { Readable.number($0) } ?? "", time(device.silentSince, on: status.time),
                 device.battery.map { "\(Readable.number($0)) %" } ?? "", device.address,
             ])
         }
         return table
     }
 
-    private func time(_ instant: Instant?) -> String {
+    /// Without the date where that is the day's, so that a row fits into 80 columns.
+    private func time(_ instant: Instant?, on day: Instant) -> String {
         guard let instant else { return "" }
-        return String(Readable.local(instant, at: zone.offset(at: instant)).prefix(19))
+        let text = Readable.local(instant, at: zone.offset(at: instant)).prefix(19)
+        let today = Readable.local(day, at: zone.offset(at: day)).prefix(10)
+        return String(text.prefix(10) == today ? text.dropFirst(11) : text)
     }
 
     // MARK: For programs

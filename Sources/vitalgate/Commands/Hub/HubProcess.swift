@@ -25,6 +25,8 @@ final class HubProcess {
     private var wasDone = false
     /// Whether it ends when all has come.
     private var isOnce = false
+    /// When devices may have become quiet, and it is looked whether all has come.
+    private var later: EventLoop.Timer?
 
     /// How long `--once` waits at most.
     private static let once = Duration.seconds(60)
@@ -92,19 +94,31 @@ final class HubProcess {
         take(interest: false)
         try turn()
         limit.cancel()
+        later?.cancel()
         return wasDone ? .success : .tryAgain
     }
 
     /// Changes and commits are heard of only while somebody is interested.
     private func take(interest isFollowed: Bool) {
-        let changed: (() -> Void)? =
-            isFollowed || isOnce
-            ? { [hub, loop, status, isOnce] in
-                if isFollowed { status.changed() }
-                if isOnce, hub.isDone { loop.stop() }
-            } : nil
-        hub.onChange = changed
-        live.onCommit = changed ?? {}
+        guard isFollowed || isOnce else {
+            hub.onChange = nil
+            live.onCommit = {}
+            return
+        }
+        hub.onChange = { [weak self] in self?.changed(isFollowed) }
+        live.onCommit = { [weak self] in self?.committed(isFollowed) }
+    }
+
+    private func changed(_ isFollowed: Bool) {
+        if isFollowed { status.changed() }
+        if isOnce, hub.isDone { loop.stop() }
+    }
+
+    private func committed(_ isFollowed: Bool) {
+        changed(isFollowed)
+        guard isOnce else { return }
+        later?.cancel()
+        later = loop.after(LiveIngest.quiet) { [weak self] in self?.changed(false) }
     }
 
     /// Without a socket nobody can ask; that is no reason not to read.

@@ -78,6 +78,10 @@ final class StatusView {
             let hidden = lines.count - height + 1
             lines = lines.prefix(height - 1) + ["(\(hidden) more lines)"]
         }
+        // A line that is too long would take two.
+        if let width = terminal.width {
+            lines = lines.map { TerminalText.truncated(String($0), to: width, ellipsis: terminal.isUnicode ? "…" : "~")[...] }
+        }
         // Each line takes away the rest of the one before it, and the last what stood below (ECMA-48: CUP, EL, ED).
         let page = "\u{1B}[H" + lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K\u{1B}[J"
         do {

@@ -1,0 +1,108 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Measurements that arrive over up to three paths, in any order, are deleted, restored and taken back: at most one sample each, and the one
+/// that the model says.
+@Suite struct TwoPathPropertyTests {
+    /// What a measurement should be in the store, without any of how that is found.
+    private struct Measurement {
+        struct Arrival {
+            var path: Int
+            var ingest: Int64
+            var isGone = false
+        }
+
+        var arrivals: [Arrival] = []
+        var isDeleted = false
+
+        /// The path whose sample stands for it: the first that has not been taken back.
+        var standing: Int? { isDeleted ? nil : arrivals.first { !$0.isGone }?.path }
+    }
+
+    private let paths: [SampleMaker]
+
+    init() throws {
+        var site = try NearDuplicateTests.file(unit: "[lb_av]")
+        site.origin = Origin(
+            subject: site.origin.subject, type: .bodyMass, source: SourceRevision(id: "site.Acme", name: "Acme site"),
+            device: site.origin.device)
+        paths = [try NearDuplicateTests.ble(), try NearDuplicateTests.file(), site]
+    }
+
+    /// Measurement number `index`: told to the second in hundredths of a kilogram, or to the minute in tenths of one or of a pound.
+    private func sample(_ index: Int, _ path: Int) throws -> GatedSample {
+        let hundredths = 8015 + index * 100
+        let pounds = (Double(hundredths) / 100 / 0.45359237 * 10).rounded() / 10
+        let numerals = ["\(hundredths / 100).15", "\(hundredths / 100).2", "\(pounds)"]
+        return try paths[path](numerals[path], at: Double(index * 3600) + (path == 0 ? 24 : 0))
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64]) func atMostOneSampleEach(group: UInt64) throws {
+        for number in 0..<40 { try run(seed: group * 1000 + UInt64(number)) }
+    }
+
+    private func run(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let test = try TestStore()
+        var measurements = [Measurement](repeating: Measurement(), count: 5)
+        var imports: [Int64] = []
+        for step in 0..<14 {
+            let comment: Comment = "seed \(seed), step \(step)"
+            func description(_ kind: String) -> IngestDescription {
+                IngestDescription(kind: kind, received: TestStore.received.microseconds + Int64(step) * 1_000_000)
+            }
+            let index = Int.random(in: measurements.indices, using: &random)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                guard let path = measurements[index].standing else { continue }
+                _ = try test.store.delete([sample(index, path).sample.identity], description: description("delete"))
+                measurements[index].isDeleted = true
+            case 1:
+                guard measurements[index].isDeleted, let path = measurements[index].arrivals.first(where: { !$0.isGone })?.path
+                else { continue }
+                _ = try test.store.restore([sample(index, path).sample.identity], description: description("restore"))
+                measurements[index].isDeleted = false
+            case 2:
+                guard let undone = imports.randomElement(using: &random) else { continue }
+                // What was deleted and taken back as well has two reasons to be gone, and that is another property.
+                let touched = measurements.indices.filter { measurements[$0].arrivals.contains { $0.ingest == undone } }
+                guard !touched.contains(where: { measurements[$0].isDeleted }) else { continue }
+                _ = try test.store.undo(undone, forget: false, description: description("undo"))
+                imports.removeAll { $0 == undone }
+                for index in touched {
+                    for place in measurements[index].arrivals.indices where measurements[index].arrivals[place].ingest == undone {
+                        measurements[index].arrivals[place].isGone = true
+                    }
+                }
+            case 3: try test.reopen()
+            default:
+                let path = Int.random(in: paths.indices, using: &random)
+                let chosen = measurements.indices.filter { _ in Bool.random(using: &random) }
+                let ingest = try test.store.beginIngest(description("import"))
+                let outcomes = try ingest.keep(chosen.map { try sample($0, path) })
+                _ = try ingest.finish(at: TestStore.received.microseconds)
+                imports.append(ingest.id)
+                for (index, outcome) in zip(chosen, outcomes) {
+                    let known = measurements[index].arrivals
+                    // What was taken back may come again over another path; its own is known.
+                    let isNew = known.allSatisfy { $0.isGone && $0.path != path }
+                    #expect(
+                        outcome == (isNew ? .stored : .duplicate),
+                        "seed \(seed), step \(step): \(index) over \(path), \(measurements[index])")
+                    guard !known.contains(where: { $0.path == path }) else { continue }
+                    measurements[index].arrivals.append(.init(path: path, ingest: ingest.id))
+                }
+            }
+            let expected = try measurements.enumerated().compactMap { index, measurement in
+                try measurement.standing.map { try sample(index, $0).sample.identity }
+            }
+            #expect(Set(try test.identities()) == Set(expected), comment)
+        }
+        #expect(try test.store.check(deep: true) == [], "seed \(seed)")
+        try test.close()
+    }
+}
