@@ -123,20 +123,20 @@ final class StatusBench {
         return asker
     }
 
-    /// More devices than anybody has, in another state each time: long answers, and news without readings.
-    func crowd(_ state: String) throws {
+    /// More devices than anybody has, the first with another name each time: long answers, and news without readings.
+    func crowd(_ name: String) throws {
         if frail.devices.isEmpty {
             let zone = try TimeZoneRules.berlin
             frail.devices = (1...HubStatus.maximumDevices).map { number in
                 let adopted = AdoptedDevice(
                     address: "crowd:\(number)", key: "crowd:\(number)", profiles: [],
                     name: String(repeating: "x", count: 200), subject: store.subject, adopted: 0)
-                return HubDevice(LiveDevice(adopted, profiles: [], aliases: [:], zone: zone), state: state)
+                return HubDevice(LiveDevice(adopted, profiles: [], aliases: [:], zone: zone), state: "live")
             }
         }
-        frail.devices = frail.devices.map { HubDevice($0.device, state: state) }
+        frail.devices[0].device.adopted.name = name
         hub.changed(frail)
-        pass(.seconds(1))
+        pass(.seconds(5))
     }
 
     func stop() throws {
