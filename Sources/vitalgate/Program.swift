@@ -16,8 +16,12 @@ enum Program {
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
+<<<<<<< HEAD
             RunCommand.self, ScanCommand.self, DevicesCommand.self, SubjectsCommand.self, DoctorCommand.self,
             GenerateCommand.self,
+=======
+            RunCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
+>>>>>>> i4-status
         ]
     }
 

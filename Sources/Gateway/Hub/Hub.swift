@@ -82,6 +82,7 @@ public final class Hub: HubSourceHost {
         let delay = each.nextDelay(at: live.loop.clock.uptime)
         each.stop(.waiting, error)
         told(SourceNotice(.warning, each.source.name, "\(error); started again in \(delay.components.seconds) s"))
+        each.retriesAt = live.loop.clock.uptime + delay
         each.retry = live.loop.after(delay) { [weak self, weak each] in
             guard let self, let each, isRunning else { return }
             startAgain(each)
@@ -138,6 +139,8 @@ public final class SupervisedSource {
     public private(set) var started: Instant?
     /// Why it does not run.
     public private(set) var error: SourceError?
+    /// By the uptime; nothing where it does not wait.
+    public fileprivate(set) var retriesAt: Duration?
     fileprivate var retry: EventLoop.Timer?
     private var attempts = 0
     private var startedAt: Duration?
@@ -148,8 +151,7 @@ public final class SupervisedSource {
     }
 
     fileprivate func start(_ clock: any SourceClock) throws(SourceError) {
-        retry?.cancel()
-        retry = nil
+        cancelRetry()
         try source.start()
         state = .running
         started = clock.now
@@ -157,9 +159,14 @@ public final class SupervisedSource {
         error = nil
     }
 
-    fileprivate func stop(_ state: State, _ error: SourceError? = nil) {
+    private func cancelRetry() {
         retry?.cancel()
         retry = nil
+        retriesAt = nil
+    }
+
+    fileprivate func stop(_ state: State, _ error: SourceError? = nil) {
+        cancelRetry()
         if self.state == .running { source.stop() }
         self.state = state
         self.error = error

@@ -14,7 +14,7 @@ public final class LiveIngest {
     let store: SampleStore
     let loop: EventLoop
     private let machine: Machine
-    private var zone: TimeZoneRules
+    private(set) var zone: TimeZoneRules
     /// Not committed yet.
     private var pending = Normaliser.Output()
     private var skipped: [SkipKind: Int] = [:]

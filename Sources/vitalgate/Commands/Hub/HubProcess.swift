@@ -18,10 +18,15 @@ final class HubProcess {
     private let loop: EventLoop
     private let live: LiveIngest
     private let hub: Hub
+    private let status: StatusServer
     private var settings: HubSettings
     private var failure: (any Error)?
     /// When the loop ended: a hub that has been stopped waits for nothing.
     private var wasDone = false
+    /// Whether it ends when all has come.
+    private var isOnce = false
+    /// When devices may have become quiet, and it is looked whether all has come.
+    private var later: EventLoop.Timer?
 
     /// How long `--once` waits at most.
     private static let once = Duration.seconds(60)
@@ -29,9 +34,11 @@ final class HubProcess {
     init(_ context: CommandContext) throws {
         self.context = context
         configuration = try context.configuration()
-        store = try context.access().openForWriting(creating: true)
+        store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
         try store.closeAbandoned(where: ProcessIdentity.isGone)
+        let simulates = context.invocation.flag("--simulate")
+        if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load()
         for problem in problems { context.note("warning: profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
@@ -40,6 +47,7 @@ final class HubProcess {
         loop = radio.loop
         live = LiveIngest(store: store, machine: context.machine, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
+        status = StatusServer(hub: hub, machine: context.machine)
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
         hub.add(service, policy: configuration.hub.policy(of: service.name))
@@ -47,11 +55,22 @@ final class HubProcess {
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
+        if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
         hub.onNotice = { context.log($0, isVerbose: isVerbose) }
         live.onNotice = hub.onNotice
         live.onFailure = { [weak self] in self?.end(with: $0) }
         loop.onBell = { [weak self] in self?.answerSignals() }
+        status.onInterest = { [weak self] in self?.take(interest: $0) }
+    }
+
+    /// Simulated readings have a store of their own, which somebody has named.
+    private static func openStore(_ context: CommandContext) throws -> SampleStore {
+        guard context.invocation.flag("--simulate") else { return try context.access().openForWriting(creating: true) }
+        guard context.invocation.string("--store") != nil else {
+            throw UsageError(.missingOption("--store"), command: "vitalgate run")
+        }
+        return try context.access().openDemo()
     }
 
     /// Runs until it is asked to stop.
@@ -71,18 +90,44 @@ final class HubProcess {
             return .noInput
         }
         let limit = loop.after(Self.once) { [loop] in loop.stop() }
-        let stopWhenDone = { [hub, loop] in if hub.isDone { loop.stop() } }
-        var later: EventLoop.Timer?
-        hub.onChange = stopWhenDone
-        live.onCommit = { [loop] in
-            stopWhenDone()
-            later?.cancel()
-            later = loop.after(LiveIngest.quiet, stopWhenDone)
-        }
+        isOnce = true
+        take(interest: false)
         try turn()
         limit.cancel()
         later?.cancel()
         return wasDone ? .success : .tryAgain
+    }
+
+    /// Changes and commits are heard of only while somebody is interested.
+    private func take(interest isFollowed: Bool) {
+        guard isFollowed || isOnce else {
+            hub.onChange = nil
+            live.onCommit = {}
+            return
+        }
+        hub.onChange = { [weak self] in self?.changed(isFollowed) }
+        live.onCommit = { [weak self] in self?.committed(isFollowed) }
+    }
+
+    private func changed(_ isFollowed: Bool) {
+        if isFollowed { status.changed() }
+        if isOnce, hub.isDone { loop.stop() }
+    }
+
+    private func committed(_ isFollowed: Bool) {
+        changed(isFollowed)
+        guard isOnce else { return }
+        later?.cancel()
+        later = loop.after(LiveIngest.quiet) { [weak self] in self?.changed(false) }
+    }
+
+    /// Without a socket nobody can ask; that is no reason not to read.
+    private func serveStatus() {
+        do throws(SourceError) {
+            try status.start()
+        } catch {
+            context.note("warning: the status cannot be asked for: \(error)")
+        }
     }
 
     private func turn() throws {
@@ -96,8 +141,14 @@ final class HubProcess {
             try hub.stop()
             throw error
         }
+<<<<<<< HEAD
         if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
+=======
+        serveStatus()
+        if !HubSignals.isStopAsked { loop.run() }
+>>>>>>> i4-status
         wasDone = hub.isDone
+        status.stop()
         do {
             try hub.stop()
         } catch {
