@@ -19,6 +19,8 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        // The same library's other half: the bus is a source's, the service manager is the assembly's.
+        .systemLibrary(name: "CSystemdDaemon", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
         // Level 1: what a reading is, and what octets on a wire are.
@@ -43,7 +45,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource", "SampleStore",
-                "Wire",
+                "Wire", "CSystemdDaemon",
             ]),
 
         // Level 5: the program.

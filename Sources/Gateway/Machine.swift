@@ -18,7 +18,7 @@ public struct Machine: Sendable {
     /// The machine the program runs on.
     public static func current() -> Machine {
         var environment: [String: String] = [:]
-        for name in ["HOME", "TZ", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+        for name in ["HOME", "TZ", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RUNTIME_DIRECTORY"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
         if environment["HOME", default: ""].isEmpty { environment["HOME"] = accountsHome() }

@@ -27,13 +27,31 @@ public struct StoreAccess: Sendable {
     ///
     /// - Parameter creating: makes it, and its folder (mode 0700), where there is none.
     public func openForWriting(creating: Bool) throws(StoreError) -> SampleStore {
+        try openForWriting(creating: creating, asDemo: false)
+    }
+
+    /// Opens a demo store, or makes one: the only kind of store that takes simulated readings.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where the store that is there is somebody's own.
+    public func openDemo() throws(StoreError) -> SampleStore {
+        let store = try openForWriting(creating: true, asDemo: true)
+        guard store.isDemo else {
+            throw StoreError(
+                .invalid,
+                "\(configuration.store) is not a demo store, and simulated readings get into no other: name one that --simulate made, or a new one"
+            )
+        }
+        return store
+    }
+
+    private func openForWriting(creating: Bool, asDemo: Bool) throws(StoreError) -> SampleStore {
         try checkPath()
         guard creating else { return try SampleStore(path: configuration.store, access: .write) }
         try Self.makeFolder(of: configuration.store)
         return try SampleStore(
             path: configuration.store, access: .write,
             creation: SampleStore.Creation(
-                subject: configuration.subject ?? Self.randomUUID(), time: machine.now().microseconds))
+                subject: configuration.subject ?? Self.randomUUID(), time: machine.now().microseconds, isDemo: asDemo))
     }
 
     private func checkPath() throws(StoreError) {

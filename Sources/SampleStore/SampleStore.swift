@@ -25,10 +25,13 @@ public final class SampleStore {
         public var subject: String
         /// Microseconds since 1970.
         public var time: Int64
+        /// Whether simulated readings may get into it; for good.
+        public var isDemo: Bool
         /// Says how a store is made where there is none.
-        public init(subject: String, time: Int64) {
+        public init(subject: String, time: Int64, isDemo: Bool = false) {
             self.subject = subject
             self.time = time
+            self.isDemo = isDemo
         }
     }
 
@@ -36,6 +39,8 @@ public final class SampleStore {
     public let path: String
     /// The person whose store this is, known as `me`.
     public let subject: String
+    /// Whether it was made for simulated readings.
+    public let isDemo: Bool
     let connection: Connection
     let batch = BatchTable()
     lazy var interner = Interner(connection: connection)
@@ -50,6 +55,7 @@ public final class SampleStore {
         do throws(StoreError) {
             try Self.prepare(connection, access: access, creation: creation)
             subject = try connection.text("SELECT value FROM setting WHERE name = 'subject'") ?? "me"
+            isDemo = try connection.integer("SELECT value FROM setting WHERE name = 'demo'") == 1
             if access == .write { try batch.register(with: connection) }
         } catch {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
@@ -174,6 +180,7 @@ public final class SampleStore {
                     try connection.run("INSERT INTO setting VALUES('subject', ?)", .text(creation.subject))
                     try connection.run("INSERT INTO setting VALUES('created', ?)", .integer(creation.time))
                     try connection.run("INSERT INTO setting VALUES('seq', 0)")
+                    if creation.isDemo { try connection.run("INSERT INTO setting VALUES('demo', 1)") }
                 }
                 try connection.execute("PRAGMA user_version = \(version + 1)")
                 try connection.execute("COMMIT")

@@ -16,7 +16,7 @@ enum Program {
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
-            RunCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
+            RunCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
         ]
     }
 
@@ -48,7 +48,7 @@ enum Program {
         } catch {
             let (message, code) = explain(error)
             // A usage error begins with the command it speaks of.
-            if let message { streams.note(error is UsageError ? message : "vitalgate: \(message)") }
+            if let message { streams.note(error is UsageError ? message : "vitalgate: \(message)", priority: .error) }
             return code
         }
     }

@@ -7,13 +7,16 @@ public struct Terminal: Sendable, Equatable {
     public var canRedraw: Bool
     /// The columns of a line; `nil` if lines may have any width, as in a file.
     public var width: Int?
+    /// The lines of the screen; `nil` where there is none, or it does not know.
+    public var height: Int?
     /// Shows more than ASCII, as far as the locale tells.
     public var isUnicode: Bool
 
-    public init(isTerminal: Bool, canRedraw: Bool, width: Int?, isUnicode: Bool) {
+    public init(isTerminal: Bool, canRedraw: Bool, width: Int?, height: Int? = nil, isUnicode: Bool) {
         self.isTerminal = isTerminal
         self.canRedraw = canRedraw
         self.width = width
+        self.height = height
         self.isUnicode = isUnicode
     }
 
@@ -26,7 +29,9 @@ public struct Terminal: Sendable, Equatable {
         isTerminal = isatty(descriptor) == 1
         let kind = environment("TERM") ?? ""
         canRedraw = isTerminal && !kind.isEmpty && kind != "dumb"
-        width = isTerminal ? Self.columns(of: descriptor) ?? environment("COLUMNS").flatMap { Int($0) } ?? 80 : nil
+        let size = isTerminal ? Self.size(of: descriptor) : nil
+        width = isTerminal ? size?.columns ?? environment("COLUMNS").flatMap { Int($0) } ?? 80 : nil
+        height = size?.lines
         // The first one that is not empty holds: locale(7).
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
         let encoding = locale.lowercased()
@@ -34,9 +39,9 @@ public struct Terminal: Sendable, Equatable {
     }
 
     /// A serial console does not know its size, and says zero.
-    private static func columns(of descriptor: Int32) -> Int? {
+    private static func size(of descriptor: Int32) -> (columns: Int?, lines: Int?)? {
         var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+        return (size.ws_col > 0 ? Int(size.ws_col) : nil, size.ws_row > 0 ? Int(size.ws_row) : nil)
     }
 }

@@ -66,6 +66,16 @@ public final class Hub: HubSourceHost {
     /// Whether everything that is expected has been delivered; only a source that nobody minds is not waited for.
     public var isDone: Bool { sources.allSatisfy { $0.state == .ignored || ($0.state == .running && $0.source.isDone) } }
 
+    /// One line for the service manager: counts, never a value or a name.
+    public func summary(devices: Int) -> String {
+        let running = sources.count { $0.state == .running }
+        let line =
+            "\(running) of \(sources.count) sources run; \(devices) \(devices == 1 ? "device" : "devices") adopted, "
+            + "\(live.delivered.count) heard since the start"
+        guard live.failures > 0 else { return line }
+        return "\(line); the store takes nothing: failed attempts \(live.failures), waiting samples \(live.waitingSamples)"
+    }
+
     private func stopSources() {
         isRunning = false
         for each in sources.reversed() { each.stop(.stopped) }
@@ -82,6 +92,7 @@ public final class Hub: HubSourceHost {
         let delay = each.nextDelay(at: live.loop.clock.uptime)
         each.stop(.waiting, error)
         told(SourceNotice(.warning, each.source.name, "\(error); started again in \(delay.components.seconds) s"))
+        each.retriesAt = live.loop.clock.uptime + delay
         each.retry = live.loop.after(delay) { [weak self, weak each] in
             guard let self, let each, isRunning else { return }
             startAgain(each)
@@ -138,6 +149,8 @@ public final class SupervisedSource {
     public private(set) var started: Instant?
     /// Why it does not run.
     public private(set) var error: SourceError?
+    /// By the uptime; nothing where it does not wait.
+    public fileprivate(set) var retriesAt: Duration?
     fileprivate var retry: EventLoop.Timer?
     private var attempts = 0
     private var startedAt: Duration?
@@ -148,8 +161,7 @@ public final class SupervisedSource {
     }
 
     fileprivate func start(_ clock: any SourceClock) throws(SourceError) {
-        retry?.cancel()
-        retry = nil
+        cancelRetry()
         try source.start()
         state = .running
         started = clock.now
@@ -157,9 +169,14 @@ public final class SupervisedSource {
         error = nil
     }
 
-    fileprivate func stop(_ state: State, _ error: SourceError? = nil) {
+    private func cancelRetry() {
         retry?.cancel()
         retry = nil
+        retriesAt = nil
+    }
+
+    fileprivate func stop(_ state: State, _ error: SourceError? = nil) {
+        cancelRetry()
         if self.state == .running { source.stop() }
         self.state = state
         self.error = error

@@ -14,7 +14,7 @@ public final class LiveIngest {
     let store: SampleStore
     let loop: EventLoop
     private let machine: Machine
-    private var zone: TimeZoneRules
+    private(set) var zone: TimeZoneRules
     /// Not committed yet.
     private var pending = Normaliser.Output()
     private var skipped: [SkipKind: Int] = [:]
@@ -30,10 +30,11 @@ public final class LiveIngest {
     private var notes: [String] = []
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
-    private var failures = 0
+    /// Attempts to commit that failed, since the last that did not.
+    public private(set) var failures = 0
     private var arrivals: Set<String> = []
     /// Addresses of devices of which something is durable.
-    private var delivered: Set<String> = []
+    public private(set) var delivered: Set<String> = []
     /// Why nothing can be committed, while that is so.
     public private(set) var failure: (any Error)?
 
@@ -41,6 +42,8 @@ public final class LiveIngest {
     public var onNotice: (SourceNotice) -> Void = { _ in }
     /// After each commit.
     public var onCommit: () -> Void = {}
+    /// After each attempt to commit that failed and is made again.
+    public var onDelay: () -> Void = {}
     /// The store takes nothing any more; going on would lose readings.
     public var onFailure: (any Error) -> Void = { _ in }
 
@@ -60,6 +63,10 @@ public final class LiveIngest {
 
     /// How many samples wait for a commit.
     public var waitingSamples: Int { pending.samples.count }
+
+    /// Whether the store does not take what waits, and starting the hub again may mend that. It does not where the disk is full: then
+    /// readings wait for a person to make room.
+    public var isStuck: Bool { failure != nil && (failure as? StoreError)?.kind != .full }
 
     /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
     public func isComplete(_ device: LiveDevice) -> Bool {
@@ -194,6 +201,7 @@ public final class LiveIngest {
         failure = error
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
         arm(after: .seconds(1 << min(failures - 1, 5)))
+        onDelay()
     }
 
     private func write() throws {

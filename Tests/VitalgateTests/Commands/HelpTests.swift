@@ -8,7 +8,8 @@ import Testing
         "migrate plan",
         "migrate apply", "migrate undo", "migrate suggest", "migrate list", "migrate show", "profile", "profile list",
         "profile show", "profile check", "profile test", "profile suggest", "unit", "unit convert", "types", "store",
-        "store check", "store backup", "store stats", "run", "scan", "devices", "devices list", "devices adopt", "devices pair",
+        "store check", "store backup", "store stats", "run", "status", "scan", "devices", "devices list", "devices adopt",
+        "devices pair",
         "devices forget",
         "devices merge", "doctor", "generate", "generate bash-completion", "generate man", "generate udev",
     ]

@@ -16,6 +16,12 @@ final class RunningHub {
             try folder.options() + words, environment: Vitalgate.environment(home: folder.root))
     }
 
+    /// A hub that was started otherwise.
+    init(_ folder: TestFolder, watching program: RunningVitalgate) {
+        self.folder = folder
+        self.program = program
+    }
+
     /// A hub that works; it has its lock, and watches its inbox.
     static func started(_ folder: TestFolder, _ arguments: String...) throws -> RunningHub {
         let hub = try RunningHub(folder)

@@ -18,10 +18,16 @@ final class HubProcess {
     private let loop: EventLoop
     private let live: LiveIngest
     private let hub: Hub
+    private let manager: ServiceManager
+    private let status: StatusServer
     private var settings: HubSettings
     private var failure: (any Error)?
     /// When the loop ended: a hub that has been stopped waits for nothing.
     private var wasDone = false
+    /// Whether it ends when all has come.
+    private var isOnce = false
+    private var isFollowed = false
+    private var whenQuiet: EventLoop.Timer?
 
     /// How long `--once` waits at most.
     private static let once = Duration.seconds(60)
@@ -29,17 +35,22 @@ final class HubProcess {
     init(_ context: CommandContext) throws {
         self.context = context
         configuration = try context.configuration()
-        store = try context.access().openForWriting(creating: true)
+        store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
         try store.closeAbandoned(where: ProcessIdentity.isGone)
+        let simulates = context.invocation.flag("--simulate")
+        if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load()
-        for problem in problems { context.note("warning: profile left out: \(problem)") }
+        for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
         let radio = Radio(machine: context.machine, zone: settings.zone)
         loop = radio.loop
         live = LiveIngest(store: store, machine: context.machine, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
+        manager = ServiceManager(loop: loop)
+        status = StatusServer(hub: hub, machine: context.machine)
+        manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
         hub.add(service, policy: configuration.hub.policy(of: service.name))
@@ -47,19 +58,31 @@ final class HubProcess {
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(loop: loop)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
+        if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
         hub.onNotice = { context.log($0, isVerbose: isVerbose) }
         live.onNotice = hub.onNotice
         live.onFailure = { [weak self] in self?.end(with: $0) }
         loop.onBell = { [weak self] in self?.answerSignals() }
+        status.onInterest = { [weak self] in self?.take(interest: $0) }
+    }
+
+    /// Simulated readings have a store of their own, which somebody has named.
+    private static func openStore(_ context: CommandContext) throws -> SampleStore {
+        guard context.invocation.flag("--simulate") else { return try context.access().openForWriting(creating: true) }
+        guard context.invocation.string("--store") != nil else {
+            throw UsageError(.missingOption("--store"), command: "vitalgate run")
+        }
+        return try context.access().openDemo()
     }
 
     /// Runs until it is asked to stop.
     func run() throws -> ExitCode {
         if settings.devices.isEmpty, settings.inbox == nil {
-            context.note(
-                "warning: no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
+            context.warn(
+                "no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
         }
+        take(interest: false)
         try turn()
         return .success
     }
@@ -71,18 +94,43 @@ final class HubProcess {
             return .noInput
         }
         let limit = loop.after(Self.once) { [loop] in loop.stop() }
-        let stopWhenDone = { [hub, loop] in if hub.isDone { loop.stop() } }
-        var later: EventLoop.Timer?
-        hub.onChange = stopWhenDone
-        live.onCommit = { [loop] in
-            stopWhenDone()
-            later?.cancel()
-            later = loop.after(LiveIngest.quiet, stopWhenDone)
-        }
+        isOnce = true
+        take(interest: false)
         try turn()
         limit.cancel()
-        later?.cancel()
+        whenQuiet?.cancel()
         return wasDone ? .success : .tryAgain
+    }
+
+    /// Changes and commits are heard of only while somebody is interested: who follows the status, the service manager, or `--once`.
+    private func take(interest isFollowed: Bool) {
+        self.isFollowed = isFollowed
+        let isHeard = isFollowed || isOnce || manager.isThere
+        hub.onChange = isHeard ? { [weak self] in self?.changed() } : nil
+        live.onDelay = isHeard ? { [weak self] in self?.changed() } : {}
+        live.onCommit = isHeard ? { [weak self] in self?.committed() } : {}
+    }
+
+    private func changed() {
+        if isFollowed { status.changed() }
+        manager.tell(summary)
+        if isOnce, hub.isDone { loop.stop() }
+    }
+
+    private func committed() {
+        changed()
+        guard isOnce else { return }
+        whenQuiet?.cancel()
+        whenQuiet = loop.after(LiveIngest.quiet) { [weak self] in self?.changed() }
+    }
+
+    /// Without a socket nobody can ask; that is no reason not to read.
+    private func serveStatus() {
+        do throws(SourceError) {
+            try status.start()
+        } catch {
+            context.warn("the status cannot be asked for: \(error)")
+        }
     }
 
     private func turn() throws {
@@ -94,8 +142,12 @@ final class HubProcess {
             try hub.stop()
             throw error
         }
+        serveStatus()
+        manager.ready(summary)
         if !HubSignals.isStopAsked { loop.run() }
+        manager.stopping()
         wasDone = hub.isDone
+        status.stop()
         do {
             try hub.stop()
         } catch {
@@ -104,6 +156,8 @@ final class HubProcess {
         try? store.checkpoint()
         if let failure { throw failure }
     }
+
+    private var summary: String { hub.summary(devices: settings.devices.count) }
 
     private func end(with error: any Error) {
         failure = error
@@ -119,18 +173,19 @@ final class HubProcess {
 
     /// Takes everything that a person may have changed, or nothing of it.
     private func reload() {
+        manager.reloading()
+        defer { manager.ready(summary) }
         do {
             let (library, problems) = try ProfileCommand.folders(context).load()
-            for problem in problems { context.note("warning: profile: \(problem)") }
+            for problem in problems { context.warn("profile: \(problem)") }
             guard problems.isEmpty else { throw ProfileErrors(problems) }
             settings = try Self.settings(context, store, library)
         } catch {
-            context.note(
-                "warning: everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
+            context.warn("everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
             return
         }
         hub.take(settings)
-        context.note("info: read again: \(settings.devices.count) devices are adopted")
+        context.inform("read again: \(settings.devices.count) devices are adopted")
     }
 
     private static func settings(

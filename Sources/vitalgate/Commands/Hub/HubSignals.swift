@@ -15,9 +15,28 @@ enum HubSignals {
         return reload != 0
     }
 
+    /// For the hub: asked to stop, or to read its settings again.
     static func watch(_ alarm: EventLoop.Bell) {
+        watchStop(alarm)
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in
+            HubSignals.reload = 1
+            HubSignals.bell?.ring()
+        }
+        sigaction(SIGHUP, &action, nil)
+    }
+
+    /// For a page on a terminal: asked to stop, also by the terminal that goes away, or drawn anew where that has another size.
+    static func watchView(_ alarm: EventLoop.Bell) {
+        watchStop(alarm, SIGHUP)
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in HubSignals.bell?.ring() }
+        sigaction(SIGWINCH, &action, nil)
+    }
+
+    private static func watchStop(_ alarm: EventLoop.Bell, _ more: Int32...) {
         bell = alarm
-        for number in [SIGINT, SIGTERM] {
+        for number in [SIGINT, SIGTERM] + more {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = { _ in
                 HubSignals.stop = 1
@@ -27,11 +46,5 @@ enum HubSignals {
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
             sigaction(number, &action, nil)
         }
-        var action = sigaction()
-        action.__sigaction_handler.sa_handler = { _ in
-            HubSignals.reload = 1
-            HubSignals.bell?.ring()
-        }
-        sigaction(SIGHUP, &action, nil)
     }
 }

@@ -21,6 +21,10 @@ enum RunCommand: Command {
                 names: ["--inbox"], value: "DIR",
                 help: "Import the files that are put into this folder, then move them to its done or refused.",
                 completion: .directory),
+            Option(
+                names: ["--simulate"],
+                help:
+                    "Read two sensors that do not exist, too; only into a demo store, which --store names and this option makes."),
             RadioOptions.verbose, SharedOptions.timeZone,
         ],
         examples: [

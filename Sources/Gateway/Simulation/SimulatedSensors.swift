@@ -1,0 +1,102 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// Sensors that do not exist, as a part of the hub, to see it work without any. Their frames go the way of all frames; what comes of them
+/// says by device, manufacturer and source that it is simulated, and only a demo store takes it.
+public final class SimulatedSensors: HubSource {
+    public let name = "simulation"
+    public weak var host: (any HubSourceHost)?
+    private let live: LiveIngest
+    private var running: [Running] = []
+    private var isStarted = false
+
+    private final class Running {
+        let sensor: SimulatedSensor
+        let device: LiveDevice
+        var turn = 0
+        var timer: EventLoop.Timer?
+
+        init(_ sensor: SimulatedSensor, _ device: LiveDevice) {
+            self.sensor = sensor
+            self.device = device
+        }
+    }
+
+    /// - Throws: ``StoreError`` of the kind `invalid` where the store is somebody's own.
+    public init(live: LiveIngest) throws(StoreError) {
+        guard live.store.isDemo else { throw StoreError(.invalid, "\(live.store.path) is not a demo store") }
+        self.live = live
+    }
+
+    /// Adopts them, so that they are listed and read as all devices are.
+    public static func adopt(in store: SampleStore, at time: Instant) throws(StoreError) {
+        let known = Set(try store.adoptedDevices().map(\.address))
+        for sensor in SimulatedSensor.all {
+            let device = sensor.adopted(subject: store.subject, at: time)
+            if !known.contains(device.address) { try store.keep(device) }
+        }
+    }
+
+    public var isDone: Bool { running.allSatisfy { live.delivered.contains($0.device.adopted.address) } }
+
+    public var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
+
+    public func take(_ settings: HubSettings) {
+        end()
+        running = SimulatedSensor.all.compactMap { sensor in
+            let address = AdoptedDevice.simulated + sensor.id
+            guard let adopted = settings.devices.first(where: { $0.address == address }) else { return nil }
+            let profiles = adopted.profiles.compactMap { settings.library[$0]?.naming(source: Self.source) }
+            let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
+            device.expectedInterval = .seconds(sensor.interval.components.seconds)
+            return Running(sensor, device)
+        }
+        if isStarted { begin() }
+        host?.changed(self)
+    }
+
+    public func start() throws(SourceError) {
+        isStarted = true
+        begin()
+    }
+
+    public func stop() {
+        isStarted = false
+        end()
+    }
+
+    private func begin() { for each in running { send(each) } }
+
+    private func end() {
+        for each in running {
+            each.timer?.cancel()
+            each.timer = nil
+            live.settle(each.device)
+        }
+    }
+
+    private func send(_ each: Running) {
+        for frame in each.sensor.frames(each.turn) {
+            frame.octets.withUnsafeBytes { octets in
+                live.take(
+                    RawFrame(
+                        payload: .bytes(octets), place: Place(.record, each.turn + 1), received: live.loop.clock.now,
+                        channel: frame.channel, device: each.sensor.device),
+                    of: each.device)
+            }
+        }
+        each.turn += 1
+        each.timer = live.loop.after(each.sensor.interval) { [weak self, weak each] in
+            guard let self, let each else { return }
+            send(each)
+        }
+        host?.changed(self)
+    }
+
+    private static func source(_ source: SourceRevision) -> SourceRevision {
+        SourceRevision(id: "simulation.\(source.id)", name: "Vitalgate simulation: \(source.name)", version: source.version)
+    }
+}

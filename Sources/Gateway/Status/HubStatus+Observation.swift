@@ -1,0 +1,108 @@
+import Glibc
+import HealthModel
+import SampleStore
+
+extension HubStatus {
+    /// Observes a running hub.
+    ///
+    /// - Parameter started: by the uptime.
+    init(of hub: Hub, started: Duration) {
+        let (live, clock) = (hub.live, hub.live.loop.clock)
+        let (now, uptime) = (clock.now, clock.uptime)
+        self.init(time: now, store: Store(path: live.store.path, bytes: 0), zone: live.zone, live.store)
+        store.failure = live.failure.map { Self.cut("\($0)", to: 500) } ?? store.failure
+        let age = Int((uptime - started).components.seconds)
+        self.hub = Process(process: getpid(), started: now.moved(by: started - uptime).inSeconds, uptime: age)
+        sources = hub.sources.map { each in
+            Source(
+                name: each.source.name, state: each.state.rawValue, started: each.started,
+                retry: each.retriesAt.map { now.moved(by: $0 - uptime).inSeconds },
+                reason: each.error.map { Self.cut("\($0)", to: 500) })
+        }
+        for each in hub.sources {
+            for device in each.source.devices {
+                guard devices.count < Self.maximumDevices else {
+                    devicesLeftOut += 1
+                    continue
+                }
+                devices.append(Device(device, source: each, store: live.store, uptime: uptime))
+            }
+        }
+    }
+
+    /// What a store knows by itself, while no hub runs on it.
+    public init(of store: SampleStore, zone: TimeZoneRules, at now: Instant) throws(StoreError) {
+        self.init(time: now, store: Store(path: store.path, bytes: 0), zone: zone, store)
+        let (adopted, aliases) = (try store.adoptedDevices(), try store.aliases())
+        devicesLeftOut = max(0, adopted.count - Self.maximumDevices)
+        for device in adopted.prefix(Self.maximumDevices) {
+            devices.append(
+                Device(
+                    address: Self.cut(device.address, to: 200), name: Self.name(of: device),
+                    last: try store.lastStart(ofDevice: aliases[device.key] ?? device.key)))
+        }
+    }
+
+    private init(time: Instant, store known: Store, zone: TimeZoneRules, _ samples: SampleStore) {
+        self.time = time
+        store = known
+        store.path = StatusSocket.canonical(known.path)
+        store.bytes = samples.bytes
+        let days = CalendarIntervals(.day, zone: zone)
+        let midnight = days.start(of: days.index(of: time))
+        do throws(StoreError) {
+            today = Today(since: midnight, try samples.intake(since: midnight.microseconds))
+        } catch {
+            today = Today(since: midnight)
+            store.failure = Self.cut("\(error)", to: 500)
+        }
+    }
+
+    fileprivate static func name(of device: AdoptedDevice) -> String {
+        cut(device.name.isEmpty ? device.device?.name ?? device.device?.model ?? "" : device.name, to: 100)
+    }
+
+    /// Texts come from devices and systems, and have no length of their own.
+    fileprivate static func cut(_ text: String, to length: Int) -> String {
+        text.count > length ? "\(text.prefix(length - 1))…" : text
+    }
+}
+
+extension HubStatus.Device {
+    fileprivate init(_ seen: HubDevice, source: SupervisedSource, store: SampleStore, uptime: Duration) {
+        let (device, activity) = (seen.device, seen.device.activity)
+        address = HubStatus.cut(device.adopted.address, to: 200)
+        name = HubStatus.name(of: device.adopted)
+        self.source = source.source.name
+        state = source.state == .running ? HubStatus.cut(seen.state, to: 100) : source.state.rawValue
+        last = activity.last?.time ?? ((try? store.lastStart(ofDevice: device.key)) ?? nil)
+        rate = activity.rate(at: uptime).map { ($0 * 10).rounded() / 10 }
+        expectedInterval = device.expectedInterval.map { Double($0.components.seconds) }
+        silentSince = activity.isSilent(expecting: device.expectedInterval, at: uptime) ? activity.last?.time : nil
+        battery = activity.battery
+    }
+}
+
+extension Hub {
+    /// The uptime at which the status says something else although nothing happens: a device becomes silent, or a minute of its rate is over.
+    var nextChangeByItself: Duration? {
+        let uptime = live.loop.clock.uptime
+        let activities = sources.flatMap { $0.source.devices }.map(\.device)
+        var next = activities.compactMap { $0.activity.silence(expecting: $0.expectedInterval) }.filter { $0 > uptime }.min()
+        if activities.contains(where: { $0.activity.rate(at: uptime) != nil }) {
+            let minute = Duration.seconds((uptime.components.seconds / 60 + 1) * 60)
+            next = min(next ?? minute, minute)
+        }
+        return next
+    }
+}
+
+extension Instant {
+    /// What is reckoned from two clocks is not known to the microsecond.
+    fileprivate var inSeconds: Instant { Instant(seconds: microseconds / 1_000_000) }
+
+    fileprivate func moved(by time: Duration) -> Instant {
+        let (seconds, attoseconds) = time.components
+        return Instant(microseconds: microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    }
+}

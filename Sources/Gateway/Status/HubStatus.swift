@@ -1,0 +1,115 @@
+import HealthModel
+import SampleStore
+
+/// How the hub is doing at one moment: what runs, what delivers, what came in. It holds no values of readings.
+public struct HubStatus: Codable, Hashable, Sendable {
+    /// When it was taken.
+    public var time: Instant
+    /// The process; nothing where no hub runs, and the store alone was asked.
+    public var hub: Process?
+    public var store: Store
+    public var today: Today
+    public var sources: [Source] = []
+    public var devices: [Device] = []
+    /// Devices beyond ``maximumDevices``.
+    public var devicesLeftOut = 0
+
+    /// More than a machine of this size reads.
+    public static let maximumDevices = 256
+
+    public struct Process: Codable, Hashable, Sendable {
+        public var process: Int32
+        public var started: Instant
+        /// Whole seconds.
+        public var uptime: Int
+    }
+
+    public struct Store: Codable, Hashable, Sendable {
+        /// Without symbolic links, as far as they can be followed.
+        public var path: String
+        public var bytes: Int
+        /// Why nothing can be committed, while that is so.
+        public var failure: String?
+    }
+
+    /// The ledger's sums of the calendar's day.
+    public struct Today: Codable, Hashable, Sendable {
+        /// When the day began.
+        public var since: Instant
+        public var read = 0
+        public var stored = 0
+        public var duplicate = 0
+        public var quarantined = 0
+        public var refused = 0
+        public var skipped = 0
+    }
+
+    public struct Source: Codable, Hashable, Sendable {
+        public var name: String
+        /// `running`, `waiting`, `ignored` or `stopped`.
+        public var state: String
+        /// When it started last.
+        public var started: Instant?
+        /// When it is tried again, where it waits.
+        public var retry: Instant?
+        /// Why it does not run.
+        public var reason: String?
+    }
+
+    public struct Device: Codable, Hashable, Sendable {
+        public var address: String
+        /// What its person calls it, else what it calls itself.
+        public var name: String
+        /// Which source reads it; nothing where no hub runs.
+        public var source: String?
+        /// `live`, or what it waits for.
+        public var state: String?
+        /// When its last reading came; from before this run of the hub, when it was taken.
+        public var last: Instant?
+        /// Readings a minute.
+        public var rate: Double?
+        /// Seconds between readings while it works, where its profile says so.
+        public var expectedInterval: Double?
+        /// The time of its last reading, where the next is long due.
+        public var silentSince: Instant?
+        /// In percent.
+        public var battery: Double?
+    }
+
+    /// Whether nothing differs that a person would look for: the time that goes by makes no news.
+    func saysTheSame(as other: HubStatus) -> Bool {
+        var other = other
+        other.time = time
+        // It is one process, whose start is reckoned from its uptime.
+        other.hub = hub
+        return self == other
+    }
+}
+
+extension HubStatus.Today {
+    init(since: Instant, _ intake: Intake) {
+        self.since = since
+        read = intake.read
+        stored = intake.stored
+        duplicate = intake.duplicate
+        quarantined = intake.quarantined
+        refused = intake.refused
+        skipped = intake.skipped
+    }
+}
+
+/// As in all lines that Vitalgate prints: `2026-11-20T06:31:00.000000Z`.
+extension Instant: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let instant = try? Timestamp(iso8601: try container.decode(String.self)).instant else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time with a zone")
+        }
+        self = instant
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

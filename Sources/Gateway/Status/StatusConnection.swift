@@ -1,0 +1,86 @@
+import EventLoopKit
+import Glibc
+
+/// One that asks the hub, on the hub's side. Nothing here waits: what the other end does not take stays in a buffer of one line.
+final class StatusConnection {
+    /// What became of reading or writing.
+    enum State {
+        case open, closed
+    }
+
+    let descriptor: Int32
+    var isFollower = false
+    /// What it has been told does not hold any more, and could not be sent yet.
+    var isBehind = false
+    /// Since when it takes nothing, by the uptime.
+    var stuckSince: Duration?
+    /// Ends it where no request comes.
+    var deadline: EventLoop.Timer?
+    private var closesWhenSent = false
+    private var request: [UInt8] = []
+    private var outgoing: [UInt8] = []
+    private var sent = 0
+
+    /// Takes over the descriptor, which does not block.
+    init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit {
+        deadline?.cancel()
+        close(descriptor)
+    }
+
+    /// Whether a line is on its way that was not taken whole.
+    var isSending: Bool { sent < outgoing.count }
+
+    /// Reads on. Returns a request's line without its newline, once there is a whole one.
+    /// - Throws: ``StatusProblem`` where what comes is too long for one.
+    func receive() throws(StatusProblem) -> (state: State, line: [UInt8]?) {
+        var buffer = [UInt8](repeating: 0, count: 512)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else {
+            let isWaiting = count < 0 && (errno == EAGAIN || errno == EINTR)
+            // Who has said all may still be listening to the answer.
+            return (isWaiting || closesWhenSent ? .open : .closed, nil)
+        }
+        // Behind the request nothing is expected, and nothing kept.
+        guard !isFollower, !closesWhenSent else { return (.open, nil) }
+        request += buffer[..<count]
+        if let end = request.firstIndex(of: UInt8(ascii: "\n")), end <= StatusMessage.longestRequest {
+            return (.open, Array(request[..<end]))
+        }
+        guard request.count <= StatusMessage.longestRequest else { throw StatusProblem("request", "the request is too long") }
+        return (.open, nil)
+    }
+
+    /// Sends a line, as far as it is taken now; only where none is on its way.
+    func send(_ line: [UInt8], thenClose: Bool = false) -> State {
+        outgoing = line
+        sent = 0
+        closesWhenSent = closesWhenSent || thenClose
+        return flush()
+    }
+
+    /// Sends more of the line.
+    func flush() -> State {
+        while isSending {
+            let count = outgoing.withUnsafeBytes { bytes in
+                Glibc.send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return errno == EAGAIN ? .open : .closed
+            }
+            sent += count
+        }
+        outgoing = []
+        sent = 0
+        stuckSince = nil
+        return closesWhenSent ? .closed : .open
+    }
+
+    /// What poll(2) is to tell of it.
+    var interest: Int32 {
+        // A peer that has closed its end stays readable; there is nothing to learn from it while the answer is on its way.
+        Int32(closesWhenSent ? 0 : POLLIN) | Int32(isSending ? POLLOUT : 0)
+    }
+}

@@ -1,0 +1,68 @@
+import FoundationEssentials
+
+/// What goes over the status socket, line by line: one request, one answer or, while one follows, an answer for each change.
+///
+///     ▶ {"vitalgate":1,"ask":"status"}
+///     ◀ {"vitalgate":1,"status":{"time":"2026-11-20T06:31:00.000000Z",…}}
+///     ◀ {"vitalgate":1,"error":{"kind":"busy","message":"…"}}
+enum StatusMessage {
+    /// Goes up when an old program could misread what a new one says; further keys are no such thing.
+    static let version = 1
+    static let longestRequest = 256
+    /// An answer with the most devices, all names of the longest, is below half of it.
+    static let longestAnswer = 1 << 20
+
+    enum Question: String, Codable, Sendable {
+        case status, follow
+    }
+
+    struct Request: Codable {
+        var vitalgate: Int
+        var ask: String
+    }
+
+    struct Answer: Codable {
+        var vitalgate: Int
+        var status: HubStatus?
+        var error: Problem?
+    }
+
+    struct Problem: Codable {
+        /// `version`, `request` or `busy`.
+        var kind: String
+        var message: String
+    }
+
+    static func line(asking question: Question) -> [UInt8] { encode(Request(vitalgate: version, ask: question.rawValue)) }
+    static func line(_ status: HubStatus) -> [UInt8] { encode(Answer(vitalgate: version, status: status)) }
+    static func line(_ problem: Problem) -> [UInt8] { encode(Answer(vitalgate: version, error: problem)) }
+
+    /// Reads a request without its newline.
+    static func question(_ line: some Collection<UInt8>) throws(StatusProblem) -> Question {
+        guard let request = try? JSONDecoder().decode(Request.self, from: Data(line)) else {
+            throw StatusProblem("request", "this is no request")
+        }
+        guard request.vitalgate == version else {
+            throw StatusProblem("version", "this hub speaks version \(version), not \(request.vitalgate)")
+        }
+        guard let question = Question(rawValue: request.ask) else {
+            throw StatusProblem("request", "this hub answers status and follow")
+        }
+        return question
+    }
+
+    /// Reads an answer without its newline; nothing where it is none.
+    static func answer(_ line: some Collection<UInt8>) -> Answer? { try? JSONDecoder().decode(Answer.self, from: Data(line)) }
+
+    private static func encode(_ message: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ((try? encoder.encode(message)).map(Array.init) ?? []) + "\n".utf8
+    }
+}
+
+/// Why a request is not answered.
+struct StatusProblem: Error {
+    let problem: StatusMessage.Problem
+    init(_ kind: String, _ message: String) { problem = .init(kind: kind, message: message) }
+}

@@ -1,0 +1,211 @@
+import EventLoopKit
+import Glibc
+import Pipeline
+
+/// Tells who asks how the hub is doing, over a local socket (``StatusSocket``, ``StatusMessage``).
+///
+///     let server = StatusServer(hub: hub, machine: machine)
+///     server.onInterest = { isFollowed in hub.onChange = isFollowed ? { server.changed() } : nil }
+///     try server.start()
+///
+/// Followers are told of changes, at most once a second. Without any there is no timer, and nothing is observed.
+public final class StatusServer {
+    private let hub: Hub
+    private let loop: EventLoop
+    private let path: String
+    private var listener: Descriptor?
+    private var connections: [Int32: StatusConnection] = [:]
+    private var started = Duration.zero
+    /// What the followers were told, and the line that says so.
+    private var told: (status: HubStatus, line: [UInt8])?
+    private var toldAt: Duration?
+    private var timer: (at: Duration, timer: EventLoop.Timer)?
+    private var pause: EventLoop.Timer?
+
+    /// When the first follower has come, and when the last one has gone.
+    public var onInterest: (Bool) -> Void = { _ in }
+
+    public static let maximumFollowers = 8
+    private static let maximumConnections = 16
+    private static let interval = Duration.seconds(1)
+    /// A request comes at once, or not from one of ours.
+    private static let patience = Duration.seconds(10)
+    /// Whoever takes nothing for so long is dropped.
+    private static let stuckLimit = Duration.seconds(60)
+
+    public init(hub: Hub, machine: Machine) {
+        self.hub = hub
+        loop = hub.live.loop
+        path = StatusSocket.path(store: hub.live.store.path, machine: machine)
+    }
+
+    /// Begins to listen.
+    /// - Throws: ``SourceError`` where there can be no socket; the hub works without.
+    public func start() throws(SourceError) {
+        started = loop.clock.uptime
+        do throws(SystemFailure) {
+            let descriptor = Descriptor(owning: try StatusSocket.listen(path))
+            listener = descriptor
+            loop.watch(descriptor.number) { [weak self] _ in self?.accept() }
+        } catch {
+            throw SourceError(.inputOutput, "\(error)")
+        }
+    }
+
+    /// Ends all connections, and removes the socket.
+    public func stop() {
+        guard let listener else { return }
+        loop.unwatch(listener.number)
+        self.listener = nil
+        unlink(path)
+        for connection in connections.values { drop(connection) }
+        pause?.cancel()
+    }
+
+    /// Something changed; the followers are told, soon.
+    public func changed() {
+        guard isFollowed else { return }
+        let now = loop.clock.uptime
+        guard let toldAt, now < toldAt + Self.interval else { return tell() }
+        wake(at: toldAt + Self.interval)
+    }
+
+    private var followers: [StatusConnection] { connections.values.filter(\.isFollower) }
+    private var isFollowed: Bool { connections.values.contains(where: \.isFollower) }
+
+    // MARK: Connections
+
+    private func accept() {
+        guard let listener else { return }
+        while true {
+            let descriptor = Glibc.accept(listener.number, nil, nil)
+            guard descriptor >= 0 else {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                // Out of descriptors: the one that waits keeps waiting, and must not keep us awake.
+                if errno != EAGAIN { rest(listener) }
+                return
+            }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+            welcome(StatusConnection(owning: descriptor))
+        }
+    }
+
+    private func rest(_ listener: Descriptor) {
+        loop.unwatch(listener.number)
+        pause = loop.after(Self.interval) { [weak self] in
+            guard let self, let listener = self.listener else { return }
+            loop.watch(listener.number) { [weak self] _ in self?.accept() }
+        }
+    }
+
+    private func welcome(_ connection: StatusConnection) {
+        guard connections.count < Self.maximumConnections else {
+            // Its buffer is empty, so it is taken whole or not wanted.
+            _ = connection.send(StatusMessage.line(.init(kind: "busy", message: "too many ask at once")), thenClose: true)
+            return
+        }
+        connections[connection.descriptor] = connection
+        connection.deadline = loop.after(Self.patience) { [weak self, weak connection] in
+            guard let connection else { return }
+            self?.drop(connection)
+        }
+        watch(connection)
+    }
+
+    private func watch(_ connection: StatusConnection) {
+        loop.watch(connection.descriptor, events: connection.interest) { [weak self, weak connection] events in
+            guard let self, let connection else { return }
+            serve(connection, events)
+        }
+    }
+
+    private func drop(_ connection: StatusConnection) {
+        loop.unwatch(connection.descriptor)
+        connection.deadline?.cancel()
+        connections[connection.descriptor] = nil
+        guard connection.isFollower, !isFollowed else { return }
+        timer?.timer.cancel()
+        timer = nil
+        told = nil
+        toldAt = nil
+        onInterest(false)
+    }
+
+    private func serve(_ connection: StatusConnection, _ events: Int16) {
+        if connection.isSending { settle(connection, connection.flush()) }
+        guard connections[connection.descriptor] === connection, events & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return }
+        // While an answer is on its way to one that has hung up, writing has told so.
+        guard !connection.isSending || connection.isFollower else { return }
+        do throws(StatusProblem) {
+            let (state, line) = try connection.receive()
+            if let line { return try answer(line, to: connection) }
+            if state == .closed { drop(connection) }
+        } catch {
+            settle(connection, connection.send(StatusMessage.line(error.problem), thenClose: true))
+        }
+    }
+
+    /// What is to be done after sending.
+    private func settle(_ connection: StatusConnection, _ state: StatusConnection.State) {
+        if state == .closed { return drop(connection) }
+        if connection.isBehind, !connection.isSending, let told {
+            connection.isBehind = false
+            return settle(connection, connection.send(told.line))
+        }
+        if connection.isSending, connection.stuckSince == nil { connection.stuckSince = loop.clock.uptime }
+        watch(connection)
+    }
+
+    // MARK: Answers
+
+    private func answer(_ line: [UInt8], to connection: StatusConnection) throws(StatusProblem) {
+        connection.deadline?.cancel()
+        switch try StatusMessage.question(line) {
+        case .status:
+            let status = HubStatus(of: hub, started: started)
+            settle(connection, connection.send(StatusMessage.line(status), thenClose: true))
+        case .follow:
+            guard followers.count < Self.maximumFollowers else { throw StatusProblem("busy", "too many follow already") }
+            let isFirst = !isFollowed
+            connection.isFollower = true
+            if isFirst { onInterest(true) }
+            tell(newcomer: connection)
+        }
+    }
+
+    /// Tells the followers how things are, if that is news; a newcomer in any case.
+    private func tell(newcomer: StatusConnection? = nil) {
+        let now = loop.clock.uptime
+        timer?.timer.cancel()
+        timer = nil
+        let status = HubStatus(of: hub, started: started)
+        let isNews = told.map { !status.saysTheSame(as: $0.status) } ?? true
+        if isNews || newcomer != nil { (told, toldAt) = ((status, StatusMessage.line(status)), now) }
+        for follower in followers where isNews || follower === newcomer {
+            guard !follower.isSending else {
+                follower.isBehind = true
+                if let since = follower.stuckSince, now >= since + Self.stuckLimit { drop(follower) }
+                continue
+            }
+            settle(follower, follower.send(told?.line ?? []))
+        }
+        if isFollowed, let next = hub.nextChangeByItself { wake(at: next) }
+    }
+
+    /// Looks again at that time, or before it where it was going to.
+    private func wake(at time: Duration) {
+        if let timer {
+            guard time < timer.at else { return }
+            timer.timer.cancel()
+        }
+        let delay = max(.zero, time - loop.clock.uptime)
+        timer = (
+            time,
+            loop.after(delay) { [weak self] in
+                self?.timer = nil
+                self?.tell()
+            }
+        )
+    }
+}

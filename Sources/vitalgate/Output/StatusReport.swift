@@ -1,0 +1,193 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+
+/// Writes how the hub is doing.
+struct StatusReport {
+    let zone: TimeZoneRules
+    private let context: CommandContext
+
+    init(context: CommandContext, zone: TimeZoneRules) {
+        self.context = context
+        self.zone = zone
+    }
+
+    func write(_ status: HubStatus) throws {
+        let output = context.streams.output
+        switch context.format {
+        case .ndjson: try output.write(Self.object(status).line)
+        case .csv: try output.write(Self.csv(status))
+        case .table:
+            let terminal = context.streams.outputTerminal
+            try output.write(page(status, width: terminal.width, unicode: terminal.isUnicode) + "\n")
+        }
+    }
+
+    // MARK: For people
+
+    /// The whole of it; no line feed behind the last line.
+    func page(_ status: HubStatus, width: Int?, unicode: Bool) -> String {
+        var blocks = [summary(status)]
+        if !status.sources.isEmpty { blocks.append(sources(status).rendered(width: width, unicode: unicode)) }
+        if !status.devices.isEmpty {
+            blocks.append(devices(status).rendered(width: width, unicode: unicode))
+        } else {
+            blocks.append("no device is adopted\n")
+        }
+        if status.devicesLeftOut > 0 { blocks.append("and \(Readable.count(status.devicesLeftOut, "more device"))\n") }
+        return String(blocks.joined(separator: "\n").dropLast())
+    }
+
+    private func summary(_ status: HubStatus) -> String {
+        var text = "hub     "
+        if let hub = status.hub {
+            let age = Readable.duration(nanoseconds: UInt64(max(0, hub.uptime)) * 1_000_000_000)
+            text += "runs since \(time(hub.started)), \(age) (process \(hub.process))\n"
+        } else {
+            text += "does not run\n"
+        }
+        let today = status.today
+        text += "store   \(TerminalText.sanitized(status.store.path)), \(Readable.bytes(status.store.bytes))\n"
+        if let failure = status.store.failure { text += "        \(TerminalText.sanitized(failure))\n" }
+        let parts = [
+            (today.stored, "stored"), (today.duplicate, "duplicate"), (today.quarantined, "quarantined"),
+            (today.refused, "refused"),
+        ]
+        text += "today   \(Readable.count(today.read, "reading")): "
+        text += parts.map { "\(Readable.count($0.0)) \($0.1)" }.joined(separator: ", ")
+        return text + "; \(Readable.count(today.skipped)) skipped\n"
+    }
+
+    private func sources(_ status: HubStatus) -> TextTable {
+        var table = TextTable(columns: [
+            .init("source"), .init("state"), .init("since", .left, minimumWidth: 19), .init("again at", .left, minimumWidth: 19),
+            .init("why"),
+        ])
+        for source in status.sources {
+            table.append([
+                source.name, source.state, source.state == "running" ? time(source.started) : "", time(source.retry),
+                source.reason ?? "",
+            ])
+        }
+        return table
+    }
+
+    private func devices(_ status: HubStatus) -> TextTable {
+        var table = TextTable(columns: [
+            .init("device", .left, minimumWidth: 16), .init("source"), .init("state"), .init("last reading", .left, minimumWidth: 19),
+            .init("a minute", .decimal), .init("silent since", .left, minimumWidth: 19), .init("battery", .right),
+            .init("address"),
+        ])
+        for device in status.devices {
+            table.append([
+                device.name, device.source ?? "", device.state ?? "", time(device.last),
+                device.rate.map { Readable.number($0) } ?? "", time(device.silentSince),
+                device.battery.map { "\(Readable.number($0)) %" } ?? "", device.address,
+            ])
+        }
+        return table
+    }
+
+    private func time(_ instant: Instant?) -> String {
+        guard let instant else { return "" }
+        return String(Readable.local(instant, at: zone.offset(at: instant)).prefix(19))
+    }
+
+    // MARK: For programs
+
+    static func object(_ status: HubStatus) -> JSONObject {
+        var object = JSONObject()
+        object.set("time", status.time.description)
+        if let hub = status.hub {
+            var process = JSONObject()
+            process.set("process", Int(hub.process))
+            process.set("started", hub.started.description)
+            process.set("uptime", hub.uptime)
+            object.set("hub", process)
+        } else {
+            object.set("hub", String?.none)
+        }
+        var store = JSONObject()
+        store.set("path", status.store.path)
+        store.set("bytes", status.store.bytes)
+        store.set("failure", status.store.failure)
+        object.set("store", store)
+        var today = JSONObject()
+        today.set("since", status.today.since.description)
+        for (name, count) in counts(status.today) { today.set(name, count) }
+        object.set("today", today)
+        object.set("sources", status.sources.map(Self.object))
+        object.set("devices", status.devices.map(Self.object))
+        object.set("devicesLeftOut", status.devicesLeftOut)
+        return object
+    }
+
+    private static func object(_ source: HubStatus.Source) -> JSONObject {
+        var object = JSONObject()
+        object.set("name", source.name)
+        object.set("state", source.state)
+        object.set("started", source.started?.description)
+        object.set("retry", source.retry?.description)
+        object.set("reason", source.reason)
+        return object
+    }
+
+    private static func object(_ device: HubStatus.Device) -> JSONObject {
+        var object = JSONObject()
+        object.set("address", device.address)
+        object.set("name", device.name)
+        object.set("source", device.source)
+        object.set("state", device.state)
+        object.set("last", device.last?.description)
+        object.set("rate", device.rate)
+        object.set("expectedInterval", device.expectedInterval)
+        object.set("silentSince", device.silentSince?.description)
+        object.set("battery", device.battery)
+        return object
+    }
+
+    private static func counts(_ today: HubStatus.Today) -> [(String, Int)] {
+        [
+            ("read", today.read), ("stored", today.stored), ("duplicate", today.duplicate), ("quarantined", today.quarantined),
+            ("refused", today.refused), ("skipped", today.skipped),
+        ]
+    }
+
+    /// One row for each thing that is known, since hub, sources and devices share no columns.
+    private static func csv(_ status: HubStatus) -> [UInt8] {
+        var rows = [["part", "name", "field", "value"]]
+        func add(_ part: String, _ name: String, _ fields: [(String, String?)]) {
+            for (field, value) in fields { if let value { rows.append([part, name, field, value]) } }
+        }
+        add("hub", "", [("state", status.hub == nil ? "stopped" : "running"), ("time", status.time.description)])
+        if let hub = status.hub {
+            add(
+                "hub", "",
+                [("process", "\(hub.process)"), ("started", hub.started.description), ("uptime", "\(hub.uptime)")])
+        }
+        let store = status.store
+        add("store", "", [("path", store.path), ("bytes", "\(store.bytes)"), ("failure", store.failure)])
+        add("today", "", [("since", status.today.since.description)])
+        add("today", "", counts(status.today).map { ($0.0, "\($0.1)") })
+        for source in status.sources {
+            add(
+                "source", source.name,
+                [
+                    ("state", source.state), ("started", source.started?.description), ("retry", source.retry?.description),
+                    ("reason", source.reason),
+                ])
+        }
+        for device in status.devices {
+            add(
+                "device", device.address,
+                [
+                    ("name", device.name), ("source", device.source), ("state", device.state), ("last", device.last?.description),
+                    ("rate", device.rate.map(\.description)), ("expectedInterval", device.expectedInterval.map(\.description)),
+                    ("silentSince", device.silentSince?.description), ("battery", device.battery.map(\.description)),
+                ])
+        }
+        var bytes: [UInt8] = []
+        for row in rows { CSVWriter().append(row: row, to: &bytes) }
+        return bytes
+    }
+}

@@ -1,0 +1,193 @@
+import EventLoopKit
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import Gateway
+
+/// The status socket, on the hub's side: who asks gets an answer, who follows is told, and nobody holds the hub up.
+@Suite struct StatusServerTests {
+    let bench: StatusBench
+
+    init() throws { bench = try StatusBench() }
+
+    @Test func oneAnswerThenTheEnd() throws {
+        try bench.hub.start()
+        let asker = try bench.ask(StatusBench.status)
+        let status = try #require(asker.statuses().first)
+        #expect(asker.read() == nil)
+        #expect(status.hub?.process == getpid())
+        #expect(status.store.path.hasSuffix("/store.db") && status.store.bytes > 0)
+        #expect(status.sources.map(\.name) == ["frail", "simulation"])
+        #expect(status.sources.map(\.state) == ["running", "running"])
+        #expect(status.devices.map(\.name) == ["Simulated strap", "Simulated thermometer"])
+        #expect(status.devices.map(\.battery) == [90, 76])
+        #expect(status.devices.map(\.last) == [bench.clock.now, bench.clock.now])
+        #expect(status.devices.map(\.expectedInterval) == [1, 10])
+        #expect(status.today.since == (try Instant("2026-11-20T00:00:00+01:00")))
+        try bench.stop()
+    }
+
+    @Test func idleMeansIdle() throws {
+        let before = bench.loop.load
+        #expect(before.timers == 0, "nobody looks")
+        let follower = try bench.ask(StatusBench.follow)
+        #expect(follower.statuses().count == 1)
+        #expect(bench.hub.onChange != nil)
+        try bench.hub.start()
+        bench.pass(.seconds(2))
+        #expect(bench.loop.load.timers > 2, "two sensors, and the time when one counts as silent")
+        try bench.stop()
+        #expect(follower.read() != nil)
+        #expect(bench.loop.load.timers == 0)
+    }
+
+    @Test func nothingIsLeftOfAFollowerThatHasGone() throws {
+        let before = bench.loop.load
+        do {
+            let follower = try bench.ask(StatusBench.follow)
+            #expect(follower.statuses().count == 1)
+            #expect(bench.loop.load.watches == before.watches + 1)
+        }
+        bench.pass()
+        #expect(bench.loop.load == before)
+        #expect(bench.hub.onChange == nil)
+    }
+
+    @Test func followersAreToldOnceASecondAtMost() throws {
+        let followers = [try bench.ask(StatusBench.follow), try bench.ask(StatusBench.follow)]
+        for follower in followers { #expect(follower.statuses().count >= 1) }
+        bench.pass(.seconds(5))
+        for follower in followers { #expect(follower.statuses().isEmpty, "nothing has changed") }
+        try bench.hub.start()
+        bench.pass()
+        for follower in followers { #expect(follower.statuses().last?.devices.first?.last == bench.clock.now) }
+        for _ in 0..<10 {
+            bench.hub.changed(bench.frail)
+            bench.pass(.milliseconds(50))
+        }
+        for follower in followers { #expect(follower.statuses().isEmpty) }
+        for _ in 0..<20 { bench.pass(.milliseconds(100)) }
+        let told = followers.map { $0.statuses() }
+        #expect(told[0] == told[1])
+        // The readings of two seconds, and what their commit changed in the ledger.
+        #expect((2...3).contains(told[0].count), "\(told[0].count)")
+        #expect(told[0].last?.today.stored ?? 0 > 0)
+        try bench.stop()
+        for follower in followers { #expect(follower.read() == nil) }
+    }
+
+    @Test func aFollowerThatNeverReadsIsBoundedAndDropped() throws {
+        let sleeper = try bench.ask(StatusBench.follow)
+        let reader = try bench.ask(StatusBench.follow)
+        let watches = bench.loop.load.watches
+        var told = 0
+        // What is sent in these minutes fills any socket's buffer many times.
+        for number in 0..<80 {
+            try bench.crowd("\(number)")
+            told += reader.statuses().count
+        }
+        #expect(told >= 80)
+        #expect(bench.loop.load.watches == watches - 1, "the sleeper is gone")
+        // What it has been sent is there, whole lines but for the last one, and then the end.
+        let text = try #require(sleeper.read())
+        #expect(text.utf8.count < 1 << 20)
+        #expect(sleeper.read() == nil)
+        #expect(text.split(separator: "\n").dropLast().allSatisfy { StatusMessage.answer(Array($0.utf8))?.status != nil })
+    }
+
+    @Test func whoWakesUpIsToldHowThingsAreNow() throws {
+        let sleeper = try bench.ask(StatusBench.follow)
+        for number in 0..<20 { try bench.crowd("\(number)") }
+        var heard: [String?] = []
+        // Reading makes room, and what did not fit comes after it.
+        for _ in 0..<20 {
+            heard += (sleeper.read() ?? "").split(separator: "\n").map {
+                StatusMessage.answer(Array($0.utf8))?.status?.devices.first?.state
+            }
+            bench.pass()
+        }
+        #expect(heard.count < 20, "not all of it")
+        #expect(heard.last == "19", "\(heard)")
+    }
+
+    @Test func silenceIsToldWhenItBegins() throws {
+        try bench.hub.start()
+        bench.pass(.seconds(1))
+        let follower = try bench.ask(StatusBench.follow)
+        let last = try #require(follower.statuses().last).devices.map(\.last)
+        // They are switched off, and nothing happens any more. The strap's last reading is a second younger.
+        bench.hub.sources[1].source.stop()
+        bench.pass(.seconds(28))
+        #expect(follower.statuses().allSatisfy { $0.devices.map(\.silentSince) == [nil, nil] })
+        bench.pass(.seconds(1))
+        #expect(follower.statuses().last?.devices.map(\.silentSince) == [nil, last[1]])
+        bench.pass(.seconds(1))
+        #expect(follower.statuses().last?.devices.map(\.silentSince) == last)
+        // When their rates are history, there is nothing left to wait for.
+        for _ in 0..<6 { bench.pass(.seconds(60)) }
+        #expect(try #require(follower.statuses().last).devices.map(\.rate) == [nil, nil])
+        #expect(bench.hub.nextChangeByItself == nil)
+        #expect(bench.loop.load.timers == 0)
+        try bench.stop()
+    }
+
+    @Test func aSourceThatFailedSaysWhyAndUntilWhen() throws {
+        try bench.hub.start()
+        bench.hub.failed(bench.frail, SourceError(.inputOutput, "the cable was pulled"))
+        let status = try #require(try bench.ask(StatusBench.status).statuses().first)
+        let source = try #require(status.sources.first)
+        #expect((source.state, source.reason) == ("waiting", "the cable was pulled"))
+        #expect(source.retry == Instant(seconds: bench.clock.now.microseconds / 1_000_000 + 1))
+        try bench.stop()
+    }
+
+    @Test(arguments: [
+        ("{}\n", "request"), ("what?\n", "request"), (#"{"vitalgate":2,"ask":"status"}"# + "\n", "version"),
+        (#"{"vitalgate":1,"ask":"values"}"# + "\n", "request"), (String(repeating: "x", count: 5000), "request"),
+    ])
+    func whatIsNoRequestIsToldSo(text: String, kind: String) throws {
+        let asker = try bench.ask(text)
+        let answer = try #require(asker.read())
+        #expect(StatusMessage.answer(Array(answer.dropLast().utf8))?.error?.kind == kind)
+        #expect(asker.read() == nil)
+    }
+
+    @Test func halfARequestIsWaitedForAndNotForEver() throws {
+        let before = bench.loop.load
+        let asker = try bench.ask(String(StatusBench.status.prefix(9)))
+        #expect(asker.read()?.isEmpty == true)
+        asker.say(String(StatusBench.status.dropFirst(9)))
+        bench.pass()
+        #expect(asker.statuses().count == 1)
+        let silent = try bench.ask("")
+        do { _ = try bench.ask("{") }
+        bench.pass(.seconds(11))
+        #expect(silent.read() == nil)
+        #expect(bench.loop.load == before)
+    }
+
+    @Test func thereAreSoManyFollowersAndNoMore() throws {
+        var followers: [StatusBench.Asker] = []
+        for _ in 0..<StatusServer.maximumFollowers { followers.append(try bench.ask(StatusBench.follow)) }
+        let more = try bench.ask(StatusBench.follow)
+        #expect(more.read()?.contains(#""kind":"busy""#) == true)
+        // Asking once is no following.
+        #expect(try bench.ask(StatusBench.status).statuses().count == 1)
+        // Those who only connect are bounded, too, and told.
+        for _ in 0..<8 { followers.append(try bench.ask("")) }
+        #expect(try bench.ask(StatusBench.status).read()?.contains(#""kind":"busy""#) == true)
+        #expect(followers[0].statuses().isEmpty == false)
+    }
+
+    @Test func nothingMeasuredIsToldOfIt() throws {
+        try bench.hub.start()
+        let asker = try bench.ask(StatusBench.status)
+        let text = try #require(asker.read())
+        #expect(!text.contains("36.") && !text.contains("heartRate"))
+        try bench.stop()
+    }
+}
