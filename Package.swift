@@ -20,6 +20,8 @@ let package = Package(
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
+        // The same library's other half: the bus is a source's, the service manager is the assembly's.
+        .systemLibrary(name: "CSystemdDaemon", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
         // Level 1: what a reading is, and what octets on a wire are.
@@ -44,7 +46,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource", "SampleStore",
-                "Wire",
+                "Wire", "CSystemdDaemon",
             ]),
 
         // Level 5: the program.

@@ -71,6 +71,10 @@ struct CommandContext {
 
     /// Writes what a command says about its work, not its data.
     func note(_ text: String) { streams.note(text) }
+
+    /// Lines of a log.
+    func inform(_ text: String) { streams.note("info: \(text)", priority: .information) }
+    func warn(_ text: String) { streams.note("warning: \(text)", priority: .warning) }
 }
 
 /// How data is written.

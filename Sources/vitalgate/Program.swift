@@ -16,12 +16,8 @@ enum Program {
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
-<<<<<<< HEAD
-            RunCommand.self, ScanCommand.self, DevicesCommand.self, SubjectsCommand.self, DoctorCommand.self,
+            RunCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self, SubjectsCommand.self, DoctorCommand.self,
             GenerateCommand.self,
-=======
-            RunCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self, DoctorCommand.self, GenerateCommand.self,
->>>>>>> i4-status
         ]
     }
 
@@ -53,7 +49,7 @@ enum Program {
         } catch {
             let (message, code) = explain(error)
             // A usage error begins with the command it speaks of.
-            if let message { streams.note(error is UsageError ? message : "vitalgate: \(message)") }
+            if let message { streams.note(error is UsageError ? message : "vitalgate: \(message)", priority: .error) }
             return code
         }
     }

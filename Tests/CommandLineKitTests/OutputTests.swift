@@ -100,6 +100,18 @@ struct OutputTests {
         #expect(pipe.contents() == "device \u{FFFD}[2J\nsecond line\n")
     }
 
+    @Test func theJournalIsToldHowMuchALineMatters() {
+        let pipe = Pipe()
+        var status = stat()
+        fstat(pipe.writer, &status)
+        let journal = StandardStreams(error: pipe.writer, journal: "\(status.st_dev):\(status.st_ino)")
+        journal.note("warning: one\nand two", priority: .warning)
+        journal.note("plain")
+        // Inherited from the service that a shell was started by, and not where this program writes.
+        StandardStreams(error: pipe.writer, journal: "8:1").note("elsewhere", priority: .error)
+        #expect(pipe.contents() == "<4>warning: one\n<4>and two\nplain\nelsewhere\n")
+    }
+
     @Test func pipeIsNoTerminal() {
         let terminal = Terminal(descriptor: Pipe().writer)
         #expect(!terminal.isTerminal)

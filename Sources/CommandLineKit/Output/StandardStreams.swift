@@ -10,8 +10,21 @@ public struct StandardStreams: Sendable {
     public let errorTerminal: Terminal
 
     private let errorDescriptor: Int32
+    private let isJournal: Bool
 
-    public init(output: Int32 = STDOUT_FILENO, error: Int32 = STDERR_FILENO) {
+    /// How much a line matters, in the journal's numbers (sd-daemon(3)).
+    public enum Priority: Int, Sendable {
+        case error = 3
+        case warning, notice, information, debug
+    }
+
+    /// - Parameter journal: what the journal says it is, `JOURNAL_STREAM`: device and inode of the stream that it made (systemd.exec(5)).
+    public init(
+        output: Int32 = STDOUT_FILENO, error: Int32 = STDERR_FILENO,
+        journal: String? = getenv("JOURNAL_STREAM").map { String(cString: $0) }
+    ) {
+        var status = stat()
+        isJournal = fstat(error, &status) == 0 && journal == "\(status.st_dev):\(status.st_ino)"
         self.output = OutputBuffer(descriptor: output)
         outputTerminal = Terminal(descriptor: output)
         errorTerminal = Terminal(descriptor: error)
@@ -22,9 +35,14 @@ public struct StandardStreams: Sendable {
     ///
     /// Nobody can be told that stderr does not work: errors of it are of no consequence. Those of stdout come back with the
     /// next call of ``output``.
-    public func note(_ text: String) {
+    ///
+    /// - Parameter priority: told to the journal, where stderr leads there.
+    public func note(_ text: String, priority: Priority? = nil) {
         if outputTerminal.isTerminal { try? output.flush() }
-        let line = TerminalText.sanitized(text, keepingLines: true) + "\n"
+        var line = TerminalText.sanitized(text, keepingLines: true) + "\n"
+        if isJournal, let priority {
+            line = line.split(separator: "\n").map { "<\(priority.rawValue)>\($0)\n" }.joined()
+        }
         _ = FileDescriptorOutput.writeAll(Array(line.utf8), to: errorDescriptor)
     }
 

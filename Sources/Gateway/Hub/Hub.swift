@@ -66,6 +66,16 @@ public final class Hub: HubSourceHost {
     /// Whether everything that is expected has been delivered; only a source that nobody minds is not waited for.
     public var isDone: Bool { sources.allSatisfy { $0.state == .ignored || ($0.state == .running && $0.source.isDone) } }
 
+    /// One line for the service manager: counts, never a value or a name.
+    public func summary(devices: Int) -> String {
+        let running = sources.count { $0.state == .running }
+        let line =
+            "\(running) of \(sources.count) sources run; \(devices) \(devices == 1 ? "device" : "devices") adopted, "
+            + "\(live.delivered.count) heard since the start"
+        guard live.failures > 0 else { return line }
+        return "\(line); the store takes nothing: failed attempts \(live.failures), waiting samples \(live.waitingSamples)"
+    }
+
     private func stopSources() {
         isRunning = false
         for each in sources.reversed() { each.stop(.stopped) }

@@ -32,10 +32,11 @@ public final class LiveIngest {
     private var comparisons: [ClockComparison] = []
     /// Of the store, after our own clock was set.
     private var corrections: [() throws -> Void] = []
-    private var failures = 0
+    /// Attempts to commit that failed, since the last that did not.
+    public private(set) var failures = 0
     private var arrivals: Set<String> = []
     /// Addresses of devices of which something is durable.
-    private var delivered: Set<String> = []
+    public private(set) var delivered: Set<String> = []
     /// Why nothing can be committed, while that is so.
     public private(set) var failure: (any Error)?
 
@@ -45,6 +46,8 @@ public final class LiveIngest {
     var beforeCommit: (() -> Void)?
     /// After each commit.
     public var onCommit: () -> Void = {}
+    /// After each attempt to commit that failed and is made again.
+    public var onDelay: () -> Void = {}
     /// The store takes nothing any more; going on would lose readings.
     public var onFailure: (any Error) -> Void = { _ in }
 
@@ -64,6 +67,10 @@ public final class LiveIngest {
 
     /// How many samples wait for a commit.
     public var waitingSamples: Int { pending.samples.count }
+
+    /// Whether the store does not take what waits, and starting the hub again may mend that. It does not where the disk is full: then
+    /// readings wait for a person to make room.
+    public var isStuck: Bool { failure != nil && (failure as? StoreError)?.kind != .full }
 
     /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
     public func isComplete(_ device: LiveDevice) -> Bool {
@@ -246,6 +253,7 @@ public final class LiveIngest {
         failure = error
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
         arm(after: .seconds(1 << min(failures - 1, 5)))
+        onDelay()
     }
 
     private func write() throws {

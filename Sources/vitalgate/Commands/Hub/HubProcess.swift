@@ -18,6 +18,7 @@ final class HubProcess {
     private let loop: EventLoop
     private let live: LiveIngest
     private let hub: Hub
+    private let manager: ServiceManager
     private let status: StatusServer
     private var settings: HubSettings
     private var failure: (any Error)?
@@ -25,8 +26,8 @@ final class HubProcess {
     private var wasDone = false
     /// Whether it ends when all has come.
     private var isOnce = false
-    /// When devices may have become quiet, and it is looked whether all has come.
-    private var later: EventLoop.Timer?
+    private var isFollowed = false
+    private var whenQuiet: EventLoop.Timer?
 
     /// How long `--once` waits at most.
     private static let once = Duration.seconds(60)
@@ -40,14 +41,16 @@ final class HubProcess {
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load()
-        for problem in problems { context.note("warning: profile left out: \(problem)") }
+        for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
         let radio = Radio(machine: context.machine, zone: settings.zone)
         loop = radio.loop
         live = LiveIngest(store: store, machine: context.machine, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
+        manager = ServiceManager(loop: loop)
         status = StatusServer(hub: hub, machine: context.machine)
+        manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
         hub.add(service, policy: configuration.hub.policy(of: service.name))
@@ -76,9 +79,10 @@ final class HubProcess {
     /// Runs until it is asked to stop.
     func run() throws -> ExitCode {
         if settings.devices.isEmpty, settings.inbox == nil {
-            context.note(
-                "warning: no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
+            context.warn(
+                "no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
         }
+        take(interest: false)
         try turn()
         return .success
     }
@@ -94,31 +98,30 @@ final class HubProcess {
         take(interest: false)
         try turn()
         limit.cancel()
-        later?.cancel()
+        whenQuiet?.cancel()
         return wasDone ? .success : .tryAgain
     }
 
-    /// Changes and commits are heard of only while somebody is interested.
+    /// Changes and commits are heard of only while somebody is interested: who follows the status, the service manager, or `--once`.
     private func take(interest isFollowed: Bool) {
-        guard isFollowed || isOnce else {
-            hub.onChange = nil
-            live.onCommit = {}
-            return
-        }
-        hub.onChange = { [weak self] in self?.changed(isFollowed) }
-        live.onCommit = { [weak self] in self?.committed(isFollowed) }
+        self.isFollowed = isFollowed
+        let isHeard = isFollowed || isOnce || manager.isThere
+        hub.onChange = isHeard ? { [weak self] in self?.changed() } : nil
+        live.onDelay = isHeard ? { [weak self] in self?.changed() } : {}
+        live.onCommit = isHeard ? { [weak self] in self?.committed() } : {}
     }
 
-    private func changed(_ isFollowed: Bool) {
+    private func changed() {
         if isFollowed { status.changed() }
+        manager.tell(summary)
         if isOnce, hub.isDone { loop.stop() }
     }
 
-    private func committed(_ isFollowed: Bool) {
-        changed(isFollowed)
+    private func committed() {
+        changed()
         guard isOnce else { return }
-        later?.cancel()
-        later = loop.after(LiveIngest.quiet) { [weak self] in self?.changed(false) }
+        whenQuiet?.cancel()
+        whenQuiet = loop.after(LiveIngest.quiet) { [weak self] in self?.changed() }
     }
 
     /// Without a socket nobody can ask; that is no reason not to read.
@@ -126,7 +129,7 @@ final class HubProcess {
         do throws(SourceError) {
             try status.start()
         } catch {
-            context.note("warning: the status cannot be asked for: \(error)")
+            context.warn("the status cannot be asked for: \(error)")
         }
     }
 
@@ -141,12 +144,10 @@ final class HubProcess {
             try hub.stop()
             throw error
         }
-<<<<<<< HEAD
-        if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
-=======
         serveStatus()
-        if !HubSignals.isStopAsked { loop.run() }
->>>>>>> i4-status
+        manager.ready(summary)
+        if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
+        manager.stopping()
         wasDone = hub.isDone
         status.stop()
         do {
@@ -154,8 +155,8 @@ final class HubProcess {
         } catch {
             let count = live.waitingSamples
             if count > 0 {
-                context.note(
-                    "warning: \(Readable.count(count, "reading")) that came last could not be stored, and none of them was acknowledged"
+                context.warn(
+                    "\(Readable.count(count, "reading")) that came last could not be stored, and none of them was acknowledged"
                 )
             }
             throw HubFailure(failure ?? error)
@@ -163,6 +164,8 @@ final class HubProcess {
         try? store.checkpoint()
         if let failure { throw HubFailure(failure) }
     }
+
+    private var summary: String { hub.summary(devices: settings.devices.count) }
 
     private func end(with error: any Error) {
         failure = error
@@ -178,18 +181,19 @@ final class HubProcess {
 
     /// Takes everything that a person may have changed, or nothing of it.
     private func reload() {
+        manager.reloading()
+        defer { manager.ready(summary) }
         do {
             let (library, problems) = try ProfileCommand.folders(context).load()
-            for problem in problems { context.note("warning: profile: \(problem)") }
+            for problem in problems { context.warn("profile: \(problem)") }
             guard problems.isEmpty else { throw ProfileErrors(problems) }
             settings = try Self.settings(context, store, library)
         } catch {
-            context.note(
-                "warning: everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
+            context.warn("everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
             return
         }
         hub.take(settings)
-        context.note("info: read again: \(settings.devices.count) devices are adopted")
+        context.inform("read again: \(settings.devices.count) devices are adopted")
     }
 
     private static func settings(

@@ -17,10 +17,10 @@ extension CommandContext {
     /// One line of the log. Notices hold no values.
     func log(_ notice: SourceNotice, isVerbose: Bool) {
         switch notice.weight {
-        case .detail: if isVerbose { note("detail: \(notice)") }
-        case .information: note("info: \(notice)")
-        case .warning: note("warning: \(notice)")
-        case .action: note("action: \(notice)")
+        case .detail: if isVerbose { streams.note("detail: \(notice)", priority: .debug) }
+        case .information: inform("\(notice)")
+        case .warning: warn("\(notice)")
+        case .action: streams.note("action: \(notice)", priority: .error)
         }
     }
 
