@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'status' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -55,7 +55,8 @@ _vitalgate_options() {
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/run') candidates=('--once' '--inbox' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/run') candidates=('--once' '--inbox' '--simulate' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/status') candidates=('--follow' '--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/scan') candidates=('--seconds' '--all' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/list') candidates=('--time-zone' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -203,8 +204,12 @@ _vitalgate_option() {
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/run --once') kind= ;;
         '/run --inbox') kind=directory ;;
+        '/run --simulate') kind= ;;
         '/run --verbose') kind= ;;
         '/run --time-zone') kind=none ;;
+        '/status --follow') kind= ;;
+        '/status --time-zone') kind=none ;;
+        '/status --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/scan --seconds') kind=none ;;
         '/scan --all') kind= ;;
         '/scan --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;

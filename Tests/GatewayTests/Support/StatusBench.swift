@@ -59,7 +59,7 @@ final class StatusBench {
         /// Whether more has come since the last time it was asked.
         func isTakingMore() -> Bool {
             let before = waiting
-            ioctl(descriptor, UInt(FIONREAD), &waiting)
+            _ = ioctl(descriptor, UInt(FIONREAD), &waiting)
             return waiting != before
         }
 

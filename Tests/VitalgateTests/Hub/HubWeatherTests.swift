@@ -18,7 +18,7 @@ import Testing
 
     private func start(wrapper: [String] = []) throws -> RunningHub {
         let hub = try RunningHub(folder, wrapper: wrapper)
-        try hub.waits("it works") { hub.program.errors.contains("it is plugged in") }
+        try hub.waits("it works") { hub.program.errors.contains("it is plugged in") && folder.exists("inbox/refused") }
         return hub
     }
 

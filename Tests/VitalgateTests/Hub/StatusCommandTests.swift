@@ -157,7 +157,7 @@ import Testing
         let terminal = open(pty.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         defer { close(terminal) }
         var size = winsize(ws_row: 13, ws_col: 140, ws_xpixel: 0, ws_ypixel: 0)
-        ioctl(terminal, UInt(TIOCSWINSZ), &size)
+        _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
         let view = try RunningVitalgate(
             try folder.options() + ["status", "--follow"],
             environment: Vitalgate.environment(home: folder.root, ["TERM": "xterm"]), output: terminal)
@@ -171,7 +171,7 @@ import Testing
         #expect(text.contains("Simulated strap"))
         // A smaller window has no room for all of it, and is told of at once.
         size.ws_row = 9
-        ioctl(terminal, UInt(TIOCSWINSZ), &size)
+        _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
         view.signal(SIGWINCH)
         try hub.waits {
             text += String(decoding: pty.read(waiting: 100), as: UTF8.self)
