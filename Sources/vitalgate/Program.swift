@@ -95,9 +95,9 @@ enum Program {
     private static func exitCode(of error: StoreError) -> ExitCode {
         switch error.kind {
         case .missing: .noInput
-        case .foreign, .newer, .invalid: .dataError
+        case .foreign, .newer, .corrupt, .invalid: .dataError
         case .busy: .tryAgain
-        case .full, .readOnly, .inputOutput, .corrupt: .ioError
+        case .full, .readOnly, .inputOutput: .ioError
         case .permission: .noPermission
         case .defect: .software
         }

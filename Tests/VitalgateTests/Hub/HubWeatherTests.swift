@@ -115,7 +115,8 @@ import Testing
         }
         weigh([90])
         let run = try hub.program.wait()
-        #expect(run.status == 74, "\(run.errors)")
+        // At the start it is a file that is none of ours; later it is what the disk does.
+        #expect([65, 74].contains(run.status), "\(run.errors)")
         #expect(run.errors.contains("the store is damaged"), "\(run.errors)")
         #expect(try folder.vitalgate("store", "check").status != 0)
         // What was stored is in the backup, once.
