@@ -7,6 +7,9 @@ import SampleStore
 public final class HubLock {
     private let descriptor: Int32
 
+    /// How often it looks again, every 20 ms.
+    private static let patience = 250
+
     /// - Throws: ``StoreError`` of the kind `busy` where another hub holds it.
     public init(store: String) throws(StoreError) {
         let path = store + "-hub"
@@ -16,9 +19,16 @@ public final class HubLock {
             throw StoreError(kind, "\(path): \(String(cString: strerror(errno)))")
         }
         self.descriptor = descriptor
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = Self.process(in: descriptor).map { " (process \($0))" } ?? ""
-            throw StoreError(.busy, "another hub runs on \(store)\(holder): stop it first, or give this one another --store")
+        var attempts = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let holder = Self.process(in: descriptor)
+            // A hub that was killed while it started an import leaves the lock to that, until it is a program of its own, a moment later.
+            guard let holder, attempts < Self.patience, kill(holder, 0) != 0, errno == ESRCH else {
+                let who = holder.map { " (process \($0))" } ?? ""
+                throw StoreError(.busy, "another hub runs on \(store)\(who): stop it first, or give this one another --store")
+            }
+            attempts += 1
+            usleep(20_000)
         }
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
