@@ -62,14 +62,15 @@ extension SampleStore {
     ///
     /// - Parameters:
     ///   - step: by how many microseconds the clock was set forward.
-    ///   - clock: what the clock was; what was stored behind its mark, up to `end`, is corrected.
+    ///   - clock: what the clock was; what was stored behind its mark is corrected.
     ///   - next: what to keep of the clock from now on.
     /// - Returns: how many samples have another time, or are samples now.
     public func correct(
-        _ step: Int64, of clock: UnsetClock, upTo end: UnsetClock.Mark, next: UnsetClock?, now: Instant, owner: String? = nil
+        _ step: Int64, of clock: UnsetClock, next: UnsetClock?, now: Instant, owner: String? = nil
     ) throws -> Int {
         defer { interner.forget() }
         return try connection.transaction {
+            let end = try mark()
             var predicate = RepairPredicate()
             predicate.conditionText = "time.origin = receipt or time.origin = device-corrected"
             predicate.condition = try SamplePredicate(predicate.conditionText ?? "")

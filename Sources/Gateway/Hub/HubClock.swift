@@ -86,18 +86,18 @@ public final class HubClock {
         guard abs(step) > Self.tolerance else { return finishIfRight() }
         self.known?.began += step
         for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step) } }
-        live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step, upTo: $0) }
+        live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step) }
         hub.told(
             SourceNotice(.information, "clock", "it was set by \(step / 1_000_000) s; what it had stamped is corrected by that"))
         finishIfRight()
     }
 
-    private func correct(_ clock: UnsetClock, by step: Int64, upTo end: UnsetClock.Mark? = nil) throws {
+    private func correct(_ clock: UnsetClock, by step: Int64) throws {
         var next: UnsetClock? = clock
         next?.began += step
         if questions.isSynchronised() { next = nil }
         let count = try live.store.correct(
-            step, of: clock, upTo: try end ?? live.store.mark(), next: next, now: live.loop.clock.now,
+            step, of: clock, next: next, now: live.loop.clock.now,
             owner: ProcessIdentity.current())
         if count > 0 {
             hub.told(SourceNotice(.information, "clock", "\(count) samples that it had stamped wrongly have their time now"))

@@ -89,10 +89,13 @@ public final class LiveIngest {
             entered += count
             assign(from: before, of: device)
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
-            let levels = pending.samples[before...].filter { $0.sample.origin.type.id == "batteryLevel" }
-            if let level = levels.last { device.activity.battery = level.sample.value }
+            var levels = 0
+            for gated in pending.samples[before...] where gated.sample.origin.type.id == "batteryLevel" {
+                device.activity.battery = gated.sample.value
+                levels += 1
+            }
             // What a battery says comes with the link, before the device has measured anything.
-            if count > levels.count { arrivals.insert(device.adopted.address) }
+            if count > levels { arrivals.insert(device.adopted.address) }
             if let evidence = device.takeEvidence() { comparisons.append(evidence) }
             arm()
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
@@ -170,15 +173,10 @@ public final class LiveIngest {
 
     /// Our own clock was set, by so many microseconds: moves what waits, and has what is stored corrected before anything more is.
     ///
-    /// - Parameter correct: corrects what is stored up to a mark; called again where the store fails for now.
-    func clockWasSet(by step: Int64, correct: @escaping (UnsetClock.Mark) throws -> Void) {
+    /// - Parameter correct: corrects what is stored; called again where the store fails for now.
+    func clockWasSet(by step: Int64, correct: @escaping () throws -> Void) {
         for index in pending.samples.indices { pending.samples[index].move(by: step) }
-        do throws(StoreError) {
-            let end = try store.mark()
-            corrections.append { try correct(end) }
-        } catch {
-            return failed(error)
-        }
+        corrections.append(correct)
         flush()
     }
 

@@ -32,19 +32,24 @@ import Testing
     private func rest(_ hub: RunningHub) throws { #expect(try hub.stop().status == 0) }
 
     @Test func aFullDiskThatGetsRoomAgain() throws {
-        // A limit to the size of files stands for the disk's: it needs no privilege to set.
-        let hub = try start(wrapper: ["/bin/sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
-        weigh([70])
-        try hub.waits("the first is stored") { try weights() == [70] }
-        try fill(hub)
-        weigh([71, 72])
-        try hub.waits("it says so") { hub.program.errors.contains("nothing can be committed, readings wait") }
+        let hub = try startOnFullDisk()
         weigh([73])
         try makeRoom(hub)
         try hub.waits("it goes on") { try weights() == [70, 71, 72, 73] }
         #expect(hub.program.errors.contains("it takes samples again"))
         try rest(hub)
         #expect(try folder.vitalgate("store", "check").status == 0)
+    }
+
+    /// A hub with one reading stored, and two that wait. A limit to the size of files stands for the disk's: it needs no privilege to set.
+    private func startOnFullDisk() throws -> RunningHub {
+        let hub = try start(wrapper: ["/bin/sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
+        weigh([70])
+        try hub.waits("the first is stored") { try weights() == [70] }
+        try fill(hub)
+        weigh([71, 72])
+        try hub.waits("it says so") { hub.program.errors.contains("nothing can be committed, readings wait") }
+        return hub
     }
 
     /// No file of the hub's grows any more: its log is shorter than the store's, and may.
@@ -58,12 +63,7 @@ import Testing
     }
 
     @Test func stoppedWhileTheDiskIsFull() throws {
-        let hub = try start(wrapper: ["/bin/sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
-        weigh([70])
-        try hub.waits("the first is stored") { try weights() == [70] }
-        try fill(hub)
-        weigh([71, 72])
-        try hub.waits("it says so") { hub.program.errors.contains("nothing can be committed, readings wait") }
+        let hub = try startOnFullDisk()
         let run = try hub.stop()
         #expect(run.status == 74)
         #expect(run.errors.contains("could not be stored, and none of them was acknowledged"), "\(run.errors)")

@@ -1,0 +1,39 @@
+import HealthModel
+import Pipeline
+
+/// The rows of one series in a batch.
+final class SeriesRows {
+    let series: Int64
+    var rows: [SampleRow] = []
+    init(series: Int64) { self.series = series }
+
+    /// Whether another origin is of the same person and type.
+    func isSibling(of origin: Origin, in batch: UnsafePointer<GatedSample>) -> Bool {
+        guard let first = rows.first else { return false }
+        let own = batch[Int(first.index)].sample.origin
+        return own.type == origin.type && own.subject == origin.subject
+    }
+}
+
+extension Numeral {
+    /// Whether the shortest decimal text of the value is this numeral, so that it need not be stored: 15 digits survive the way
+    /// through a Double.
+    @inline(__always) var isToldByItsValue: Bool {
+        isPlain && coefficient.magnitude < 1_000_000_000_000_000
+            && (exponent == 0 || (coefficient % 10 != 0 && exponent >= -22))
+    }
+}
+
+extension Array {
+    /// Sorts, unless the elements are in order already, as a file's mostly are.
+    mutating func sortIfNeeded(by precedes: (Element, Element) -> Bool) {
+        var index = 1
+        while index < count {
+            if precedes(self[index], self[index - 1]) {
+                sort(by: precedes)
+                return
+            }
+            index += 1
+        }
+    }
+}
