@@ -28,6 +28,7 @@ public final class LiveIngest {
     private var timer: EventLoop.Timer?
     private var day: LedgerDay?
     private var notes: [String] = []
+    private let units = UnitWatch()
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
     /// Of the store, after our own clock was set.
@@ -167,8 +168,30 @@ public final class LiveIngest {
         guard let seconds else { return }
         let text = "its clock is \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind"); its times are corrected by that"
         let subject = device.adopted.bluetoothAddress ?? device.adopted.address
-        onNotice(SourceNotice(.information, subject, text))
-        if notes.count < Self.maximumNotes { notes.append("\(subject): \(text)") }
+        note(SourceNotice(.information, subject, text))
+    }
+
+    /// Says it, and has the ledger remember it.
+    private func note(_ notice: SourceNotice) {
+        onNotice(notice)
+        guard notes.count + (day?.notes.count ?? 0) < Self.maximumNotes else { return }
+        notes.append(notice.description)
+        arm()
+    }
+
+    /// Behind a commit: nothing waits for it.
+    private func lookAtUnits() {
+        do {
+            for suspicion in try units.look(in: store) {
+                let (stretch, series) = (suspicion.stretch, suspicion.series)
+                let text =
+                    "\(stretch.count) of its readings of \(series.type.id) would fit far better in \(stretch.fits.code) than in "
+                    + "\(stretch.taken.code); 'vitalgate migrate suggest' tells more"
+                note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
+            }
+        } catch {
+            onNotice(SourceNotice(.warning, "store", "it could not be looked for wrong units: \(error)"))
+        }
     }
 
     /// Our own clock was set, by so many microseconds: moves what waits, and has what is stored corrected before anything more is.
@@ -234,6 +257,7 @@ public final class LiveIngest {
         let durable = waiting
         waiting.removeAll()
         for confirm in durable { confirm() }
+        lookAtUnits()
         onCommit()
     }
 
@@ -272,7 +296,7 @@ public final class LiveIngest {
     }
 
     private func writeSamples() throws {
-        if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty {
+        if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty, notes.isEmpty {
             for device in changed.values { try store.remember(device) }
             changed.removeAll()
             return
@@ -285,6 +309,7 @@ public final class LiveIngest {
         var history = PersonHistory(store: store)
         try history.assign(&pending.samples)
         _ = try ingest.keep(pending.samples, with: Array(changed.values))
+        units.count(pending.samples)
         pending.samples.removeAll(keepingCapacity: true)
         changed.removeAll()
         guard !notes.isEmpty else { return }

@@ -11,6 +11,8 @@ extension SampleStore {
     private static let window = 65_536
     /// How long before what an ingest brought the person's level is looked for.
     private static let lookBack: Int64 = 90 * 86_400_000_000
+    /// The last readings, which are looked at while more come.
+    private static let latest = 256
 
     /// Looks through all samples for stretches in a wrong unit. Nothing is changed.
     public func suspicions(types: Set<QuantityType>? = nil) throws -> [Suspicion] {
@@ -18,7 +20,7 @@ extension SampleStore {
         defer { snapshot.end() }
         var found: [Suspicion] = []
         for group in try groups(try series(matching: SampleQuery(types: types ?? MisunitDetector.types))) {
-            found += try suspicions(in: group, from: nil, to: nil)
+            found += try suspicions(in: group, query: SampleQuery())
         }
         return found
     }
@@ -38,11 +40,23 @@ extension SampleStore {
             for series in group {
                 guard let (low, high) = brought[series.id], try mayBeWrong(series, low, high) else { continue }
                 found += try suspicions(
-                    in: group, from: Instant(microseconds: low - Self.lookBack), to: Instant(microseconds: high + 1)
+                    in: group,
+                    query: SampleQuery(from: Instant(microseconds: low - Self.lookBack), to: Instant(microseconds: high + 1))
                 ).filter { $0.series.id == series.id && $0.stretch.to.microseconds >= low }
             }
         }
         return found
+    }
+
+    /// The same for the last readings of one series, and of the same person's other devices among them.
+    public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let siblings = try groups(try series(matching: SampleQuery(types: [origin.type], subject: origin.subject)))
+            .filter { $0.contains { $0.isOf(origin) } }
+        return try siblings.flatMap { group in
+            try suspicions(in: group, query: SampleQuery(descending: true, limit: Self.latest)).filter { $0.series.isOf(origin) }
+        }
     }
 
     /// A scan of the values alone, which most ingests need no more than.
@@ -66,15 +80,17 @@ extension SampleStore {
         return groups.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private func suspicions(in group: [SeriesDescription], from: Instant?, to: Instant?) throws -> [Suspicion] {
+    /// - Parameter query: where it asks for the newest first, it asks for no more than are looked at together.
+    private func suspicions(in group: [SeriesDescription], query: SampleQuery) throws -> [Suspicion] {
         guard let first = group.first,
             let detector = MisunitDetector(first.type, isShared: first.subject == Origin.unassigned)
         else { return [] }
-        let cursor = try SampleCursor(connection: connection, series: group, query: SampleQuery(from: from, to: to))
+        let cursor = try SampleCursor(connection: connection, series: group, query: query)
         defer { cursor.close() }
         var found: [Suspicion] = []
         var readings: [(series: Int64, reading: MisunitReading)] = []
         func look() {
+            if query.descending { readings.reverse() }
             for series in group where readings.contains(where: { $0.series == series.id }) {
                 let own = readings.map { entry in
                     var reading = entry.reading
@@ -98,5 +114,11 @@ extension SampleStore {
         }
         look()
         return found
+    }
+}
+
+extension SeriesDescription {
+    fileprivate func isOf(_ origin: Origin) -> Bool {
+        type == origin.type && subject == origin.subject && source == origin.source.id && device == origin.device?.key ?? ""
     }
 }

@@ -17,6 +17,24 @@ import Testing
     }
 
     /// A stretch counts as found where the right unit is named for four fifths of it, and for little else.
+    /// What a hub does, which looks at the last readings again and again while more come.
+    @Test(arguments: 5...6 as ClosedRange<UInt64>) func cleanSeriesRaiseNoAlarmWhileTheyGrow(seed: UInt64) throws {
+        var maker = LabelledSeriesMaker(seed: seed)
+        var alarms = 0
+        for _ in 0..<250 {
+            let series = try maker.clean()
+            let detector = try #require(MisunitDetector(series.type))
+            var count = MisunitDetector.shortest
+            var isAlarmed = false
+            while count < series.readings.count {
+                if !detector.stretches(of: series.readings.prefix(count).suffix(256).map { $0 }).isEmpty { isAlarmed = true }
+                count += min(max(1, count / 2), 64)
+            }
+            alarms += isAlarmed ? 1 : 0
+        }
+        #expect(alarms == 0)
+    }
+
     @Test(arguments: 1...4 as ClosedRange<UInt64>) func wrongStretchesAreFound(seed: UInt64) throws {
         var maker = LabelledSeriesMaker(seed: seed)
         var hits = 0

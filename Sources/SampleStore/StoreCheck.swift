@@ -1,0 +1,210 @@
+import HealthModel
+
+extension SampleStore {
+    /// Verifies the store: the file's structure, the ledger's sums, and every sample's UUID, computed again from its fields.
+    ///
+    /// - Parameters:
+    ///   - deep: also repairs, tombstones and the change log, entry by entry.
+    ///   - progress: called now and then with the number of samples verified so far.
+    /// - Returns: what is wrong, in sentences; empty where nothing is.
+    public func check(deep: Bool = false, progress: (Int) -> Void = { _ in }) throws(StoreError) -> [String] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        var problems: [String] = []
+        let integrity = try Statement(connection, "PRAGMA integrity_check(20)")
+        while try integrity.step() {
+            if integrity.text(0) != "ok" { problems.append("database: \(integrity.text(0))") }
+        }
+        // A damaged file would only give more of the same.
+        guard problems.isEmpty else { return problems }
+        do throws(StoreError) {
+            return try checkContent(deep: deep, progress)
+        } catch {
+            // A byte of the tables' own definitions, which SQLite takes for other names.
+            guard error.kind == .defect else { throw error }
+            return ["database: its tables are not as they were made (\(error.message))"]
+        }
+    }
+
+    /// What SQLite itself knows nothing of.
+    private func checkContent(deep: Bool, _ progress: (Int) -> Void) throws(StoreError) -> [String] {
+        var problems = try checkLedger()
+        problems += try checkLinks()
+        var checked = 0
+        for series in try series(matching: SampleQuery()) {
+            for table in ["sample", "deleted", "witness"] {
+                do throws(StoreError) {
+                    problems += try checkIdentities(of: series, in: table, &checked, progress)
+                } catch {
+                    guard error.kind == .corrupt else { throw error }
+                    problems.append("\(series.type.id) (series \(series.id), \(table)): \(error.message)")
+                }
+            }
+        }
+        if deep { problems += try DeepCheck(connection: connection).problems() }
+        return problems
+    }
+
+    /// What an ingest says it stored must be there, live or deleted.
+    private func checkLedger() throws(StoreError) -> [String] {
+        var problems: [String] = []
+        let statement = try Statement(
+            connection,
+            """
+            SELECT id, stored,
+                (SELECT count(*) FROM change JOIN sample ON sample.series = change.series AND start BETWEEN low AND high
+                    AND seq BETWEEN first_seq AND last_seq WHERE change.ingest = ingest.id AND NOT deletion)
+                + (SELECT count(*) FROM change JOIN deleted ON deleted.series = change.series AND start BETWEEN low AND high
+                    AND seq BETWEEN first_seq AND last_seq WHERE change.ingest = ingest.id AND NOT deletion)
+            FROM ingest WHERE kind IN ('import', 'live')
+            """)
+        while try statement.step() {
+            let (id, stored, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
+            // What was deleted and restored counts for the restoration.
+            if found > stored { problems.append("ingest \(id): the ledger says \(stored) stored, the store holds \(found)") }
+        }
+        let refusals = try Statement(
+            connection,
+            """
+            SELECT id, refused, coalesce((SELECT sum(count) FROM refused WHERE ingest = ingest.id), 0) AS kept FROM ingest WHERE refused <> kept
+            """)
+        while try refusals.step() {
+            problems.append("ingest \(refusals.integer(0)): \(refusals.integer(1)) refused, \(refusals.integer(2)) reasons kept")
+        }
+        let total = try connection.integer("SELECT sum(stored) FROM ingest") ?? 0
+        let accepted = try connection.integer("SELECT value FROM setting WHERE name = 'accepted'") ?? 0
+        let live = try connection.integer("SELECT count(*) FROM sample") ?? 0
+        let dead = try connection.integer("SELECT count(*) FROM deleted WHERE NOT forgotten") ?? 0
+        let forgotten = try connection.integer("SELECT value FROM setting WHERE name = 'forgotten'") ?? 0
+        let counted = total + accepted - forgotten
+        if counted != live + dead {
+            problems.append("the ledger counts \(counted) samples, the store holds \(live + dead)")
+        }
+        return problems
+    }
+
+    private func checkLinks() throws(StoreError) -> [String] {
+        var problems: [String] = []
+        for (what, sql) in [
+            ("samples without a series", "SELECT count(*) FROM sample WHERE series NOT IN (SELECT id FROM series)"),
+            ("samples without a context", "SELECT count(*) FROM sample WHERE context NOT IN (SELECT id FROM context)"),
+            (
+                "samples both live and deleted",
+                "SELECT count(*) FROM sample JOIN deleted USING(series, start, hash) WHERE NOT forgotten"
+            ),
+            (
+                "samples whose metadata is missing",
+                "SELECT count(*) FROM sample WHERE metadata IS NOT NULL AND metadata NOT IN (SELECT id FROM metadata)"
+            ),
+            (
+                "witnesses of nothing",
+                """
+                SELECT count(*) FROM witness WHERE withdrawn IS NULL AND NOT stands_in
+                    AND NOT EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
+                    AND NOT EXISTS(SELECT 1 FROM deleted WHERE series = of_series AND start = of_start AND hash = of_hash)
+                    AND NOT EXISTS(SELECT 1 FROM witness AS other WHERE other.of_series = witness.of_series
+                        AND other.of_start = witness.of_start AND other.of_hash = witness.of_hash AND other.stands_in)
+                """
+            ),
+            (
+                "samples that are witnesses as well",
+                """
+                SELECT count(*) FROM witness JOIN sample USING(series, start, hash) WHERE NOT stands_in AND withdrawn IS NULL
+                """
+            ),
+            (
+                "samples behind the last change",
+                "SELECT count(*) FROM sample WHERE seq > (SELECT value FROM setting WHERE name = 'seq')"
+            ),
+        ] {
+            let count = try connection.integer(sql) ?? 0
+            if count > 0 { problems.append("\(count) \(what)") }
+        }
+        return problems
+    }
+
+    private func checkIdentities(
+        of series: SeriesDescription, in table: String, _ checked: inout Int, _ progress: (Int) -> Void
+    ) throws(StoreError) -> [String] {
+        let key = SeriesKey(subject: series.subject, type: series.type, source: series.source, device: series.device)
+        let decoder = SampleDecoder(connection: connection)
+        // What was forgotten lost its record id.
+        let remembered = table == "deleted" ? " AND NOT forgotten" : ""
+        let statement = try Statement(
+            connection,
+            "SELECT \(table == "witness" ? SampleDecoder.heldColumns : SampleDecoder.columns) FROM \(table) WHERE series = ?\(remembered) ORDER BY start, hash"
+        )
+        try statement.bind([.integer(series.id)])
+        var wrong = 0
+        var unequal = 0
+        while try statement.step() {
+            let stored =
+                try table == "witness"
+                ? decoder.decodeHeld(statement, series: series.id) : decoder.decode(statement, series: series.id)
+            let sample = stored.sample
+            if try !isIdentity(of: sample, key: key, series: series.id) { wrong += 1 }
+            if let conversion = try? series.type.conversion(from: sample.unit), conversion.convert(sample.numeral) != sample.value
+            {
+                unequal += 1
+            }
+            checked += 1
+            if checked % 10_000 == 0 { progress(checked) }
+        }
+        let name = "\(series.type.id) (series \(series.id), \(table))"
+        return (wrong > 0 ? ["\(name): \(wrong) samples whose UUID is not that of their fields"] : [])
+            + (unequal > 0 ? ["\(name): \(unequal) samples whose value is not that of their numeral"] : [])
+    }
+
+    /// Whether the fields give the UUID. The ordinal is not stored: it is 0 but for equal readings of one frame and the second pass of an
+    /// hour. Nor is the nominal end: it lies as far behind the nominal start as the end behind the start, but where clocks changed between.
+    private func isIdentity(of sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
+        let duration = sample.end.microseconds - sample.start.microseconds
+        func isIdentity(_ shift: Int64, _ ordinal: UInt32) -> Bool {
+            SampleIdentity(
+                series: key, start: sample.nominalStart, end: sample.nominalStart + duration + shift, numeral: sample.numeral,
+                unit: sample.unit, ordinal: ordinal) == sample.identity
+        }
+        if isIdentity(0, 0) { return true }
+        if let isRepaired = try isRepaired(sample, key: key, series: series) { return isRepaired }
+        if try isRecord(sample, key: key, series: series) { return true }
+        let ordinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
+        if ordinals.contains(where: { isIdentity(0, $0) }) { return true }
+        guard duration != 0, sample.zone != nil else { return false }
+        // Clocks change by half an hour, one or two, and in Samoa once by a day.
+        for seconds in [3600, 1800, 7200, 86_400] as [Int64] {
+            for shift in [seconds * 1_000_000, seconds * -1_000_000]
+            where ordinals.prefix(32).contains(where: { isIdentity(shift, $0) }) { return true }
+        }
+        return false
+    }
+
+    private func isRecord(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
+        let hash = HashBytes(high: sample.identity.high, low: sample.identity.low).bytes
+        let statement = try connection.statement("SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(series), .integer(sample.start.microseconds), .blob(hash)])
+        while try statement.step() {
+            let record = RecordIdentifier(id: statement.text(0), version: statement.integer(1))
+            if SampleIdentity(series: key, start: sample.nominalStart, record: record) == sample.identity { return true }
+        }
+        return false
+    }
+
+    /// Whether a repaired sample's UUID is that of its old one and the repair; `nil` where it is no repaired sample.
+    private func isRepaired(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
+        let place = SamplePlace(
+            series: series, start: sample.start.microseconds,
+            hash: HashBytes(high: sample.identity.high, low: sample.identity.low).bytes)
+        guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
+        let repair = try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration))
+        let skew = try connection.integer(
+            """
+            SELECT skew FROM deleted JOIN context ON context.id = deleted.context WHERE series = ?1 AND start = ?2 AND hash = ?3
+            UNION ALL SELECT skew FROM sample JOIN context ON context.id = sample.context WHERE series = ?1 AND start = ?2 AND hash = ?3
+            """, .integer(origin.place.series), .integer(origin.place.start), .blob(origin.place.hash))
+        guard let repair, let skew else { return false }
+        let hash = origin.place.hash.withUnsafeBytes(HashBytes.read)
+        let old = SampleIdentity(nominalStart: origin.place.start &+ skew, high: hash.high, low: hash.low)
+        return SampleIdentity(series: key, start: sample.start.microseconds, repaired: old, by: repair) == sample.identity
+    }
+}
