@@ -211,11 +211,16 @@ class Scenario:
         """What is held."""
         return [json.loads(line) for line in self.hub('quarantine', 'list', '--format', 'ndjson', store=store)[1].splitlines()]
 
-    def check_account(self, held=0, store='/tmp/store.db'):
-        """Each live account adds up, the samples are those of the accounts, and the store is sound; `held` readings were held at first."""
+    def accounts(self, store='/tmp/store.db'):
+        """The ledger's accounts, each of which adds up: a fact to check."""
         accounts = [json.loads(line) for line in self.hub('ingest', 'list', '--format', 'ndjson', store=store)[1].splitlines()]
         sums = [account['read'] == sum(account[end] for end in ('stored', 'duplicate', 'quarantined', 'refused')) for account in accounts]
         self.check('the accounts add up', accounts and all(sums), accounts)
+        return accounts
+
+    def check_account(self, held=0, store='/tmp/store.db'):
+        """Each account adds up, the samples are those of the accounts, and the store is sound; `held` readings were held at first."""
+        accounts = self.accounts(store)
         self.check('nothing was refused', not any(account['refused'] for account in accounts))
         self.check('nothing more was held', sum(account['quarantined'] for account in accounts) == held and not self.quarantined())
         self.check('the store is sound', self.hub('store', 'check', store=store)[1].strip() == 'ok')

@@ -14,6 +14,7 @@ packages=(
     # What Vitalgate links against, and what its scenarios look into the store with.
     libstdc++6 libsqlite3-0 libsodium23 libexpat1 libarchive13 libssl3 libsystemd0 libbluetooth3 tzdata sqlite3
     sudo passwd # to act as a person who is not root
+    e2fsprogs # to make the file system of a card
 )
 # The 64-bit-time transition renamed two.
 case $suite in
@@ -23,6 +24,7 @@ esac
 
 boot_modules=(virtio_pci virtio_blk virtio_console 9p 9pnet_virtio ext4 crc32c_generic overlay)
 bluetooth_modules=(hci_vhci bluetooth rfcomm bnep hidp uhid uinput)
+disk_modules=(loop) # a file as a disk, to wear it out
 # Whole folders: the kernel loads crypto by alias when it is asked for. Pairing needs ecdh and cmac(aes), and for making
 # keys the drbg and jitterentropy generators; without them BlueZ powers on and cannot pair.
 module_folders=(kernel/crypto kernel/lib/crypto)
@@ -117,7 +119,7 @@ move_kernel() {
     local from=$work/kernel/lib/modules/$version to=$root/usr/lib/modules/$version
     mkdir -p "$to"
     cp "$from"/modules.{order,builtin,builtin.modinfo} "$to/"
-    for module in "${boot_modules[@]}" "${bluetooth_modules[@]}"; do
+    for module in "${boot_modules[@]}" "${bluetooth_modules[@]}" "${disk_modules[@]}"; do
         for file in $(module_files "$module"); do
             install -D -m 644 "$file" "$to/${file#"$from/"}"
         done
