@@ -312,7 +312,11 @@ import Testing
             #expect(try test.store.series(matching: SampleQuery()).count == 1)
             #expect(try test.lines() == Set(batch.map { TestStore.line($0.sample) }))
             var others: [GatedSample] = []
-            for index in 0..<1500 { others.append(try SampleMaker(source: "s\(index)")("72", at: 0)) }
+            for index in 0..<1500 {
+                // Thirty of a person: all of one person's are compared with one another.
+                let subject = "00000000-0000-4000-8000-0000000000\(10 + index / 30)"
+                others.append(try SampleMaker(source: "s\(index)", subject: subject)("72", at: 0))
+            }
             let ingest = try test.store.beginIngest(TestStore.description())
             #expect(try ingest.keep(others).allSatisfy { $0 == .stored })
             #expect(try ingest.keep(others).allSatisfy { $0 == .duplicate })

@@ -14,20 +14,17 @@ public final class LiveIngest {
     let store: SampleStore
     let loop: EventLoop
     private let machine: Machine
-    private(set) var zone: TimeZoneRules
+    private let ledger: DailyLedger
     /// Not committed yet.
     private var pending = Normaliser.Output()
     private var skipped: [SkipKind: Int] = [:]
-    /// Readings that came in, and those that the ledger has of it, counted apart so that one lost on the way cannot stay unseen.
+    /// Readings that came in; the ledger's are counted apart, so that one lost on the way cannot stay unseen.
     private var entered = 0
-    private var accounted = 0
     /// Devices with something to remember, by address.
     private var changed: [String: AdoptedDevice] = [:]
     /// To be called after the next commit.
     private var waiting: [() -> Void] = []
     private var timer: EventLoop.Timer?
-    private var day: LedgerDay?
-    private var notes: [String] = []
     private let units = UnitWatch()
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
@@ -57,13 +54,12 @@ public final class LiveIngest {
     public static let quiet = Duration.seconds(3)
     /// Samples that wait for a store that fails: about a day of a strap.
     private static let maximumPending = 100_000
-    private static let maximumNotes = 100
 
     public init(store: SampleStore, machine: Machine, zone: TimeZoneRules, loop: EventLoop) {
         self.store = store
         self.machine = machine
-        self.zone = zone
         self.loop = loop
+        ledger = DailyLedger(store: store, machine: machine, zone: zone)
     }
 
     /// How many samples wait for a commit.
@@ -174,8 +170,7 @@ public final class LiveIngest {
     /// Says it, and has the ledger remember it.
     private func note(_ notice: SourceNotice) {
         onNotice(notice)
-        guard notes.count + (day?.notes.count ?? 0) < Self.maximumNotes else { return }
-        notes.append(notice.description)
+        ledger.note(notice.description)
         arm()
     }
 
@@ -215,17 +210,18 @@ public final class LiveIngest {
     }
 
     /// Reads local times, and tells one day from the next, by another zone.
-    public func take(zone: TimeZoneRules) { self.zone = zone }
+    public func take(zone: TimeZoneRules) { ledger.zone = zone }
+    var zone: TimeZoneRules { ledger.zone }
 
     /// Commits what is left and closes the ledger's account. Every source has been stopped before.
     public func stop() throws {
         timer?.cancel()
         timer = nil
         try write()
-        try closeDay()
-        guard entered == accounted else {
+        try ledger.close()
+        guard entered == ledger.accounted else {
             throw StoreError(
-                .defect, "the ledger does not add up: \(entered) readings came in, \(accounted) are accounted for")
+                .defect, "the ledger does not add up: \(entered) readings came in, \(ledger.accounted) are accounted for")
         }
     }
 
@@ -296,12 +292,12 @@ public final class LiveIngest {
     }
 
     private func writeSamples() throws {
-        if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty, notes.isEmpty {
+        if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty, !ledger.hasNotes {
             for device in changed.values { try store.remember(device) }
             changed.removeAll()
             return
         }
-        let ingest = try openDay().ingest
+        let ingest = try ledger.today()
         for refusal in pending.refusals { ingest.refuse(refusal) }
         pending.refusals.removeAll(keepingCapacity: true)
         for (kind, count) in skipped { ingest.skip(kind, count: count) }
@@ -312,47 +308,8 @@ public final class LiveIngest {
         units.count(pending.samples)
         pending.samples.removeAll(keepingCapacity: true)
         changed.removeAll()
-        guard !notes.isEmpty else { return }
-        day?.notes += notes
-        notes.removeAll()
-        try ingest.note(day?.notes ?? [])
+        try ledger.writeNotes()
     }
-
-    /// The ingest of today: the one at hand, the one that an earlier run of the hub began, or a new one.
-    private func openDay() throws -> LedgerDay {
-        let now = machine.now()
-        let days = CalendarIntervals(.day, zone: zone)
-        let today = days.index(of: now)
-        if let day, day.number == today { return day }
-        try closeDay()
-        let owner = ProcessIdentity.current()
-        let description = IngestDescription(
-            kind: "live", zone: zone.identifier, received: now.microseconds, owner: owner)
-        let range = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
-        let resumed = try store.resumeIngest(kind: "live", begunWithin: range, owner: owner)
-        let made = LedgerDay(
-            number: today, ingest: try resumed?.ingest ?? store.beginIngest(description), before: resumed?.account.read ?? 0,
-            notes: resumed?.account.notes ?? [])
-        day = made
-        return made
-    }
-
-    private func closeDay() throws {
-        guard let day else { return }
-        let account = try day.ingest.finish(at: machine.now().microseconds)
-        accounted += account.read - day.before + day.ingest.repeated
-        self.day = nil
-    }
-}
-
-/// The ledger's entry of one day.
-private struct LedgerDay {
-    /// Of the calendar, in the hub's zone.
-    var number: Int
-    var ingest: Ingest
-    /// Readings that an earlier run of the hub left in its account.
-    var before: Int
-    var notes: [String]
 }
 
 extension GatedSample {

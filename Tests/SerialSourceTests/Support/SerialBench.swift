@@ -66,9 +66,11 @@ final class SerialBench: SerialSourceDelegate {
 
     /// Turns the loop until it is so; what happens is waited for, and only a test that would hang is ended.
     func turn(_ place: SourceLocation = #_sourceLocation, until isDone: () -> Bool, meanwhile: () -> Void = {}) {
-        for _ in 0..<60_000 where !isDone() {
+        var turns = 0
+        while !isDone(), turns < 60_000 {
             meanwhile()
             loop.turn(maximumWait: .milliseconds(5))
+            turns += 1
         }
         #expect(isDone(), "waited in vain", sourceLocation: place)
     }

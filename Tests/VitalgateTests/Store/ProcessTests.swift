@@ -60,8 +60,8 @@ import Testing
 
     /// An import runs while another comes and readers ask: none waits for ever, none sees half a commit, nothing is lost.
     @Test func twoImportsAndReadersAtOnce() throws {
-        let one = try folder.write("one.csv", Self.rows(60_000))
-        let two = try folder.write("two.csv", Self.rows(60_000, type: "bodyMass", unit: "kg"))
+        let one = try folder.write("one.csv", Self.rows(20_000))
+        let two = try folder.write("two.csv", Self.rows(20_000, type: "bodyMass", unit: "kg"))
         let first = try folder.start("import", one, "--format", "ndjson")
         let second = try folder.start("import", two, "--format", "ndjson")
         // What both are about to make, a reader may not find yet.
@@ -77,19 +77,19 @@ import Testing
         for run in runs {
             #expect(run.status == 0, "\(run.errors)")
             let account = try Account(run.last)
-            #expect(account.stored == 60_000)
+            #expect(account.stored == 20_000)
             #expect(account.addsUp)
         }
-        #expect(try count() == 120_000)
+        #expect(try count() == 40_000)
         #expect(try accounts().map(\.state) == ["done", "done"])
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
         // Each change has its number once.
-        #expect(try samples(through: "sed 's/.*\"seq\"://' | sort -u | wc -l") == "120000\n")
+        #expect(try samples(through: "sed 's/.*\"seq\"://' | sort -u | wc -l") == "40000\n")
     }
 
     /// The same file at the same time: every reading once.
     @Test func theSameFileAtTheSameTime() throws {
-        let file = try folder.write("one.csv", Self.rows(30_000))
+        let file = try folder.write("one.csv", Self.rows(15_000))
         let processes = try (0..<3).map { _ in try folder.start("import", file, "--format", "ndjson") }
         let accounts = try processes.map { process in
             let run = try process.wait()
@@ -97,15 +97,15 @@ import Testing
             return try Account(run.last)
         }
         #expect(accounts.allSatisfy { $0.addsUp })
-        #expect(accounts.map(\.stored).reduce(0, +) == 30_000)
-        #expect(try count() == 30_000)
+        #expect(accounts.map(\.stored).reduce(0, +) == 15_000)
+        #expect(try count() == 15_000)
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
     /// A copy taken while somebody writes is a whole store.
     @Test func aCopyDuringAnImport() throws {
         try folder.vitalgate("import", try folder.write("small.csv", Self.rows(10)))
-        let writer = try folder.start("import", try folder.write("one.csv", Self.rows(60_000, from: 1000)))
+        let writer = try folder.start("import", try folder.write("one.csv", Self.rows(20_000, from: 1000)))
         for number in 0..<3 {
             let copy = folder.path("copy\(number).db")
             #expect(try folder.vitalgate("store", "backup", copy).status == 0)
@@ -144,7 +144,7 @@ import Testing
 
     /// Ten kills at any moment, then a run to the end: the same content as without them (promise 5).
     @Test func tenKills() throws {
-        let rows = Self.rows(100_000)
+        let rows = Self.rows(30_000)
         let file = try folder.write("long.csv", rows)
         let whole = folder.path("whole.db")
         let options = Self.subject + ["--format", "ndjson"]
