@@ -134,8 +134,6 @@ final class HubProcess {
     }
 
     private func turn() throws {
-        // What the loop calls knows this process only as long as somebody has it.
-        defer { withExtendedLifetime(self) {} }
         HubSignals.watch(loop.alarm)
         hub.take(settings)
         let clock = HubClock(hub: hub, questions: .machine(loop))

@@ -34,6 +34,9 @@ enum RunCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let process = try HubProcess(context)
-        return context.invocation.flag("--once") ? try process.runOnce() : try process.run()
+        // What its loop calls knows it weakly.
+        return try withExtendedLifetime(process) {
+            context.invocation.flag("--once") ? try process.runOnce() : try process.run()
+        }
     }
 }

@@ -37,7 +37,8 @@ enum StatusCommand: Command {
                 try report.write(status)
                 return .success
             }
-            return try StatusView(context: context, report: report, client: client).run(from: status)
+            let view = StatusView(context: context, report: report, client: client)
+            return try withExtendedLifetime(view) { try view.run(from: status) }
         } catch let failure as StatusClient.Failure {
             return try explain(failure, path, report, context)
         }

@@ -21,11 +21,9 @@ final class StatusView {
         isPage = context.streams.outputTerminal.canRedraw && context.format == .table
     }
 
-    /// Shows what comes until a signal ends it, or the hub does.
+    /// Shows what comes until a signal ends it, or the hub does. Somebody has to keep the view meanwhile.
     func run(from status: HubStatus) throws -> ExitCode {
         guard isPage else { return try runInLines(from: status) }
-        // What the loop calls knows this view only as long as somebody has it.
-        defer { withExtendedLifetime(self) {} }
         HubSignals.watchView(loop.alarm)
         loop.onBell = { [weak self] in self?.answerSignals() }
         loop.watch(client.descriptor) { [weak self] _ in self?.receive() }
