@@ -33,11 +33,11 @@ struct PersonHistory {
             let members = Self.members(of: index, in: batch)
             if try isAnothers(sample) {
                 // Stored as the person's before there was a history: it stays that.
-                if try store.knows(sample.identity) { continue }
+                if try store.knows(sample) { continue }
                 for member in members { Self.unassign(&batch[member].sample) }
             } else {
                 if try store.hasUnassigned(like: sample.origin), let other = Self.unassigned(sample),
-                    try store.knows(other.identity)
+                    try store.knows(other)
                 {
                     for member in members { Self.unassign(&batch[member].sample) }
                     continue

@@ -38,23 +38,25 @@ extension SampleStore {
         return nil
     }
 
-    /// The nominal time finds the place and the hash confirms it; a table leads from nominal times that are not the start.
     func places(of uuid: SampleIdentity, in table: String) throws(StoreError) -> [SamplePlace] {
+        var places: [SamplePlace] = []
+        for series in try series(matching: SampleQuery()) { places += try self.places(of: uuid, in: table, ofSeries: series.id) }
+        return places
+    }
+
+    /// The nominal time finds the place and the hash confirms it; a table leads from nominal times that are not the start.
+    func places(of uuid: SampleIdentity, in table: String, ofSeries series: Int64) throws(StoreError) -> [SamplePlace] {
         let hash = HashBytes(high: uuid.high, low: uuid.low).bytes
         let low = Int64(uuid.milliseconds) * 1000
+        let statement = try connection.statement(
+            """
+            SELECT start FROM \(table) WHERE series = ?1 AND start BETWEEN ?2 AND ?3 AND hash = ?4
+            UNION SELECT start FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3 AND hash = ?4
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(series), .integer(low), .integer(low + 999), .blob(hash)])
         var places: [SamplePlace] = []
-        for series in try series(matching: SampleQuery()) {
-            let statement = try connection.statement(
-                """
-                SELECT start FROM \(table) WHERE series = ?1 AND start BETWEEN ?2 AND ?3 AND hash = ?4
-                UNION SELECT start FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3 AND hash = ?4
-                """)
-            defer { statement.reset() }
-            try statement.bind([.integer(series.id), .integer(low), .integer(low + 999), .blob(hash)])
-            while try statement.step() {
-                places.append(SamplePlace(series: series.id, start: statement.integer(0), hash: hash))
-            }
-        }
+        while try statement.step() { places.append(SamplePlace(series: series, start: statement.integer(0), hash: hash)) }
         return places
     }
 

@@ -37,9 +37,9 @@ struct SharedScale {
             // The second half of a measurement has the time of the first.
             chosen = last.subject
         }
-        if try store.knows(first.sample.identity) { return nil }
+        if try store.knows(first.sample) { return nil }
         for use in uses where use.subject != chosen {
-            if let other = PersonHistory.reading(first.sample, of: use.subject), try store.knows(other.identity) {
+            if let other = PersonHistory.reading(first.sample, of: use.subject), try store.knows(other) {
                 return use.subject
             }
         }

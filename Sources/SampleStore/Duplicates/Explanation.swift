@@ -98,7 +98,8 @@ extension SampleStore {
         return found
     }
 
-    private func sample(at place: SamplePlace, in table: String) throws(StoreError) -> StoredSample? {
+    /// What stands there in one of the tables `sample`, `witness` and `deleted`; nothing of what was forgotten.
+    func sample(at place: SamplePlace, in table: String) throws(StoreError) -> StoredSample? {
         let columns =
             table == "witness"
             ? SampleDecoder.heldColumns : SampleDecoder.columns
