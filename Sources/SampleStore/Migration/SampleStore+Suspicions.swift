@@ -16,11 +16,15 @@ extension SampleStore {
 
     /// Looks through all samples for stretches in a wrong unit. Nothing is changed.
     public func suspicions(types: Set<QuantityType>? = nil) throws -> [Suspicion] {
+        try suspicions(types: types, window: Self.window)
+    }
+
+    func suspicions(types: Set<QuantityType>? = nil, window: Int) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var found: [Suspicion] = []
         for group in try groups(try series(matching: SampleQuery(types: types ?? MisunitDetector.types))) {
-            found += try suspicions(in: group, query: SampleQuery())
+            found += try suspicions(in: group, query: SampleQuery(), window: window)
         }
         return found
     }
@@ -81,7 +85,9 @@ extension SampleStore {
     }
 
     /// - Parameter query: where it asks for the newest first, it asks for no more than are looked at together.
-    private func suspicions(in group: [SeriesDescription], query: SampleQuery) throws -> [Suspicion] {
+    private func suspicions(
+        in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.window
+    ) throws -> [Suspicion] {
         guard let first = group.first,
             let detector = MisunitDetector(first.type, isShared: first.subject == Origin.unassigned)
         else { return [] }
@@ -89,6 +95,8 @@ extension SampleStore {
         defer { cursor.close() }
         var found: [Suspicion] = []
         var readings: [(series: Int64, reading: MisunitReading)] = []
+        /// The last reading of each series before the window: a stretch may go on behind it.
+        var cuts: [Int64: Instant] = [:]
         func look() {
             if query.descending { readings.reverse() }
             for series in group where readings.contains(where: { $0.series == series.id }) {
@@ -97,7 +105,17 @@ extension SampleStore {
                     reading.isWitness = entry.series != series.id
                     return reading
                 }
-                found += detector.stretches(of: own, series: series.id).map { Suspicion(stretch: $0, series: series) }
+                let judged = own.filter { !$0.isWitness }
+                for stretch in detector.stretches(of: own, series: series.id) {
+                    if let cut = cuts[series.id], stretch.from == judged.first?.start,
+                        let before = found.lastIndex(where: { $0.series.id == series.id && $0.stretch.to == cut }),
+                        found[before].stretch.takes(stretch)
+                    {
+                        continue
+                    }
+                    found.append(Suspicion(stretch: stretch, series: series))
+                }
+                cuts[series.id] = judged.last?.start
             }
             readings.removeAll(keepingCapacity: true)
         }
@@ -110,10 +128,21 @@ extension SampleStore {
                         start: sample.start, duration: Double(sample.end.microseconds - sample.start.microseconds) / 86_400e6,
                         numeral: sample.numeral, unit: sample.unit)
                 ))
-            if readings.count >= Self.window { look() }
+            if readings.count >= window { look() }
         }
         look()
         return found
+    }
+}
+
+extension MisunitStretch {
+    /// Takes a stretch in that follows at once; false where it is of other units. The values are those of the first.
+    fileprivate mutating func takes(_ next: MisunitStretch) -> Bool {
+        guard next.taken.code == taken.code, next.fits.code == fits.code else { return false }
+        to = next.to
+        count += next.count
+        evidence += next.evidence
+        return true
     }
 }
 
