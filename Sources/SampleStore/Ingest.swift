@@ -183,7 +183,7 @@ public final class Ingest: SampleSink {
             for (record, (version, row)) in newest {
                 let claimed = try records.claim(
                     RecordIdentifier(id: record, version: version), series: group.series, start: row.start,
-                    hash: HashBytes(high: row.high, low: row.low).bytes, identity: batch[Int(row.index)].sample.identity)
+                    hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
                 if !claimed { outcomes[Int(row.index)] = .duplicate }
             }
         }
@@ -201,7 +201,7 @@ public final class Ingest: SampleSink {
             let known = try connection.statement("SELECT id, state FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
             defer { known.reset() }
             try known.bind([
-                .integer(group.series), .blob(HashBytes(high: row.high, low: row.low).bytes),
+                .integer(group.series), .blob(row.place.hash),
                 .text(batch[Int(row.index)].sample.identity.description),
             ])
             guard try known.step() else { continue }
@@ -229,7 +229,7 @@ public final class Ingest: SampleSink {
                     VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                     .text(gated.sample.identity.description), .integer(id), .text(rule.name), .text(gated.place.description),
-                    .integer(row.series), .integer(row.start), .blob(HashBytes(high: row.high, low: row.low).bytes),
+                    .integer(row.series), .integer(row.start), .blob(row.place.hash),
                     .real(row.value),
                     numeral.isEmpty ? .null : .text(String(decoding: numeral, as: UTF8.self)), .integer(row.context),
                     row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),

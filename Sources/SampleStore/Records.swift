@@ -44,7 +44,7 @@ struct Records {
         try versions.bind([.integer(root.series), .integer(root.start), .blob(root.hash)])
         var others: [SamplePlace] = []
         while try versions.step() {
-            others.append(SamplePlace(series: root.series, start: versions.integer(0), hash: Array(versions.blob(1))))
+            others.append(SamplePlace(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
         }
         for other in others where try replacements.live(from: other) != nil { return true }
         return false

@@ -1,12 +1,5 @@
 import HealthModel
 
-/// Where a sample stands.
-struct SamplePlace: Hashable {
-    var series: Int64
-    var start: Int64
-    var hash: [UInt8]
-}
-
 /// What a UUID is in the store.
 public enum Lookup: Sendable {
     case live(StoredSample)
@@ -46,7 +39,7 @@ extension SampleStore {
 
     /// The nominal time finds the place and the hash confirms it; a table leads from nominal times that are not the start.
     func places(of uuid: SampleIdentity, in table: String, ofSeries series: Int64) throws(StoreError) -> [SamplePlace] {
-        let hash = HashBytes(high: uuid.high, low: uuid.low).bytes
+        let hash = uuid.storedHash
         let low = Int64(uuid.milliseconds) * 1000
         let statement = try connection.statement(
             """
@@ -75,10 +68,7 @@ extension SampleStore {
                 try series(matching: query).map { (SeriesName($0), $0.id) }, uniquingKeysWith: { first, _ in first })
             while let stored = try cursor.next() {
                 guard try filter(stored), let series = ids[SeriesName(stored.sample.origin)] else { continue }
-                places.append(
-                    SamplePlace(
-                        series: series, start: stored.sample.start.microseconds,
-                        hash: HashBytes(high: stored.uuid.high, low: stored.uuid.low).bytes))
+                places.append(SamplePlace(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
             }
             cursor.close()
             var count = 0
@@ -224,7 +214,7 @@ extension SampleStore {
         try statement.bind([.integer(ingest)])
         var places: [SamplePlace] = []
         while try statement.step() {
-            places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2))))
+            places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
         }
         return places
     }

@@ -12,7 +12,7 @@ extension SampleStore {
             for place in try places(of: uuid, in: table, ofSeries: series)
             where try self.sample(at: place, in: table) != nil { return true }
         }
-        let hash = HashBytes(high: uuid.high, low: uuid.low).bytes
+        let hash = uuid.storedHash
         return try connection.integer("SELECT 1 FROM quarantine WHERE series = ? AND hash = ?", .integer(series), .blob(hash))
             != nil
     }

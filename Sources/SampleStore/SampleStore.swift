@@ -43,6 +43,7 @@ public final class SampleStore {
     public let isDemo: Bool
     let connection: Connection
     let batch = BatchTable()
+    let replacements = ReplacementTable()
     lazy var interner = Interner(connection: connection)
 
     /// Opens a store.
@@ -56,7 +57,10 @@ public final class SampleStore {
             try Self.prepare(connection, access: access, creation: creation)
             subject = try connection.text("SELECT value FROM setting WHERE name = 'subject'") ?? "me"
             isDemo = try connection.integer("SELECT value FROM setting WHERE name = 'demo'") == 1
-            if access == .write { try batch.register(with: connection) }
+            if access == .write {
+                try batch.register(with: connection)
+                try replacements.register(with: connection)
+            }
         } catch {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error

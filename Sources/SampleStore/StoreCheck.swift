@@ -179,7 +179,7 @@ extension SampleStore {
     }
 
     private func isRecord(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
-        let hash = HashBytes(high: sample.identity.high, low: sample.identity.low).bytes
+        let hash = sample.identity.storedHash
         let statement = try connection.statement("SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ?")
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(sample.start.microseconds), .blob(hash)])
@@ -192,9 +192,7 @@ extension SampleStore {
 
     /// Whether a repaired sample's UUID is that of its old one and the repair; `nil` where it is no repaired sample.
     private func isRepaired(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
-        let place = SamplePlace(
-            series: series, start: sample.start.microseconds,
-            hash: HashBytes(high: sample.identity.high, low: sample.identity.low).bytes)
+        let place = SamplePlace(series: series, start: sample.start.microseconds, of: sample.identity)
         guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
         let repair = try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration))
         let skew = try connection.integer(
@@ -203,8 +201,8 @@ extension SampleStore {
             UNION ALL SELECT skew FROM sample JOIN context ON context.id = sample.context WHERE series = ?1 AND start = ?2 AND hash = ?3
             """, .integer(origin.place.series), .integer(origin.place.start), .blob(origin.place.hash))
         guard let repair, let skew else { return false }
-        let hash = origin.place.hash.withUnsafeBytes(HashBytes.read)
-        let old = SampleIdentity(nominalStart: origin.place.start &+ skew, high: hash.high, low: hash.low)
-        return SampleIdentity(series: key, start: sample.start.microseconds, repaired: old, by: repair) == sample.identity
+        return SampleIdentity(
+            series: key, start: sample.start.microseconds, repaired: origin.place.identity(skew: skew), by: repair)
+            == sample.identity
     }
 }

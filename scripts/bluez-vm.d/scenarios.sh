@@ -19,14 +19,15 @@ find_vitalgate() {
     [ -z "$newest" ] || readlink -f "$newest"
 }
 
+# Of a folder the largest file first, which likely takes longest, so that the short ones fill up the end.
 scenario_files() {
     local name
     cd "$scenarios"
-    [ $# -gt 0 ] || set -- peripherals faults vitalgate
+    [ $# -gt 0 ] || set -- vitalgate faults peripherals
     for name in "$@"; do
         name=${name#Tests/BluetoothVM/}
         if [ -d "$name" ]; then
-            find "$name" -name '*.py' | LC_ALL=C sort
+            find "$name" -name '*.py' -printf '%s\t%p\n' | LC_ALL=C sort -rn | cut -f 2
         elif [ -f "${name%.py}.py" ]; then
             echo "${name%.py}.py"
         else

@@ -65,6 +65,9 @@ enum Catalogue {
         "1{strokes}": "count",
     ]
 
+    /// The units themselves: few, and many types have each.
+    private static let units: [String: Unit] = dimensionNames.keys.reduce(into: [:]) { $0[$1] = try? Unit(ucum: $1) }
+
     private static let styles: [String: AggregationStyle] = [
         "sum": .cumulative, "mean": .discreteArithmetic, "weighted": .discreteTemporallyWeighted,
         "level": .discreteEquivalentContinuousLevel,
@@ -75,11 +78,14 @@ enum Catalogue {
 
     static let identifierPrefix = "HKQuantityTypeIdentifier"
 
+    /// Octet by octet: every command reads these tables first, and finding characters takes ten times as long.
     private static func rows(_ table: String, columns: Int) -> [[String?]] {
-        table.split(separator: "\n").dropFirst().map { line in
-            line.split(separator: "|").map { cell in
-                let words = cell.split(separator: " ")
-                return words == ["-"] ? nil : words.joined(separator: " ")
+        table.utf8.split(separator: UInt8(ascii: "\n")).dropFirst().map { line in
+            line.split(separator: UInt8(ascii: "|")).map { cell in
+                let start = cell.drop { $0 == UInt8(ascii: " ") }
+                let end = start.lastIndex { $0 != UInt8(ascii: " ") }.map(start.index(after:)) ?? start.startIndex
+                let text = String(Substring(start[..<end]))
+                return text == "-" ? nil : text
             }
         }.filter { $0.count == columns }
     }
@@ -112,10 +118,10 @@ enum Catalogue {
         row: [String?], healthKitIdentifier: String?, healthKitUnit: String?, since: String?, codes: [String: Codes]
     ) -> Entry? {
         guard let id = row[0], let code = row[1], let style = row[2].flatMap({ styles[$0] }), let name = row[5],
-            let unit = try? Unit(ucum: code)
+            let unit = units[code], let dimensionName = dimensionNames[code]
         else { return nil }
         return Entry(
-            id: id, healthKitIdentifier: healthKitIdentifier, displayName: name, dimensionName: dimensionNames[code] ?? "",
+            id: id, healthKitIdentifier: healthKitIdentifier, displayName: name, dimensionName: dimensionName,
             healthKitUnit: healthKitUnit, unit: unit, aggregation: style, since: since, possible: row[3].flatMap(range),
             plausible: row[4].flatMap(range), codes: codes[id] ?? Codes())
     }

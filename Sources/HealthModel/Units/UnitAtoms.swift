@@ -14,8 +14,8 @@ struct UnitAtoms: Sendable {
                 dimension: Dimension([base: 1]), isSpecial: isSpecial)
         }
         atoms["[pi]"] = UnitAtom(symbol: "[pi]", isMetric: false, factor: .circle, dimension: .dimensionless)
-        for row in Self.table.split(separator: "\n") {
-            let cells = row.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+        for row in Self.table.utf8.split(separator: UInt8(ascii: "\n")) {
+            let cells = row.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
             guard cells.count == 4 else { continue }
             define(cells[0], isMetric: cells[1] == "metric", value: cells[2], of: cells[3])
         }

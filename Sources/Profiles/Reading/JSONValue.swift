@@ -12,24 +12,21 @@ enum JSONValue: Decodable, Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
+    /// Texts first: a profile is mostly texts, and each guess that is wrong costs an error.
     init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: Key.self) {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else if let container = try? decoder.container(keyedBy: Key.self) {
             var object: [String: JSONValue] = [:]
             for key in container.allKeys { object[key.stringValue] = try container.decode(JSONValue.self, forKey: key) }
             self = .object(object)
-            return
-        }
-        if var container = try? decoder.unkeyedContainer() {
+        } else if var container = try? decoder.unkeyedContainer() {
             var array: [JSONValue] = []
             while !container.isAtEnd { array.append(try container.decode(JSONValue.self)) }
             self = .array(array)
-            return
-        }
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
+        } else if container.decodeNil() {
             self = .null
-        } else if let text = try? container.decode(String.self) {
-            self = .string(text)
         } else if let flag = try? container.decode(Bool.self) {
             self = .boolean(flag)
         } else {
@@ -55,6 +52,16 @@ enum JSONValue: Decodable, Hashable, Sendable {
             throw ProfileProblem("", "not JSON5: \(detail)")
         } catch {
             throw ProfileProblem("", "not JSON5: \(error)")
+        }
+    }
+
+    /// Whether this text stands in it anywhere, as a value.
+    func holds(_ text: String) -> Bool {
+        switch self {
+        case .string(let own): own == text
+        case .array(let array): array.contains { $0.holds(text) }
+        case .object(let object): object.values.contains { $0.holds(text) }
+        default: false
         }
     }
 

@@ -50,11 +50,11 @@ struct ProfileNode {
 
     /// The places below that a draft leaves open, in the order of their keys.
     var open: [String] {
+        guard value.holds(ProfileSuggestion.open) else { return [] }
         switch value {
-        case .string(let text): text == ProfileSuggestion.open ? [path] : []
-        case .array: elements().flatMap(\.open)
-        case .object: anyMembers().sorted { $0.key < $1.key }.flatMap(\.value.open)
-        default: []
+        case .array: return elements().flatMap(\.open)
+        case .object: return anyMembers().sorted { $0.key < $1.key }.flatMap(\.value.open)
+        default: return [path]
         }
     }
 

@@ -9,7 +9,7 @@ final class NearDuplicateSearch {
     struct Match {
         /// Of the rows that were searched.
         var row: Int
-        var of: RowPlace
+        var of: SamplePlace
         var rule: DuplicateRule
     }
 
@@ -59,7 +59,7 @@ final class NearDuplicateSearch {
             }
         }
         guard !scans.isEmpty else { return matches }
-        var taken: Set<RowPlace> = []
+        var taken: Set<SamplePlace> = []
         var found: [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)] = []
         for index in rows.indices {
             let row = rows[index]
@@ -158,7 +158,7 @@ final class NearDuplicateSearch {
         return count + Int(stored ?? 0) > Self.crowd
     }
 
-    private func hasWitness(_ place: RowPlace, of series: Int64) throws(StoreError) -> Bool {
+    private func hasWitness(_ place: SamplePlace, of series: Int64) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM witness WHERE of_series = ? AND of_start = ? AND of_hash = ? AND series = ? LIMIT 1",
             .integer(place.series), .integer(place.start), .blob(place.hash), .integer(series)) != nil

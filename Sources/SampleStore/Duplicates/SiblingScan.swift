@@ -2,22 +2,12 @@ import HealthModel
 
 /// A sample of another path that may be the same measurement.
 struct Candidate {
-    var place: RowPlace
+    var place: SamplePlace
     var duration: Int64
     var value: Double
     var context: Int64
     /// One step of the numeral as received, in its own unit.
     var step: Double
-}
-
-/// Where a row stands, without an allocation.
-struct RowPlace: Hashable {
-    var series: Int64
-    var start: Int64
-    var high: UInt16
-    var low: UInt64
-
-    var hash: [UInt8] { HashBytes(high: high, low: low).bytes }
 }
 
 /// Walks along a sibling's samples beside rows that are sorted by start, and holds those near the row that is looked at.
@@ -90,10 +80,9 @@ final class SiblingScan {
             statement.reset()
             return
         }
-        let hash = HashBytes.read(statement.blob(1))
         let value = statement.real(2)
         next = Candidate(
-            place: RowPlace(series: sibling.series, start: statement.integer(0), high: hash.high, low: hash.low),
+            place: SamplePlace(series: sibling.series, start: statement.integer(0), hash: statement.blob(1)),
             duration: statement.integer(5), value: value, context: statement.integer(4),
             step: statement.isNull(3) ? -1 : (try? Numeral(statement.text(3)))?.step ?? 0)
     }

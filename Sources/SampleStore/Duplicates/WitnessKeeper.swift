@@ -37,7 +37,7 @@ struct WitnessKeeper {
             try connection.run(
                 """
                 INSERT OR IGNORE INTO link(series, start, hash, of_series, of_start, of_hash, rule, ingest) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-                """, .integer(row.series), .integer(row.start), .blob(HashBytes(high: row.high, low: row.low).bytes),
+                """, .integer(row.series), .integer(row.start), .blob(row.place.hash),
                 .integer(link.of.series), .integer(link.of.start), .blob(link.of.hash), .text(link.rule.rawValue),
                 .integer(ingest))
         }

@@ -170,9 +170,9 @@ struct Witnesses {
             found.append(
                 Witness(
                     place: SamplePlace(
-                        series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2))),
+                        series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
                     first: SamplePlace(
-                        series: statement.integer(3), start: statement.integer(4), hash: Array(statement.blob(5))),
+                        series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5)),
                     ingest: statement.integer(6), standsIn: statement.integer(7) != 0))
         }
         return found
@@ -185,8 +185,7 @@ struct Witnesses {
                 "SELECT skew FROM \(table) JOIN context ON context.id = context WHERE series = ? AND start = ? AND hash = ?",
                 .integer(place.series), .integer(place.start), .blob(place.hash))
             guard let skew else { continue }
-            let hash = place.hash.withUnsafeBytes { HashBytes.read($0) }
-            return SampleIdentity(nominalStart: place.start &+ skew, high: hash.high, low: hash.low)
+            return place.identity(skew: skew)
         }
         return nil
     }

@@ -43,26 +43,27 @@ final class MigrationReader {
             try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
     }
 
-    /// Judges every sample, and gives those to replace to `body`, some thousand at a time; `body` may write.
-    func forEachChunk(_ body: ([RepairCandidate]) throws -> Void) throws {
+    /// Judges every sample, and gives what `row` makes of those to replace to `body`, some thousand at a time; `body` may write.
+    func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
         // What is written on the way has a higher number, and is not met again.
         let last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
         for series in try store.series(matching: query) {
-            var start = request.predicate.from?.microseconds ?? .min
-            var hash: [UInt8] = []
-            while true {
-                var seen = 0
-                let candidates = try read(series, after: &start, &hash, until: last, &seen)
-                if !candidates.isEmpty { try body(candidates) }
-                if seen < Self.chunk { break }
-            }
+            var place: SamplePlace?
+            repeat {
+                var rows: [Row] = []
+                place = try read(series, after: place, until: last) { rows.append(try row($0)) }
+                if !rows.isEmpty { try body(rows) }
+            } while place != nil
         }
     }
 
+    /// Gives those to replace among the next some thousand.
+    ///
+    /// - Returns: where they ended; `nil` where the series did.
     private func read(
-        _ series: SeriesDescription, after start: inout Int64, _ hash: inout [UInt8], until last: Int64, _ seen: inout Int
-    ) throws(StoreError) -> [RepairCandidate] {
+        _ series: SeriesDescription, after place: SamplePlace?, until last: Int64, _ body: (RepairCandidate) throws -> Void
+    ) throws -> SamplePlace? {
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns) FROM sample
@@ -70,29 +71,30 @@ final class MigrationReader {
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(series.id), .integer(start), .blob(hash), .integer(request.predicate.to?.microseconds ?? .max),
+            .integer(series.id), .integer(place?.start ?? request.predicate.from?.microseconds ?? .min), .blob(place?.hash ?? []),
+            .integer(request.predicate.to?.microseconds ?? .max),
             .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
         let decoder = SampleDecoder(connection: connection)
-        var candidates: [RepairCandidate] = []
+        var place = place
+        var seen = 0
         while try statement.step() {
             seen += 1
-            start = statement.integer(0)
-            hash = Array(statement.blob(1))
+            let here = SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
+            place = here
             let stored = try decoder.decode(statement, series: series.id)
             guard request.predicate.matches(stored.sample) else { continue }
             plan.matched += 1
             plan.before[series.type, default: Histogram()].add(stored.sample.value)
-            let place = SamplePlace(series: series.id, start: start, hash: hash)
-            switch try verdict(on: stored.sample, at: place) {
+            switch try verdict(on: stored.sample, at: here) {
             case .left(let reason):
                 plan.left[reason, default: 0] += 1
                 plan.after[series.type, default: Histogram()].add(stored.sample.value)
             case .repaired(let outcome):
                 var candidate = RepairCandidate(
-                    place: place, stored: stored, context: statement.integer(4), group: statement.optionalInteger(7),
+                    place: here, stored: stored, context: statement.integer(4), group: statement.optionalInteger(7),
                     metadata: statement.optionalInteger(8), after: repaired(stored.sample, outcome))
-                candidate.right = try readings.identity(of: stored.sample, outcome, at: place)
+                candidate.right = try readings.identity(of: stored.sample, outcome, at: here)
                 candidate.rightNominal = outcome.nominalStart
                 guard try settle(&candidate, at: outcome) else {
                     plan.left[.deletedAlready, default: 0] += 1
@@ -100,10 +102,10 @@ final class MigrationReader {
                     continue
                 }
                 note(candidate)
-                candidates.append(candidate)
+                try body(candidate)
             }
         }
-        return candidates
+        return seen < Self.chunk ? nil : place
     }
 
     private func verdict(on sample: QuantitySample, at place: SamplePlace) throws(StoreError) -> Repairer.Verdict {

@@ -19,7 +19,7 @@ struct Replacements {
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         guard try statement.step() else { return nil }
         return (
-            SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2))),
+            SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
             statement.integer(3)
         )
     }
@@ -74,7 +74,7 @@ struct Replacements {
 
     /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.
     static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SamplePlace] {
-        let hash = HashBytes(high: uuid.high, low: uuid.low).bytes
+        let hash = uuid.storedHash
         let low = Int64(uuid.milliseconds) * 1000
         let statement = try connection.statement(
             """

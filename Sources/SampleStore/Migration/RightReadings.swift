@@ -72,7 +72,7 @@ final class RightReadings {
     /// Whether the reading is in the store under its right identity.
     func find(_ identity: SampleIdentity, nominal: Int64, in series: Int64) throws(StoreError) -> Found {
         guard mayBeThere else { return .none }
-        let hash = HashBytes(high: identity.high, low: identity.low).bytes
+        let hash = identity.storedHash
         var start = nominal
         let skewed = try connection.integer(
             "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series), .integer(nominal),

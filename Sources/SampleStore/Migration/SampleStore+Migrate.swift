@@ -6,7 +6,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let reader = try MigrationReader(self, request)
-        try reader.forEachChunk { _ in }
+        try reader.forEachChunk(of: { _ in }, { _ in })
         return reader.plan
     }
 
@@ -31,14 +31,14 @@ extension SampleStore {
                     IngestDescription(
                         kind: Self.migrateKind, name: Repair.words(of: request.repair.text),
                         received: request.now.microseconds, owner: owner))
-                let writer = try ReplacementWriter(connection: connection, ingest: ingest.id, migration: migration)
+                let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
                 let rows = RepairRows(connection: connection)
-                try reader.forEachChunk { candidates in
-                    try writer.write(
-                        try candidates.map { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) })
-                    try writer.map()
-                    progress(reader.plan.repaired + reader.plan.merged)
-                }
+                try reader.forEachChunk(
+                    of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
+                    { chunk in
+                        try writer.write(chunk)
+                        progress(reader.plan.repaired + reader.plan.merged)
+                    })
                 let plan = reader.plan
                 guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
                 try writer.finish()
@@ -70,18 +70,14 @@ extension SampleStore {
     ) throws(StoreError) -> Replacement {
         let after = candidate.after
         let start = after.start.microseconds
-        let hash = HashBytes(high: after.identity.high, low: after.identity.low).bytes
         var series = candidate.series
         if series == nil { series = try rows.series(of: after.origin) }
         guard let series else { throw StoreError(.defect, "a repaired sample has no series") }
-        let place = SamplePlace(series: series, start: start, hash: hash)
+        let place = SamplePlace(series: series, start: start, of: after.identity)
         var replacement = Replacement(
             old: candidate.place, arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: place) : .made,
-            series: series,
-            start: start, hash: hash, uuid: after.identity, bringer: ingest)
-        if let right = candidate.right {
-            replacement.alias = (candidate.rightNominal, HashBytes(high: right.high, low: right.low).bytes)
-        }
+            new: place, uuid: after.identity, bringer: ingest)
+        replacement.alias = candidate.right.map { SamplePlace(series: series, start: candidate.rightNominal, of: $0) }
         guard replacement.arrival == .made else { return replacement }
         replacement.value = after.value
         if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }

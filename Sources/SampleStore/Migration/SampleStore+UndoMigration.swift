@@ -18,7 +18,7 @@ extension SampleStore {
             let ingest = try beginIngest(
                 IngestDescription(
                     kind: Self.undoMigrationKind, name: "migration \(id)", received: now.microseconds, owner: owner))
-            let writer = try ReplacementWriter(connection: connection, ingest: ingest.id, migration: id)
+            let writer = try ReplacementWriter(self, ingest: ingest.id)
             var last: (new: SamplePlace, old: SamplePlace)?
             while true {
                 let (chunk, seen) = try pairs(of: id, after: last)
@@ -60,7 +60,7 @@ extension SampleStore {
     ) throws(StoreError) -> ([Replacement], (new: SamplePlace, old: SamplePlace)?) {
         let statement = try connection.statement(
             """
-            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, r.merged, d.seq, d.start + c.skew
+            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, r.merged, d.seq, c.skew
             FROM repaired AS r CROSS JOIN deleted AS d
                 ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
                 CROSS JOIN context AS c ON c.id = d.context
@@ -79,17 +79,14 @@ extension SampleStore {
         var pairs: [Replacement] = []
         var seen: (new: SamplePlace, old: SamplePlace)?
         while try statement.step() {
-            let place = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: Array(statement.blob(2)))
-            let series = statement.integer(3)
-            let oldHash = Array(statement.blob(5))
-            seen = (place, SamplePlace(series: series, start: statement.integer(4), hash: oldHash))
-            let hash = HashBytes.read(statement.blob(5))
+            let new = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let old = SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            seen = (new, old)
             pairs.append(
                 Replacement(
-                    old: place, leaves: statement.integer(6) == 0, arrival: .restored, series: series,
-                    start: statement.integer(4),
-                    hash: oldHash, uuid: SampleIdentity(nominalStart: statement.integer(8), high: hash.high, low: hash.low),
-                    bringer: try decoder.change(of: statement.integer(7), series: series).ingest))
+                    old: new, leaves: statement.integer(6) == 0, arrival: .restored, new: old,
+                    uuid: old.identity(skew: statement.integer(8)),
+                    bringer: try decoder.change(of: statement.integer(7), series: old.series).ingest))
         }
         return (pairs, pairs.count < MigrationReader.chunk ? nil : seen)
     }

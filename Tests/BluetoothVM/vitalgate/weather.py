@@ -47,8 +47,12 @@ def full(vm):
     vm.radio('silent heart on')
     sent = rates(vm)
     vm.arrive('every heart rate', 'heartRate', sent, store=STORE)
+    # bluetoothd 5.66 dies where a program leaves while its AcquireNotify is being answered, and a hub asks again when a strap is silent.
+    vm.radio('silent heart off')
+    vm.check('it is heard again', until(lambda: len(rates(vm)) > len(sent) + 2))
     vm.check('stops', hub.stop(signal.SIGTERM) == 0)
-    vm.only('each once', 'heartRate', sent, store=STORE)
+    vm.radio('silent heart on')
+    vm.only('each once', 'heartRate', rates(vm), store=STORE)
     vm.check_account(store=STORE)
     shell(f'umount {DISK}')
 

@@ -49,6 +49,20 @@ extension TestStore {
         )
     }
 
+    @Test("what the conditions leave out may be more than is looked at together") func manyLeftOut() throws {
+        try TestStore.with { test in
+            let app = try SampleMaker(.bodyTemperature, source: "app")
+            try test.keep(try (0..<MigrationReader.chunk + 8).map { try app("36.6", at: Double($0) * 60) })
+            let wrong = try app("98.6", at: Double(MigrationReader.chunk + 8) * 60)
+            try test.keep([wrong])
+            let request = TestStore.request(Self.fahrenheit, .bodyTemperature) {
+                $0.condition = try? SamplePredicate("value > 50")
+            }
+            #expect(try test.store.plan(request).repaired == 1)
+            #expect(try test.migrate(request).plan.matched == 1)
+        }
+    }
+
     @Test("the thermometer that stored 98 for °F as 98 °C in some locales only") func theSeedCase() throws {
         try TestStore.with { test in
             let (wrong, right) = try Self.thermometer()

@@ -1,0 +1,70 @@
+import HealthModel
+
+/// Where a sample stands: series, start in microseconds since 1970, and the 74 bits of its UUID's hash. Kept without an allocation.
+struct SamplePlace: Hashable {
+    var series: Int64
+    var start: Int64
+    /// The upper 12 bits of the hash.
+    var high: UInt16
+    /// The lower 62 bits of the hash.
+    var low: UInt64
+
+    init(series: Int64, start: Int64, high: UInt16, low: UInt64) {
+        self.series = series
+        self.start = start
+        self.high = high
+        self.low = low
+    }
+
+    init(series: Int64, start: Int64, of identity: SampleIdentity) {
+        self.init(series: series, start: start, high: identity.high, low: identity.low)
+    }
+
+    /// With a hash as it is stored.
+    init(series: Int64, start: Int64, hash: UnsafeRawBufferPointer) {
+        self.init(series: series, start: start, high: 0, low: 0)
+        (high, low) = HashBytes.read(hash)
+    }
+
+    init(series: Int64, start: Int64, hash: [UInt8]) {
+        self = hash.withUnsafeBytes { SamplePlace(series: series, start: start, hash: $0) }
+    }
+
+    /// The UUID, by how far the nominal start is ahead of the start.
+    func identity(skew: Int64) -> SampleIdentity { SampleIdentity(nominalStart: start &+ skew, high: high, low: low) }
+
+    /// The hash as it is stored.
+    var hash: [UInt8] { HashBytes(high: high, low: low).bytes }
+}
+
+extension SampleIdentity {
+    /// The hash as it is stored.
+    var storedHash: [UInt8] { HashBytes(high: high, low: low).bytes }
+}
+
+/// A hash as it is stored: ten bytes, most significant first.
+struct HashBytes {
+    static let count = 10
+    private var high: UInt16
+    // Words of two bytes, so that no padding lies between.
+    private var middle: (UInt16, UInt16, UInt16, UInt16)
+
+    init(high: UInt16, low: UInt64) {
+        self.high = high.bigEndian
+        middle = (
+            UInt16(truncatingIfNeeded: low >> 48).bigEndian, UInt16(truncatingIfNeeded: low >> 32).bigEndian,
+            UInt16(truncatingIfNeeded: low >> 16).bigEndian, UInt16(truncatingIfNeeded: low).bigEndian
+        )
+    }
+
+    var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
+
+    /// Reads what ``bytes`` wrote; zeros where the blob is of another length.
+    static func read(_ blob: UnsafeRawBufferPointer) -> (high: UInt16, low: UInt64) {
+        guard blob.count == count else { return (0, 0) }
+        return (
+            UInt16(bigEndian: blob.loadUnaligned(as: UInt16.self)),
+            UInt64(bigEndian: blob.loadUnaligned(fromByteOffset: 2, as: UInt64.self))
+        )
+    }
+}
