@@ -6,7 +6,7 @@ import dbus
 import dbus.mainloop.glib
 import dbus.service
 from gi.repository import GLib
-from scenario import LIMIT
+from scenario import LIMIT, rest
 
 ADAPTER, DEVICE, CHARACTERISTIC = 'org.bluez.Adapter1', 'org.bluez.Device1', 'org.bluez.GattCharacteristic1'
 PROPERTIES, MANAGER, AGENT = 'org.freedesktop.DBus.Properties', 'org.freedesktop.DBus.ObjectManager', 'org.bluez.Agent1'
@@ -23,6 +23,7 @@ def until(condition, seconds=LIMIT):
     """What the condition returns as soon as that is true; None after the time."""
     limit = time.monotonic() + seconds
     while True:
+        asked = time.monotonic()
         try:
             if result := condition():
                 return result
@@ -32,7 +33,7 @@ def until(condition, seconds=LIMIT):
             return None
         while context.iteration(False):
             pass
-        time.sleep(0.01)
+        rest(asked)
 
 
 def wait(seconds):

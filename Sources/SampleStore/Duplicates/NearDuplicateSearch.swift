@@ -22,6 +22,8 @@ final class NearDuplicateSearch {
 
     private let connection: Connection
     private let siblings: Siblings
+    /// The samples that a row of the batch is the witness of.
+    private var taken: Set<SamplePlace> = []
 
     /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
     private static let crowd = 6
@@ -59,7 +61,7 @@ final class NearDuplicateSearch {
             }
         }
         guard !scans.isEmpty else { return matches }
-        var taken: Set<SamplePlace> = []
+        taken.removeAll(keepingCapacity: true)
         var found: [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)] = []
         for index in rows.indices {
             let row = rows[index]

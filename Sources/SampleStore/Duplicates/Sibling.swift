@@ -33,6 +33,8 @@ final class Siblings {
     private let connection: Connection
     private var kinships: [Pair: DeviceKinship] = [:]
     private var tellings: [Key: Telling] = [:]
+    /// Neighbouring samples mostly share their context.
+    private var last: (key: Key, telling: Telling)?
     /// Keeps the origins alive whose identity ``kinships`` are kept by.
     private var origins: [ObjectIdentifier: Origin] = [:]
 
@@ -41,6 +43,7 @@ final class Siblings {
     func forget() {
         kinships.removeAll()
         tellings.removeAll()
+        last = nil
         origins.removeAll()
     }
 
@@ -97,18 +100,25 @@ final class Siblings {
 
     func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
+        if let last, last.key == key { return last.telling }
+        let telling = try find(key)
+        last = (key, telling)
+        return telling
+    }
+
+    private func find(_ key: Key) throws(StoreError) -> Telling {
         if let known = tellings[key] { return known }
         let statement = try connection.statement("SELECT unit, molar_mass, time_origin, resolution FROM context WHERE id = ?")
         defer { statement.reset() }
-        try statement.bind([.integer(context)])
+        try statement.bind([.integer(key.context)])
         guard try statement.step(), var unit = try? Unit(ucum: statement.text(0)) else {
-            throw StoreError(.corrupt, "context \(context) is missing or its unit is unknown")
+            throw StoreError(.corrupt, "context \(key.context) is missing or its unit is unknown")
         }
         if !statement.isNull(1) { unit = unit.with(molarMass: statement.real(1)) }
         let telling = Telling(
             timeResolution: Int32(truncatingIfNeeded: statement.integer(3)),
             isArrival: statement.integer(2) == Int64(TimeOrigin.receipt.rawValue),
-            scale: Self.scale(of: unit, type), isCanonical: (try? type.conversion(from: unit))?.isIdentity ?? false)
+            scale: Self.scale(of: unit, key.type), isCanonical: (try? key.type.conversion(from: unit))?.isIdentity ?? false)
         if tellings.count > 10_000 { tellings.removeAll() }
         tellings[key] = telling
         return telling
