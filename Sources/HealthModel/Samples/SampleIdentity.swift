@@ -40,11 +40,15 @@ public struct SampleIdentity: Hashable, Comparable, Sendable {
 }
 
 extension SampleIdentity: CustomStringConvertible {
+    /// Characters of a UUID's text.
+    public static let textLength = 36
+
     /// The UUID in lower case, 36 characters.
     public var description: String {
-        String(unsafeUninitializedCapacity: 36) { write(into: $0) }
+        String(unsafeUninitializedCapacity: Self.textLength) { write(into: $0) }
     }
 
+    /// Writes the UUID in lower case, and gives the number of characters.
     @discardableResult public func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let upper = milliseconds << 16 | 0x8000 | UInt64(high)
         let lower = 0x8000_0000_0000_0000 | low

@@ -61,6 +61,11 @@ final class NearDuplicateSearch {
             }
         }
         guard !scans.isEmpty else { return matches }
+        // Asked once for the stretch: mostly there is none, and no sample needs to be asked for.
+        var mayBeWitnessed = false
+        for scan in scans where !mayBeWitnessed {
+            mayBeWitnessed = try hasWitness(scan.sibling.series, first.start &- radius, last.start &+ radius, of: series)
+        }
         taken.removeAll(keepingCapacity: true)
         var found: [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)] = []
         for index in rows.indices {
@@ -83,7 +88,8 @@ final class NearDuplicateSearch {
             var linked: Set<Int64> = []
             for (_, candidate, verdict) in found {
                 if verdict == .duplicate {
-                    guard !taken.contains(candidate.place), try !hasWitness(candidate.place, of: series) else { continue }
+                    if taken.contains(candidate.place) { continue }
+                    if mayBeWitnessed, try hasWitness(candidate.place, of: series) { continue }
                     taken.insert(candidate.place)
                     matches.witnesses.append(Match(row: index, of: candidate.place, rule: rule))
                     linked.removeAll()
@@ -158,6 +164,13 @@ final class NearDuplicateSearch {
             "SELECT count(*) FROM (SELECT 1 FROM sample WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
             .integer(rows[index].series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1)))
         return count + Int(stored ?? 0) > Self.crowd
+    }
+
+    /// Whether a sample of a sibling that starts between two times has a witness of a series.
+    private func hasWitness(_ sibling: Int64, _ low: Int64, _ high: Int64, of series: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM witness WHERE of_series = ? AND of_start BETWEEN ? AND ? AND series = ? LIMIT 1",
+            .integer(sibling), .integer(low), .integer(high), .integer(series)) != nil
     }
 
     private func hasWitness(_ place: SamplePlace, of series: Int64) throws(StoreError) -> Bool {

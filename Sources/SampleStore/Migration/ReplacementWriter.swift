@@ -31,44 +31,39 @@ final class ReplacementWriter {
     }
 
     /// Writes a chunk: each old sample's deletion is followed at once by the new one's addition.
-    func write(_ chunk: [Replacement]) throws(StoreError) {
-        table.rows = chunk
-        defer { table.rows.removeAll(keepingCapacity: true) }
-        table.rows.sortIfNeeded {
+    func write(_ chunk: [Replacement]) throws {
+        var rows = chunk
+        rows.sortIfNeeded {
             ($0.old.series, $0.new.series, $0.bringer, $0.old.start) < ($1.old.series, $1.new.series, $1.bringer, $1.old.start)
         }
-        try log()
-        try bury()
-        try bring()
-        if let migration { try map(migration) }
-        made += chunk.count { $0.arrival == .made }
-        restored += chunk.count { $0.arrival == .restored }
-        deleted += chunk.count { $0.leaves }
-    }
-
-    /// Numbers the changes, and puts them into the log.
-    private func log() throws(StoreError) {
-        var run = 0..<0
-        for index in table.rows.indices {
-            if run.isEmpty || run.count >= Self.entry || !isOfOneRun(run.lowerBound, index) {
-                try log(run)
-                run = index..<index
-            }
+        for index in rows.indices {
             // Both numbers are spent, so that deletions are odd and additions even within a run.
             seq += 2
-            table.rows[index].seqs = (seq - 1, seq)
-            run = run.lowerBound..<index + 1
+            rows[index].seqs = (seq - 1, seq)
         }
-        try log(run)
+        try log(rows)
+        try table.with(rows) {
+            try bury()
+            try bring()
+            if let migration { try map(migration) }
+        }
+        try lengthen(rows)
+        made += rows.count { $0.arrival == .made }
+        restored += rows.count { $0.arrival == .restored }
+        deleted += rows.count { $0.leaves }
     }
 
-    private func isOfOneRun(_ one: Int, _ other: Int) -> Bool {
-        table.rows[one].old.series == table.rows[other].old.series && table.rows[one].new.series == table.rows[other].new.series
-            && table.rows[one].bringer == table.rows[other].bringer
+    /// Puts the changes into the log.
+    private func log(_ rows: [Replacement]) throws(StoreError) {
+        var first = 0
+        for index in rows.indices where index - first >= Self.entry || !rows[first].isOfOneRun(with: rows[index]) {
+            try log(rows[first..<index])
+            first = index
+        }
+        try log(rows[first...])
     }
 
-    private func log(_ range: Range<Int>) throws(StoreError) {
-        let run = table.rows[range]
+    private func log(_ run: ArraySlice<Replacement>) throws(StoreError) {
         guard let first = run.first, let last = run.last else { return }
         let gone = run.lazy.filter(\.leaves).map(\.old.start)
         if let low = gone.min(), let high = gone.max() {
@@ -121,13 +116,12 @@ final class ReplacementWriter {
             """
             DELETE FROM deleted WHERE (series, start, hash) IN (SELECT series, start, hash FROM replacement WHERE arrival = 1)
             """)
-        try lengthen()
     }
 
     /// Statistics look as far back as the longest sample, and the search for near-duplicates as wide as the coarsest.
-    private func lengthen() throws(StoreError) {
+    private func lengthen(_ rows: [Replacement]) throws(StoreError) {
         var longest: [SeriesPair: Int64] = [:]
-        for row in table.rows {
+        for row in rows {
             let pair = SeriesPair(old: row.old.series, new: row.new.series)
             longest[pair] = max(longest[pair] ?? 0, row.duration)
         }
@@ -157,5 +151,12 @@ final class ReplacementWriter {
             INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration)
             SELECT series, nominal, alias, ? FROM replacement WHERE alias IS NOT NULL
             """, .integer(migration))
+    }
+}
+
+extension Replacement {
+    /// Whether one entry of the change log can tell of both.
+    fileprivate func isOfOneRun(with other: Replacement) -> Bool {
+        old.series == other.old.series && new.series == other.new.series && bringer == other.bringer
     }
 }

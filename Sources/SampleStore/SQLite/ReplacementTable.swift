@@ -39,8 +39,8 @@ struct Replacement {
 
 /// Replacements that SQL sees as the table `replacement`.
 final class ReplacementTable: VirtualTable {
-    /// What the table holds.
-    var rows: [Replacement] = []
+    /// What the table holds; set by ``with(_:_:)`` while statements run.
+    private var rows = UnsafeBufferPointer<Replacement>(start: nil, count: 0)
 
     init() {
         super.init(
@@ -52,6 +52,15 @@ final class ReplacementTable: VirtualTable {
     }
 
     override var count: Int { rows.count }
+
+    /// Lets `body` run statements over these rows, and nothing afterwards.
+    func with(_ rows: [Replacement], _ body: () throws -> Void) rethrows {
+        try rows.withUnsafeBufferPointer { rows in
+            self.rows = rows
+            defer { self.rows = UnsafeBufferPointer(start: nil, count: 0) }
+            try body()
+        }
+    }
 
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
         guard position < rows.count else { return }
@@ -72,7 +81,7 @@ final class ReplacementTable: VirtualTable {
         case 12: give(rows[position].old.start)
         case 13: Self.give(hash: rows[position].old.high, rows[position].old.low, to: context)
         case 14: give(rows[position].seqs.old)
-        case 15: Self.give(rows[position].uuid.description, to: context)
+        case 15: Self.give(rows[position].uuid, to: context)
         case 16: give(rows[position].leaves ? 1 : 0)
         case 17: give(rows[position].arrival.rawValue)
         case 18: give(rows[position].alias?.start)

@@ -1,4 +1,5 @@
 import CSQLite
+import HealthModel
 
 /// Rows in memory that SQL sees as a table, so that one statement takes them all.
 ///
@@ -109,6 +110,16 @@ class VirtualTable {
     static func give(hash high: UInt16, _ low: UInt64, to context: OpaquePointer?) {
         withUnsafeBytes(of: HashBytes(high: high, low: low)) {
             sqlite3_result_blob(context, $0.baseAddress, Int32(HashBytes.count), vitalgate_sqlite_transient)
+        }
+    }
+
+    /// Hands over a UUID as text.
+    static func give(_ identity: SampleIdentity, to context: OpaquePointer?) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) {
+            let length = identity.write(into: $0)
+            sqlite3_result_text(
+                context, UnsafeRawPointer($0.baseAddress)?.assumingMemoryBound(to: CChar.self), Int32(length),
+                vitalgate_sqlite_transient)
         }
     }
 
