@@ -60,7 +60,7 @@ public struct ImportService {
     ) throws -> Outcome {
         let ingest = try store.beginIngest(
             IngestDescription(
-                kind: "import", name: Self.name(of: reading.path), profile: reading.profile, received: received.microseconds,
+                kind: .import, name: Self.name(of: reading.path), profile: reading.profile, received: received.microseconds,
                 notes: reading.notes, owner: ProcessIdentity.current(), comparesPaths: comparesPaths))
         var failure: SourceError?
         var interrupted = false

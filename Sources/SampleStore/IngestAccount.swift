@@ -2,8 +2,8 @@
 public struct IngestAccount: Hashable, Sendable {
     /// The ingest's number.
     public var id: Int64
-    /// `import`, `delete`, `restore`, `undo` …
-    public var kind: String
+    /// What it did.
+    public var kind: IngestKind
     /// What was read: the file's name.
     public var name: String?
     /// The profile that read the file.
@@ -54,8 +54,8 @@ public struct RefusalEntry: Hashable, Sendable {
 
 /// What a new ingest is told of itself.
 public struct IngestDescription: Sendable {
-    /// What it does: `import`, `undo` …
-    public var kind: String
+    /// What it does.
+    public var kind: IngestKind
     /// The file's name, or what else it works on.
     public var name: String?
     /// The profile that read the file.
@@ -73,7 +73,7 @@ public struct IngestDescription: Sendable {
 
     /// Describes an ingest before it begins.
     public init(
-        kind: String, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
+        kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
         owner: String? = nil, comparesPaths: Bool = true
     ) {
         self.comparesPaths = comparesPaths

@@ -12,14 +12,14 @@ extension SampleStore {
     /// Takes up the last ingest of a kind that was begun in a stretch of time and has ended, whichever way, so that a hub that is started
     /// anew does not begin another one; none where there is none, or a person undid it.
     public func resumeIngest(
-        kind: String, begunWithin range: Range<Int64>, owner: String?
+        kind: IngestKind, begunWithin range: Range<Int64>, owner: String?
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         let clause = """
             WHERE kind = ? AND received >= ? AND received < ? AND state <> 'running'
                 AND NOT EXISTS(SELECT 1 FROM ingest AS other WHERE other.undoes = ingest.id)
             ORDER BY id DESC LIMIT 1
             """
-        let found = try accounts(clause, [.text(kind), .integer(range.lowerBound), .integer(range.upperBound)])
+        let found = try accounts(clause, [.text(kind.rawValue), .integer(range.lowerBound), .integer(range.upperBound)])
         guard let account = found.first else { return nil }
         let kept = try connection.integer("SELECT count(*) FROM refused WHERE ingest = ?", .integer(account.id)) ?? 0
         return (try Ingest(store: self, resuming: account, owner: owner, refusalsKept: Int(kept)), account)
@@ -36,8 +36,12 @@ extension SampleStore {
         try statement.bind(bindings)
         var accounts: [IngestAccount] = []
         while try statement.step() {
+            let id = statement.integer(0)
+            guard let kind = IngestKind(rawValue: statement.text(1)) else {
+                throw StoreError(.corrupt, "ingest \(id) is of no kind that is known")
+            }
             var account = IngestAccount(
-                id: statement.integer(0), kind: statement.text(1), name: statement.optionalText(2),
+                id: id, kind: kind, name: statement.optionalText(2),
                 profile: statement.optionalText(3), zone: statement.optionalText(4), received: statement.integer(5),
                 finished: statement.optionalInteger(6), state: statement.text(7))
             account.stored = Int(statement.integer(8))

@@ -114,8 +114,9 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             SELECT series, start, hash FROM quarantine JOIN deleted USING(series, start, hash)
-            WHERE quarantine.id = ? AND NOT forgotten AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = 'undo'
-                AND (SELECT kind FROM ingest WHERE ingest.id = \(Deletion.bringer)) = 'accept'
+            WHERE quarantine.id = ? AND NOT forgotten
+                AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(IngestKind.undo.literal)
+                AND (SELECT kind FROM ingest WHERE ingest.id = \(Deletion.bringer)) = \(IngestKind.accept.literal)
             """)
         defer { statement.reset() }
         try statement.bind([.integer(id)])

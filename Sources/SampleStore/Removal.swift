@@ -170,7 +170,7 @@ extension SampleStore {
     private func undoRepair(
         _ account: IngestAccount, forget: Bool, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int)? {
-        if account.kind == Self.undoMigrationKind {
+        if account.kind == .undoMigration {
             throw StoreError(.invalid, "ingest \(account.id) took a repair back: 'vitalgate migrate apply' makes it again")
         }
         guard let migration = try migration(ingest: account.id) else { return nil }

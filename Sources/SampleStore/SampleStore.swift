@@ -9,7 +9,7 @@ import Pipeline
 /// store at once: a writer waits for the other's commit.
 ///
 ///     let store = try SampleStore(path: "vitalgate.db", access: .write)
-///     let ingest = try store.beginIngest(IngestDescription(kind: "import", name: "weight.csv", received: now))
+///     let ingest = try store.beginIngest(IngestDescription(kind: .import, name: "weight.csv", received: now))
 ///     let outcomes = try ingest.keep(batch)
 ///     let account = try ingest.finish(at: now)
 public final class SampleStore {
@@ -213,6 +213,15 @@ public final class SampleStore {
     /// Puts the write-ahead log into the database and empties it; what `import` does when it is done.
     public func checkpoint() throws(StoreError) {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Runs `body`, in which a change waits for so long at most while another process is in the middle of one; else it is 15 seconds.
+    ///
+    /// - Throws: what `body` throws; ``StoreError`` of the kind `busy` is what a change throws that has waited.
+    public func waiting<Result>(atMost patience: Duration, _ body: () throws -> Result) rethrows -> Result {
+        connection.wait(atMost: patience)
+        defer { connection.wait(atMost: Connection.patience) }
+        return try body()
     }
 
     /// Makes sure that what is written goes where the next one who opens the store finds it: SQLite writes on, without a word, into a file

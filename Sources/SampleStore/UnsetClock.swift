@@ -90,7 +90,7 @@ extension SampleStore {
                 .integer(Int64(TimeOrigin.receipt.rawValue)))
             if !held.isEmpty {
                 let description = IngestDescription(
-                    kind: "release", name: "clock of the hub", received: now.microseconds, owner: owner)
+                    kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
                 _ = try change(description) { ingest, _ in
                     for id in held { try release(id, ahead: -step, isReceipt: true, ingest) }
                     return held.count

@@ -41,8 +41,8 @@ import Testing
         #expect(try bench.samples().count == 2)
         #expect(try bench.store.check() == [])
         // And taken back, they are held as before.
-        let release = try #require(try bench.store.accounts().first { $0.kind == "release" })
-        try bench.store.undo(release.id, forget: false, description: IngestDescription(kind: "undo", received: 0))
+        let release = try #require(try bench.store.accounts().first { $0.kind == .release })
+        try bench.store.undo(release.id, forget: false, description: IngestDescription(kind: .undo, received: 0))
         #expect(try bench.samples().isEmpty)
         #expect(try bench.store.quarantined().count == 2)
         #expect(try bench.store.check() == [])

@@ -81,7 +81,7 @@ import Testing
         let store = try SampleStore(
             path: folder.file("store.db"), access: .write, creation: .init(subject: Self.subject, time: received.microseconds))
         let ingest = try store.beginIngest(
-            IngestDescription(kind: "import", name: "temperature.csv", profile: match.profile.id, received: received.microseconds)
+            IngestDescription(kind: .import, name: "temperature.csv", profile: match.profile.id, received: received.microseconds)
         )
         #expect(try ingest.keep(output.samples) == [.stored])
         // The same reading again is known by its identity: promise 2.

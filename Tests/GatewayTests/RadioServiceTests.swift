@@ -24,7 +24,7 @@ import Testing
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
         let account = try #require(try bench.store.account(of: 1))
-        #expect((account.kind, account.state, account.stored) == ("live", "done", 5))
+        #expect((account.kind, account.state, account.stored) == (.live, "done", 5))
     }
 
     @Test func onlyAdoptedDevices() throws {

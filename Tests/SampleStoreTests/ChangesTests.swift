@@ -70,12 +70,12 @@ import Testing
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0 where !live.isEmpty:
                     let chosen = live.sorted().shuffled(using: &random).prefix(Int.random(in: 1...8, using: &random))
-                    try test.store.delete(Array(chosen), description: TestStore.description("delete"))
+                    try test.store.delete(Array(chosen), description: TestStore.description(.delete))
                     deleted.formUnion(chosen)
                     live.subtract(chosen)
                 case 1 where !deleted.isEmpty:
                     let chosen = deleted.sorted().shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
-                    try test.store.restore(Array(chosen), description: TestStore.description("restore"))
+                    try test.store.restore(Array(chosen), description: TestStore.description(.restore))
                     deleted.subtract(chosen)
                     live.formUnion(chosen)
                 default:

@@ -108,7 +108,7 @@ import Testing
             let maker = try SampleMaker()
             let ingest = try test.store.beginIngest(
                 IngestDescription(
-                    kind: "import", name: "a.csv", profile: "generic", zone: "Europe/Berlin", received: 5, notes: ["one", "two"]))
+                    kind: .import, name: "a.csv", profile: "generic", zone: "Europe/Berlin", received: 5, notes: ["one", "two"]))
             ingest.refuse(Refusal("no number", at: Place(.line, 2)))
             ingest.skip(SkipKind("workout"), count: 3)
             _ = try ingest.keep([try maker("72", at: 0), try maker("72", at: 0), try maker("999", at: 1, rule: .impossible)])

@@ -60,11 +60,11 @@ import Testing
             try test.keep(samples)
             let lines = try test.lines()
             for round in 1...2 {
-                try test.store.delete(samples.map(\.sample.identity), description: TestStore.description("delete"))
+                try test.store.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
                 #expect(try test.samples().isEmpty)
                 let later = Instant(seconds: 1_900_000_000 + Int64(round))
                 try test.store.restore(
-                    samples.map(\.sample.identity), description: TestStore.description("restore", received: later))
+                    samples.map(\.sample.identity), description: TestStore.description(.restore, received: later))
                 #expect(try test.lines() == lines)
             }
             #expect(try test.keep(samples).account.duplicate == 4)
@@ -97,7 +97,7 @@ import Testing
             #expect(again?.kind == .invalid)
             #expect(try test.store.lookup(unknown.sample.identity) == nil)
             // What failed left nothing in the ledger.
-            #expect(try test.store.accounts().map(\.kind) == ["import", "delete", "restore"])
+            #expect(try test.store.accounts().map(\.kind) == [.import, .delete, .restore])
         }
     }
 
@@ -106,19 +106,19 @@ import Testing
             let makers = [try SampleMaker(), try SampleMaker(source: "b"), try SampleMaker(.bodyMass)]
             try test.keep(try (0..<90).map { try makers[$0 % 3]("\($0)", at: Double($0)) })
             let (_, count) = try test.store.delete(
-                matching: SampleQuery(types: [.heartRate]), description: TestStore.description("delete")
+                matching: SampleQuery(types: [.heartRate]), description: TestStore.description(.delete)
             ) { $0.sample.value < 30 }
             #expect(count == 20)
             #expect(try test.samples().count == 70)
             struct Stop: Error {}
             #expect(throws: Stop.self) {
-                try test.store.delete(matching: SampleQuery(), description: TestStore.description("delete")) { stored in
+                try test.store.delete(matching: SampleQuery(), description: TestStore.description(.delete)) { stored in
                     if stored.sample.value > 60 { throw Stop() }
                     return true
                 }
             }
             #expect(try test.samples().count == 70)
-            #expect(try test.store.delete(matching: SampleQuery(), description: TestStore.description("delete")).count == 70)
+            #expect(try test.store.delete(matching: SampleQuery(), description: TestStore.description(.delete)).count == 70)
         }
     }
 
@@ -131,17 +131,17 @@ import Testing
             let batch = try (1..<20).map { try maker("72", at: Double($0)) }
             try test.keep([first])
             let ingest = try test.keep([first] + batch).account.id
-            let (undo, count) = try test.store.undo(ingest, forget: false, description: TestStore.description("undo"))
+            let (undo, count) = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(count == 19)
             #expect(try test.identities() == [first.sample.identity])
             #expect(try test.store.account(of: ingest)?.state == "undone")
             #expect(try test.keep(batch).account.duplicate == 19)
             // To undo the undoing gives all back.
             let lines = Set(batch.map { TestStore.line($0.sample) }).union([TestStore.line(first.sample)])
-            #expect(try test.store.undo(undo, forget: false, description: TestStore.description("undo")).count == 19)
+            #expect(try test.store.undo(undo, forget: false, description: TestStore.description(.undo)).count == 19)
             #expect(try test.lines() == lines)
             #expect(throws: StoreError.self) {
-                try test.store.undo(99, forget: false, description: TestStore.description("undo"))
+                try test.store.undo(99, forget: false, description: TestStore.description(.undo))
             }
         }
     }
@@ -152,16 +152,16 @@ import Testing
                 let maker = try SampleMaker().local(skew)
                 let batch = try (0..<20).map { try maker("72", at: Double($0)) }
                 let ingest = try test.keep(batch).account.id
-                let undo = try test.store.undo(ingest, forget: true, description: TestStore.description("undo")).ingest
+                let undo = try test.store.undo(ingest, forget: true, description: TestStore.description(.undo)).ingest
                 #expect(try test.samples().isEmpty)
                 // Read anew under the right zone.
                 let right = try (0..<20).map { try maker.local(1)("72", at: Double($0)) }
                 #expect(try test.keep(right).account.stored == 20)
                 #expect(try test.lines() == Set(right.map { TestStore.line($0.sample) }))
                 // What was forgotten is nothing to give back.
-                #expect(try test.store.undo(undo, forget: false, description: TestStore.description("undo")).count == 0)
+                #expect(try test.store.undo(undo, forget: false, description: TestStore.description(.undo)).count == 0)
                 // And deleted once more.
-                try test.store.delete(right.map(\.sample.identity), description: TestStore.description("delete"))
+                try test.store.delete(right.map(\.sample.identity), description: TestStore.description(.delete))
                 #expect(try test.keep(right).account.duplicate == 20)
                 #expect(try test.store.check() == [])
             }
@@ -176,7 +176,7 @@ import Testing
                 for _ in 0..<3 {
                     let ingest = try test.keep([sample]).account.id
                     #expect(try test.samples().count == 1)
-                    try test.store.undo(ingest, forget: true, description: TestStore.description("undo"))
+                    try test.store.undo(ingest, forget: true, description: TestStore.description(.undo))
                     let forgotten = thrown(StoreError.self) { _ = try test.restore(sample) }
                     #expect(forgotten?.kind == .invalid)
                     #expect(try test.store.lookup(sample.sample.identity) == nil)
@@ -199,12 +199,12 @@ import Testing
             let ingest = try test.keep([one, other]).account.id
             let deletion = try test.delete(one)
             // Undoing the import leaves what a person deleted since deleted.
-            try test.store.undo(ingest, forget: false, description: TestStore.description("undo"))
+            try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().isEmpty)
-            #expect(try test.store.undo(deletion, forget: false, description: TestStore.description("undo")).count == 1)
+            #expect(try test.store.undo(deletion, forget: false, description: TestStore.description(.undo)).count == 1)
             #expect(try test.lines() == [TestStore.line(one.sample)])
             let restored = try test.restore(other)
-            #expect(try test.store.undo(restored, forget: false, description: TestStore.description("undo")).count == 1)
+            #expect(try test.store.undo(restored, forget: false, description: TestStore.description(.undo)).count == 1)
             #expect(try test.samples().count == 1)
         }
     }
@@ -270,7 +270,7 @@ import Testing
                 let versions = try (1...3).map { try Self.record("\(70 + $0)", $0) }
                 try test.keep([versions[0]])
                 let ingest = try test.keep([versions[1]]).account.id
-                try test.store.undo(ingest, forget: forget, description: TestStore.description("undo"))
+                try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo))
                 #expect(try test.identities() == [versions[0].sample.identity])
                 #expect(try test.keep([versions[0]]).outcomes == [[.duplicate]])
                 #expect(try test.keep([versions[1]]).outcomes == [[forget ? .stored : .duplicate]])

@@ -93,7 +93,7 @@ import Testing
             let cursor = try reader.samples(matching: SampleQuery())
             #expect(try cursor.next() != nil)
             try test.keep(try (100..<200).map { try maker("72", at: Double($0)) })
-            try test.store.delete(matching: SampleQuery(to: Self.instant(50)), description: TestStore.description("delete"))
+            try test.store.delete(matching: SampleQuery(to: Self.instant(50)), description: TestStore.description(.delete))
             var count = 1
             while try cursor.next() != nil { count += 1 }
             #expect(count == 100)
@@ -101,7 +101,7 @@ import Testing
             #expect(try reader.summary().samples == 150)
             #expect(throws: StoreError.self) { try reader.beginIngest(TestStore.description()) }
             #expect(throws: StoreError.self) {
-                try reader.delete(matching: SampleQuery(), description: TestStore.description("delete"))
+                try reader.delete(matching: SampleQuery(), description: TestStore.description(.delete))
             }
         }
     }

@@ -184,7 +184,7 @@ import Testing
         let error = thrown(StoreError.self) {
             let reader = try SampleStore(path: folder.file("store.db"), access: .read)
             #expect(try reader.summary().samples == 3)
-            _ = try reader.delete([samples[0].sample.identity], description: TestStore.description("delete"))
+            _ = try reader.delete([samples[0].sample.identity], description: TestStore.description(.delete))
         }
         #expect(error?.kind == .readOnly)
         guard geteuid() != 0 else { return }

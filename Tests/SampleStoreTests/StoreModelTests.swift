@@ -87,7 +87,7 @@ import Testing
         for _ in 0..<14 {
             // Every change at a time of its own: what was received when must not follow the last one.
             time += 1_000_000
-            func description(_ kind: String) -> IngestDescription { IngestDescription(kind: kind, received: time) }
+            func description(_ kind: IngestKind) -> IngestDescription { IngestDescription(kind: kind, received: time) }
             func some(_ identities: some Collection<SampleIdentity>) -> [SampleIdentity] {
                 Array(identities.sorted().shuffled(using: &random).prefix(Int.random(in: 1...5, using: &random)))
             }
@@ -95,13 +95,13 @@ import Testing
             case 0, 1:
                 let chosen = some(model.live.keys)
                 guard !chosen.isEmpty else { continue }
-                let ingest = try test.store.delete(chosen, description: description("delete")).ingest
+                let ingest = try test.store.delete(chosen, description: description(.delete)).ingest
                 model.delete(chosen, ingest: ingest)
                 ingests.append(ingest)
             case 2, 3:
                 let chosen = some(model.deleted.keys)
                 guard !chosen.isEmpty else { continue }
-                let ingest = try test.store.restore(chosen, description: description("restore")).ingest
+                let ingest = try test.store.restore(chosen, description: description(.restore)).ingest
                 model.restore(chosen, ingest: ingest)
                 ingests.append(ingest)
             case 4, 5:
@@ -109,7 +109,7 @@ import Testing
                 let forget = Bool.random(using: &random)
                 if !forget, try test.store.account(of: undone)?.state == "undone" { continue }
                 // What is held is not the model's; a forgotten import's would be judged anew.
-                let (ingest, count) = try test.store.undo(undone, forget: forget, description: description("undo"))
+                let (ingest, count) = try test.store.undo(undone, forget: forget, description: description(.undo))
                 if forget {
                     let held = try (test.store.quarantined() + test.store.quarantined(state: "rejected")).map(\.stored.uuid)
                     model.held = Set(held)
@@ -119,7 +119,7 @@ import Testing
             case 6:
                 try test.reopen()
             default:
-                let ingest = try test.store.beginIngest(description("import"))
+                let ingest = try test.store.beginIngest(description(.import))
                 for _ in 0..<Int.random(in: 1...3, using: &random) {
                     var batch: [GatedSample] = []
                     for _ in 0..<Int.random(in: 0...12, using: &random) { batch.append(try sample()) }

@@ -20,7 +20,6 @@ final class DailyLedger {
     private var day: Day?
     private var notes: [String] = []
 
-    private static let kind = "live"
     /// Of a day.
     private static let maximumNotes = 100
 
@@ -39,11 +38,11 @@ final class DailyLedger {
         try close()
         let owner = ProcessIdentity.current()
         let range = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
-        let resumed = try store.resumeIngest(kind: Self.kind, begunWithin: range, owner: owner)
+        let resumed = try store.resumeIngest(kind: .live, begunWithin: range, owner: owner)
         let ingest =
             try resumed?.ingest
             ?? store.beginIngest(
-                IngestDescription(kind: Self.kind, zone: zone.identifier, received: now.microseconds, owner: owner))
+                IngestDescription(kind: .live, zone: zone.identifier, received: now.microseconds, owner: owner))
         day = Day(number: today, ingest: ingest, before: resumed?.account.read ?? 0, notes: resumed?.account.notes ?? [])
         return ingest
     }

@@ -109,6 +109,6 @@ public final class HubClock {
         guard questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
         // Where the store fails for now, the next start does it.
-        try? live.store.keep(nil)
+        try? live.store.waiting(atMost: LiveIngest.patience) { try live.store.keep(nil) }
     }
 }

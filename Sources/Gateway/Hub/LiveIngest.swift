@@ -37,6 +37,9 @@ public final class LiveIngest {
     public private(set) var delivered: Set<String> = []
     /// Why nothing can be committed, while that is so.
     public private(set) var failure: (any Error)?
+    /// The uptime of the first of those attempts.
+    private var failsSince: Duration?
+    private var isFailureTold = false
 
     /// For the log; never with a value or a name.
     public var onNotice: (SourceNotice) -> Void = { _ in }
@@ -50,6 +53,10 @@ public final class LiveIngest {
     public var onFailure: (any Error) -> Void = { _ in }
 
     private static let commitInterval = Duration.seconds(1)
+    /// While another process changes the store, sources must not wait for it with the loop: a serial port's buffer is soon full.
+    static let patience = Duration.milliseconds(200)
+    /// An import or a repair that holds the store for so long is nothing to speak of.
+    private static let usualLock = Duration.seconds(15)
     /// After so long without a reading, a device that measures now and then has delivered what it had.
     public static let quiet = Duration.seconds(3)
     /// Samples that wait for a store that fails: about a day of a strap.
@@ -65,9 +72,13 @@ public final class LiveIngest {
     /// How many samples wait for a commit.
     public var waitingSamples: Int { pending.samples.count }
 
-    /// Whether the store does not take what waits, and starting the hub again may mend that. It does not where the disk is full: then
-    /// readings wait for a person to make room.
-    public var isStuck: Bool { failure != nil && (failure as? StoreError)?.kind != .full }
+    /// Whether the store does not take what waits, and starting the hub again may mend that. It does not where the disk is full or
+    /// another process holds the store: then readings wait.
+    public var isStuck: Bool {
+        guard let failure else { return false }
+        let kind = (failure as? StoreError)?.kind
+        return kind != .full && kind != .busy
+    }
 
     /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
     public func isComplete(_ device: LiveDevice) -> Bool {
@@ -240,14 +251,16 @@ public final class LiveIngest {
         timer = nil
         beforeCommit?()
         do {
-            try write()
+            try store.waiting(atMost: Self.patience) { try write() }
         } catch {
             failed(error)
             return
         }
-        if failure != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
+        if isFailureTold { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
+        isFailureTold = false
         failures = 0
         failure = nil
+        failsSince = nil
         delivered.formUnion(arrivals)
         arrivals.removeAll()
         let durable = waiting
@@ -264,13 +277,16 @@ public final class LiveIngest {
             failure = error
             return onFailure(error)
         }
-        failures += 1
-        if failure == nil {
+        let uptime = loop.clock.uptime
+        let since = failsSince ?? uptime
+        let isLocked = (error as? StoreError)?.kind == .busy
+        (failures, failure, failsSince) = (failures + 1, error, since)
+        if !isFailureTold, !isLocked || uptime - since >= Self.usualLock {
+            isFailureTold = true
             onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
         }
-        failure = error
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
-        arm(after: .seconds(1 << min(failures - 1, 5)))
+        arm(after: isLocked ? Self.commitInterval : .seconds(1 << min(failures - 1, 5)))
         onDelay()
     }
 
@@ -286,7 +302,7 @@ public final class LiveIngest {
             try store.keep(
                 comparison,
                 description: IngestDescription(
-                    kind: "release", name: "clock of \(comparison.device)", received: machine.now().microseconds))
+                    kind: .release, name: "clock of \(comparison.device)", received: machine.now().microseconds))
         }
         comparisons.removeAll()
     }

@@ -38,7 +38,7 @@ final class SiblingScan {
                 ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
                 : """
                 SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
-                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = 'delete' ORDER BY start
+                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(IngestKind.delete.literal) ORDER BY start
                 """)
     }
 

@@ -128,7 +128,8 @@ struct Witnesses {
         return try connection.integer(
             """
             SELECT 1 FROM deleted JOIN ingest ON ingest.id = deleted.ingest
-            WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND (kind <> 'undo' OR replaced_by IS NOT NULL)
+            WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten
+                AND (kind <> \(IngestKind.undo.literal) OR replaced_by IS NOT NULL)
             """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 

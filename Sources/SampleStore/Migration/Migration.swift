@@ -37,10 +37,6 @@ public struct RepairedPair: Sendable {
 }
 
 extension SampleStore {
-    /// The ledger's kinds of entries for repairs.
-    static let migrateKind = "migrate"
-    static let undoMigrationKind = "migrate undo"
-
     /// All repairs, oldest first.
     public func migrations() throws(StoreError) -> [Migration] { try migrations("ORDER BY id", []) }
 

@@ -53,7 +53,7 @@ struct Replacements {
             """
             SELECT replaced_by FROM deleted JOIN ingest ON ingest.id = deleted.ingest
             WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NOT NULL
-                AND ingest.kind IN ('\(SampleStore.migrateKind)', '\(SampleStore.undoMigrationKind)')
+                AND ingest.kind IN (\(IngestKind.migrate.literal), \(IngestKind.undoMigration.literal))
             """, .integer(place.series), .integer(place.start), .blob(place.hash))
         return text.flatMap { SampleIdentity($0) }
     }

@@ -29,7 +29,7 @@ extension SampleStore {
                 let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
                 let ingest = try beginIngest(
                     IngestDescription(
-                        kind: Self.migrateKind, name: Repair.words(of: request.repair.text),
+                        kind: .migrate, name: Repair.words(of: request.repair.text),
                         received: request.now.microseconds, owner: owner))
                 let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
                 let rows = RepairRows(connection: connection)

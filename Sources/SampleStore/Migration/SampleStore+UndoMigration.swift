@@ -17,7 +17,7 @@ extension SampleStore {
             try refuseIfRepairedAgain(id)
             let ingest = try beginIngest(
                 IngestDescription(
-                    kind: Self.undoMigrationKind, name: "migration \(id)", received: now.microseconds, owner: owner))
+                    kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
             let writer = try ReplacementWriter(self, ingest: ingest.id)
             var last: (new: SamplePlace, old: SamplePlace)?
             while true {

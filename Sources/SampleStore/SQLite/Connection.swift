@@ -24,7 +24,15 @@ final class Connection {
             throw StoreError(.readOnly, "\(path) cannot be written")
         }
         self.handle = handle
-        sqlite3_busy_timeout(handle, 15_000)
+        wait(atMost: Self.patience)
+    }
+
+    /// How long a change waits while another process is in the middle of one.
+    static let patience = Duration.seconds(15)
+
+    func wait(atMost patience: Duration) {
+        let (seconds, attoseconds) = patience.components
+        sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
     private static let configured: Int32 = vitalgate_sqlite_without_memory_statistics()

@@ -64,7 +64,7 @@ enum IngestCommand: Command {
         let forget = context.invocation.flag("--forget")
         let (ingest, count) = try store.undo(
             number, forget: forget,
-            description: IngestDescription(kind: "undo", name: "ingest \(number)", received: context.machine.now().microseconds))
+            description: IngestDescription(kind: .undo, name: "ingest \(number)", received: context.machine.now().microseconds))
         guard ingest > 0 else {
             context.note("ingest \(number) left nothing to take back")
             return
@@ -102,7 +102,7 @@ enum DeleteCommand: Command {
         let invocation = context.invocation
         let uuids = try invocation.arguments("UUID").map { try uuid($0, invocation) }
         let description = IngestDescription(
-            kind: "delete", name: uuids.isEmpty ? invocation.string("--type") : nil, received: context.machine.now().microseconds)
+            kind: .delete, name: uuids.isEmpty ? invocation.string("--type") : nil, received: context.machine.now().microseconds)
         if !uuids.isEmpty {
             for option in ["--type", "--where", "--from", "--to", "--subject", "--source", "--device"] {
                 if let value = invocation.string(option) {
@@ -169,7 +169,7 @@ enum RestoreCommand: Command {
         let uuids = try context.invocation.arguments("UUID").map { try DeleteCommand.uuid($0, context.invocation) }
         let store = try context.access().openForWriting(creating: false)
         let (ingest, count) = try store.restore(
-            uuids, description: IngestDescription(kind: "restore", received: context.machine.now().microseconds))
+            uuids, description: IngestDescription(kind: .restore, received: context.machine.now().microseconds))
         context.note("\(Readable.count(count)) samples restored (this is ingest \(ingest))")
         return .success
     }
@@ -204,7 +204,7 @@ enum QuarantineCommand: Command {
         }
         let store = try context.access().openForWriting(creating: false)
         let accepts = context.invocation.path.last == "accept"
-        let description = IngestDescription(kind: accepts ? "accept" : "reject", received: context.machine.now().microseconds)
+        let description = IngestDescription(kind: accepts ? .accept : .reject, received: context.machine.now().microseconds)
         let (ingest, count) =
             accepts ? try store.accept(numbers, description: description) : try store.reject(numbers, description: description)
         context.note("\(Readable.count(count)) samples \(accepts ? "accepted" : "rejected") (this is ingest \(ingest))")

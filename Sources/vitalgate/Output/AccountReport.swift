@@ -51,7 +51,8 @@ struct AccountReport {
         let did = [(account.deleted, "deleted"), (account.restored, "restored")].filter { $0.0 > 0 }
             .map { "\(Readable.count($0.0)) \($0.1)" }
         return [
-            account.kind == "import" ? nil : account.kind, account.name, did.isEmpty ? nil : "(\(did.joined(separator: ", ")))",
+            account.kind == .import ? nil : account.kind.rawValue, account.name,
+            did.isEmpty ? nil : "(\(did.joined(separator: ", ")))",
         ].compactMap { $0 }.joined(separator: " ")
     }
 
@@ -94,7 +95,7 @@ struct AccountReport {
 
     private static func cells(_ account: IngestAccount) -> [String] {
         [
-            "\(account.id)", account.kind, account.name ?? "", account.profile ?? "", account.zone ?? "",
+            "\(account.id)", account.kind.rawValue, account.name ?? "", account.profile ?? "", account.zone ?? "",
             Instant(microseconds: account.received).description,
             account.finished.map { Instant(microseconds: $0).description } ?? "",
             account.state, "\(account.read)", "\(account.stored)", "\(account.duplicate)", "\(account.quarantined)",
@@ -123,7 +124,7 @@ struct AccountReport {
         var skipped = JSONObject()
         for (kind, count) in account.skipped.sorted(by: { $0.key < $1.key }) { skipped.set(kind, count) }
         object.set("skipped", skipped)
-        object.set("kind", account.kind)
+        object.set("kind", account.kind.rawValue)
         object.set("state", account.state)
         object.set("zone", account.zone)
         object.set("received", Instant(microseconds: account.received).description)

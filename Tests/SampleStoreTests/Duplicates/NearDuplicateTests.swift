@@ -156,7 +156,7 @@ import Testing
                 let second = try Self.file().local(2)("80.2", at: 7200)
                 let one = try test.keep([first]).account.id
                 let other = try test.keep([second]).account.id
-                let undoing = try test.store.undo(one, forget: forget, description: TestStore.description("undo")).ingest
+                let undoing = try test.store.undo(one, forget: forget, description: TestStore.description(.undo)).ingest
                 #expect(try test.lines() == [TestStore.line(second.sample)])
                 #expect(try test.store.account(of: other)?.stored == 1)
                 #expect(try test.store.account(of: other)?.duplicate == 0)
@@ -169,14 +169,14 @@ import Testing
                     #expect(try test.store.check() == [])
                     return
                 }
-                try test.store.undo(undoing, forget: false, description: TestStore.description("undo"))
+                try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
                 #expect(try test.lines() == [TestStore.line(first.sample)])
                 #expect(try test.store.check() == [])
                 #expect(try test.keep([first, second]).outcomes == [[.duplicate, .duplicate]])
                 // And once more.
-                try test.store.undo(one, forget: false, description: TestStore.description("undo"))
+                try test.store.undo(one, forget: false, description: TestStore.description(.undo))
                 #expect(try test.lines() == [TestStore.line(second.sample)])
-                try test.store.undo(other, forget: false, description: TestStore.description("undo"))
+                try test.store.undo(other, forget: false, description: TestStore.description(.undo))
                 #expect(try test.lines() == [])
                 #expect(try test.store.check() == [])
             }
@@ -189,14 +189,14 @@ import Testing
             let second = try Self.file()("80.2", at: 0)
             let one = try test.keep([first]).account.id
             let other = try test.keep([second]).account.id
-            let undoing = try test.store.undo(other, forget: false, description: TestStore.description("undo")).ingest
+            let undoing = try test.store.undo(other, forget: false, description: TestStore.description(.undo)).ingest
             #expect(undoing > 0)
             #expect(try test.identities() == [first.sample.identity])
             // Taken back, it does not stand in; given back, it does.
-            try test.store.undo(one, forget: false, description: TestStore.description("undo"))
+            try test.store.undo(one, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().isEmpty)
             #expect(try test.keep([second]).outcomes == [[.duplicate]])
-            try test.store.undo(undoing, forget: false, description: TestStore.description("undo"))
+            try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [second.sample.identity])
             #expect(try test.store.check() == [])
         }
@@ -207,7 +207,7 @@ import Testing
             let second = try Self.file().local(1)("80.2", at: 3600)
             try test.keep([try Self.ble()("80.15", at: 24)])
             let other = try test.keep([second]).account.id
-            try test.store.undo(other, forget: true, description: TestStore.description("undo"))
+            try test.store.undo(other, forget: true, description: TestStore.description(.undo))
             #expect(try test.store.check() == [])
             #expect(try test.keep([second]).account.witnesses == 1)
         }

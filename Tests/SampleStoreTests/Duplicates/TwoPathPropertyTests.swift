@@ -52,26 +52,26 @@ import Testing
         var imports: [Int64] = []
         for step in 0..<14 {
             let comment: Comment = "seed \(seed), step \(step)"
-            func description(_ kind: String) -> IngestDescription {
+            func description(_ kind: IngestKind) -> IngestDescription {
                 IngestDescription(kind: kind, received: TestStore.received.microseconds + Int64(step) * 1_000_000)
             }
             let index = Int.random(in: measurements.indices, using: &random)
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 guard let path = measurements[index].standing else { continue }
-                _ = try test.store.delete([sample(index, path).sample.identity], description: description("delete"))
+                _ = try test.store.delete([sample(index, path).sample.identity], description: description(.delete))
                 measurements[index].isDeleted = true
             case 1:
                 guard measurements[index].isDeleted, let path = measurements[index].arrivals.first(where: { !$0.isGone })?.path
                 else { continue }
-                _ = try test.store.restore([sample(index, path).sample.identity], description: description("restore"))
+                _ = try test.store.restore([sample(index, path).sample.identity], description: description(.restore))
                 measurements[index].isDeleted = false
             case 2:
                 guard let undone = imports.randomElement(using: &random) else { continue }
                 // What was deleted and taken back as well has two reasons to be gone, and that is another property.
                 let touched = measurements.indices.filter { measurements[$0].arrivals.contains { $0.ingest == undone } }
                 guard !touched.contains(where: { measurements[$0].isDeleted }) else { continue }
-                _ = try test.store.undo(undone, forget: false, description: description("undo"))
+                _ = try test.store.undo(undone, forget: false, description: description(.undo))
                 imports.removeAll { $0 == undone }
                 for index in touched {
                     for place in measurements[index].arrivals.indices where measurements[index].arrivals[place].ingest == undone {
@@ -82,7 +82,7 @@ import Testing
             default:
                 let path = Int.random(in: paths.indices, using: &random)
                 let chosen = measurements.indices.filter { _ in Bool.random(using: &random) }
-                let ingest = try test.store.beginIngest(description("import"))
+                let ingest = try test.store.beginIngest(description(.import))
                 let outcomes = try ingest.keep(chosen.map { try sample($0, path) })
                 _ = try ingest.finish(at: TestStore.received.microseconds)
                 imports.append(ingest.id)

@@ -227,14 +227,14 @@ extension TestStore {
             let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
             let pairs = try test.pairs(of: migration)
             let deleted = try #require(pairs[wrong[0].sample.identity])
-            try test.store.delete([deleted], description: TestStore.description("delete"))
+            try test.store.delete([deleted], description: TestStore.description(.delete))
             // Neither the old one comes back by itself nor by undoing the repair, only the repaired one.
             #expect(throws: StoreError.self) { try test.restore(wrong[0]) }
             #expect(try test.keep(wrong).account.stored == 0)
             #expect(try test.undo(migration) == 2)
             #expect(Set(try test.identities()) == Set(wrong.dropFirst().map(\.sample.identity)))
             #expect(throws: StoreError.self) { try test.restore(wrong[0]) }
-            try test.store.restore([deleted], description: TestStore.description("restore"))
+            try test.store.restore([deleted], description: TestStore.description(.restore))
             #expect(try test.identities().contains(deleted))
         }
     }
@@ -257,7 +257,7 @@ extension TestStore {
             let ingest = try test.keep(wrong).account.id
             let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
             let entry = try #require(try test.store.migration(migration)?.ingest)
-            let description = TestStore.description("undo")
+            let description = TestStore.description(.undo)
             for forget in [false, true] {
                 let error = thrown(StoreError.self) { try test.store.undo(ingest, forget: forget, description: description) }
                 #expect(error?.message.contains("migrate undo \(migration)") == true)
@@ -286,9 +286,9 @@ extension TestStore {
             let ingest = try test.keep([second]).account.id
             #expect(try test.identities() == [second.sample.identity])
             #expect(throws: StoreError.self) {
-                try test.store.restore(repaired, description: TestStore.description("restore"))
+                try test.store.restore(repaired, description: TestStore.description(.restore))
             }
-            try test.store.undo(ingest, forget: false, description: TestStore.description("undo"))
+            try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == repaired)
         }
     }

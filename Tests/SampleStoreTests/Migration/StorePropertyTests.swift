@@ -94,7 +94,7 @@ private final class PropertySequence {
     /// The tests' disk need not be waited for: what a crash leaves is copied from the files as they are.
     private func calm() throws { try test.execute("PRAGMA synchronous = OFF") }
 
-    private func description(_ kind: String) -> IngestDescription { IngestDescription(kind: kind, received: time) }
+    private func description(_ kind: IngestKind) -> IngestDescription { IngestDescription(kind: kind, received: time) }
 
     private func some(_ identities: some Collection<SampleIdentity>) -> [SampleIdentity] {
         Array(identities.sorted().shuffled(using: &random).prefix(Int.random(in: 1...5, using: &random)))
@@ -128,7 +128,7 @@ private final class PropertySequence {
     }
 
     private func keep() throws {
-        let ingest = try test.store.beginIngest(description("import"))
+        let ingest = try test.store.beginIngest(description(.import))
         for _ in 0..<Int.random(in: 1...2, using: &random) {
             var batch: [(GatedSample, UInt32)] = []
             for _ in 0..<Int.random(in: 0...10, using: &random) { batch.append(try sample()) }
@@ -144,7 +144,7 @@ private final class PropertySequence {
     private func delete() throws {
         let chosen = some(model.live.keys)
         guard !chosen.isEmpty else { return }
-        let description = description("delete")
+        let description = description(.delete)
         guard let ingest = try change({ try $0.delete(chosen, description: description).ingest }) else { return }
         model.delete(chosen, ingest: ingest)
         ingests.append(ingest)
@@ -155,10 +155,10 @@ private final class PropertySequence {
         guard !chosen.isEmpty else { return }
         let allowed = model.restorable(chosen)
         guard allowed.count == chosen.count else {
-            #expect(throws: StoreError.self, comment) { try test.store.restore(chosen, description: description("restore")) }
+            #expect(throws: StoreError.self, comment) { try test.store.restore(chosen, description: description(.restore)) }
             return
         }
-        let ingest = try test.store.restore(chosen, description: description("restore")).ingest
+        let ingest = try test.store.restore(chosen, description: description(.restore)).ingest
         model.restore(chosen, ingest: ingest)
         ingests.append(ingest)
     }
@@ -169,7 +169,7 @@ private final class PropertySequence {
         if !forget, try test.store.account(of: undone)?.state == "undone" { return }
         let refused = model.isRepaired(broughtBy: undone)
         do {
-            let (ingest, count) = try test.store.undo(undone, forget: forget, description: description("undo"))
+            let (ingest, count) = try test.store.undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)
             #expect(count == model.undo(undone, forget: forget, ingest: ingest), comment)
             if ingest > 0 { ingests.append(ingest) }

@@ -55,7 +55,7 @@ final class TestStore {
         try open()
     }
 
-    static func description(_ kind: String = "import", received: Instant = received) -> IngestDescription {
+    static func description(_ kind: IngestKind = .import, received: Instant = received) -> IngestDescription {
         IngestDescription(kind: kind, received: received.microseconds)
     }
 
@@ -71,12 +71,12 @@ final class TestStore {
 
     @discardableResult
     func delete(_ samples: GatedSample...) throws -> Int64 {
-        try store.delete(samples.map(\.sample.identity), description: Self.description("delete")).ingest
+        try store.delete(samples.map(\.sample.identity), description: Self.description(.delete)).ingest
     }
 
     @discardableResult
     func restore(_ samples: GatedSample..., received: Instant = received) throws -> Int64 {
-        try store.restore(samples.map(\.sample.identity), description: Self.description("restore", received: received)).ingest
+        try store.restore(samples.map(\.sample.identity), description: Self.description(.restore, received: received)).ingest
     }
 
     /// The samples of a query, in its order.

@@ -1,0 +1,28 @@
+/// What an entry of the ledger did; its raw value is what the ledger keeps and shows.
+public enum IngestKind: String, Hashable, Sendable {
+    /// Readings of a file.
+    case `import`
+    /// Readings of one day, as the hub heard them.
+    case live
+    /// A person deleted samples.
+    case delete
+    /// A person brought deleted samples back.
+    case restore
+    /// What another entry did was taken back.
+    case undo
+    /// A person judged held readings right.
+    case accept
+    /// A person judged held readings wrong.
+    case reject
+    /// Held readings were let pass, since the gate has learned better.
+    case release
+    /// Samples were repaired.
+    case migrate
+    /// A repair was taken back.
+    case undoMigration = "migrate undo"
+}
+
+extension IngestKind {
+    /// As a literal of SQL.
+    var literal: String { "'\(rawValue)'" }
+}
