@@ -35,7 +35,8 @@ public final class Ingest: SampleSink {
         search = description.comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
         try connection.run(
             "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
-            .text(description.kind.rawValue), .optional(description.name), .optional(description.profile), .optional(description.zone),
+            .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
+            .optional(description.zone),
             .integer(description.received), .optional(description.owner),
             .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
         id = connection.lastInsertedRow
