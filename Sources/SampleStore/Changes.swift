@@ -88,7 +88,7 @@ extension SampleStore {
                 defer { statement.reset() }
                 try statement.bind(bindings)
                 while try statement.step() {
-                    let hash = HashBytes.read(statement.blob(1))
+                    let hash = try HashBytes.read(statement.blob(1))
                     let nominal = statement.integer(0) &+ statement.integer(2)
                     changes.append(
                         .deleted(

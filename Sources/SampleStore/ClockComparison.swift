@@ -18,6 +18,12 @@ public struct ClockComparison: Hashable, Sendable {
         self.received = received
         self.ahead = ahead
     }
+
+    /// What it says after our clock was set, by so many microseconds; `nil` where it said that the device's was right: it was not.
+    public func moved(by step: Int64) -> ClockComparison? {
+        guard let ahead else { return nil }
+        return ClockComparison(device: device, shown: shown, received: received &+ step, ahead: ahead &- step)
+    }
 }
 
 extension SampleStore {

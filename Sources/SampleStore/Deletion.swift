@@ -50,7 +50,7 @@ final class Deletion {
     func restore(series: Int64, start: Int64, hash: [UInt8]) throws(StoreError) -> Bool {
         if try Records.hasLiveVersion(connection, series: series, start: start, hash: hash) { return false }
         // What a repair replaced comes back by undoing the repair: else one reading would be there twice.
-        let place = SamplePlace(series: series, start: start, hash: hash)
+        let place = try SamplePlace(series: series, start: start, hash: hash)
         if try Replacements(connection: connection).successor(of: place) != nil { return false }
         let seq = try nextChange()
         try connection.run(

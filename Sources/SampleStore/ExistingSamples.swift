@@ -71,7 +71,7 @@ struct ExistingSamples {
             var ended = true
             while try statement.step() {
                 let time = statement.integer(0)
-                let hash = HashBytes.read(statement.blob(1))
+                let hash = try HashBytes.read(statement.blob(1))
                 let key = (time, hash.high, hash.low)
                 while position < rows.count, (rows[position].nominal, rows[position].high, rows[position].low) < key {
                     position += 1

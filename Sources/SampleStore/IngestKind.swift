@@ -14,7 +14,7 @@ public enum IngestKind: String, Hashable, Sendable {
     case accept
     /// A person judged held readings wrong.
     case reject
-    /// Held readings were let pass, since the gate has learned better.
+    /// Held readings became samples, since a clock, the device's or our own, is known now.
     case release
     /// Samples were repaired.
     case migrate
@@ -25,4 +25,7 @@ public enum IngestKind: String, Hashable, Sendable {
 extension IngestKind {
     /// As a literal of SQL.
     var literal: String { "'\(rawValue)'" }
+
+    /// Those that bring readings, as a list of SQL.
+    static let bringing = "(\(IngestKind.import.literal), \(IngestKind.live.literal))"
 }

@@ -27,8 +27,8 @@ extension SampleStore {
             """
             SELECT total(stored), total(duplicate), total(quarantined), total(refused),
                 (SELECT total(count) FROM skipped WHERE ingest IN
-                    (SELECT id FROM ingest WHERE received >= ?1 AND kind IN ('live', 'import')))
-            FROM ingest WHERE received >= ?1 AND kind IN ('live', 'import')
+                    (SELECT id FROM ingest WHERE received >= ?1 AND kind IN \(IngestKind.bringing)))
+            FROM ingest WHERE received >= ?1 AND kind IN \(IngestKind.bringing)
             """)
         defer { statement.reset() }
         try statement.bind([.integer(start)])

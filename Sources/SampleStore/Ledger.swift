@@ -38,7 +38,7 @@ extension SampleStore {
         while try statement.step() {
             let id = statement.integer(0)
             guard let kind = IngestKind(rawValue: statement.text(1)) else {
-                throw StoreError(.corrupt, "ingest \(id) is of no kind that is known")
+                throw StoreError(.newer, "ingest \(id) is of a kind that only a newer Vitalgate knows")
             }
             var account = IngestAccount(
                 id: id, kind: kind, name: statement.optionalText(2),

@@ -21,7 +21,7 @@ struct Records {
         let deletion = Deletion(connection: connection, ingest: ingest)
         // One at most is live, as it came or repaired.
         for lower in lower {
-            let place = SamplePlace(series: series, start: lower.start, hash: lower.hash)
+            let place = try SamplePlace(series: series, start: lower.start, hash: lower.hash)
             guard let live = try Replacements(connection: connection).live(from: place) else { continue }
             try deletion.delete(series: live.series, start: live.start, hash: live.hash, replacedBy: identity.description)
         }
@@ -44,7 +44,7 @@ struct Records {
         try versions.bind([.integer(root.series), .integer(root.start), .blob(root.hash)])
         var others: [SamplePlace] = []
         while try versions.step() {
-            others.append(SamplePlace(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
+            try others.append(SamplePlace(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
         }
         for other in others where try replacements.live(from: other) != nil { return true }
         return false

@@ -49,7 +49,7 @@ extension SampleStore {
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(low), .integer(low + 999), .blob(hash)])
         var places: [SamplePlace] = []
-        while try statement.step() { places.append(SamplePlace(series: series, start: statement.integer(0), hash: hash)) }
+        while try statement.step() { try places.append(SamplePlace(series: series, start: statement.integer(0), hash: hash)) }
         return places
     }
 
@@ -214,7 +214,7 @@ extension SampleStore {
         try statement.bind([.integer(ingest)])
         var places: [SamplePlace] = []
         while try statement.step() {
-            places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+            try places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
         }
         return places
     }

@@ -21,13 +21,17 @@ struct SamplePlace: Hashable {
     }
 
     /// With a hash as it is stored.
-    init(series: Int64, start: Int64, hash: UnsafeRawBufferPointer) {
-        self.init(series: series, start: start, high: 0, low: 0)
-        (high, low) = HashBytes.read(hash)
+    ///
+    /// - Throws: ``StoreError`` of the kind `corrupt` where it is none: the sample would be taken for another one.
+    init(series: Int64, start: Int64, hash: UnsafeRawBufferPointer) throws(StoreError) {
+        let (high, low) = try HashBytes.read(hash)
+        self.init(series: series, start: start, high: high, low: low)
     }
 
-    init(series: Int64, start: Int64, hash: [UInt8]) {
-        self = hash.withUnsafeBytes { SamplePlace(series: series, start: start, hash: $0) }
+    init(series: Int64, start: Int64, hash: [UInt8]) throws(StoreError) {
+        let result = hash.withUnsafeBytes { bytes in Result { () throws(StoreError) in try HashBytes.read(bytes) } }
+        let (high, low) = try result.get()
+        self.init(series: series, start: start, high: high, low: low)
     }
 
     /// The UUID, by how far the nominal start is ahead of the start.
@@ -59,9 +63,11 @@ struct HashBytes {
 
     var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
 
-    /// Reads what ``bytes`` wrote; zeros where the blob is of another length.
-    static func read(_ blob: UnsafeRawBufferPointer) -> (high: UInt16, low: UInt64) {
-        guard blob.count == count else { return (0, 0) }
+    /// Reads what ``bytes`` wrote.
+    ///
+    /// - Throws: ``StoreError`` of the kind `corrupt` where the blob is of another length.
+    static func read(_ blob: UnsafeRawBufferPointer) throws(StoreError) -> (high: UInt16, low: UInt64) {
+        guard blob.count == count else { throw StoreError(.corrupt, "a sample's hash has \(blob.count) octets") }
         return (
             UInt16(bigEndian: blob.loadUnaligned(as: UInt16.self)),
             UInt64(bigEndian: blob.loadUnaligned(fromByteOffset: 2, as: UInt64.self))

@@ -56,7 +56,7 @@ extension SampleStore {
                     AND seq BETWEEN first_seq AND last_seq WHERE change.ingest = ingest.id AND NOT deletion)
                 + (SELECT count(*) FROM change JOIN deleted ON deleted.series = change.series AND start BETWEEN low AND high
                     AND seq BETWEEN first_seq AND last_seq WHERE change.ingest = ingest.id AND NOT deletion)
-            FROM ingest WHERE kind IN ('import', 'live')
+            FROM ingest WHERE kind IN \(IngestKind.bringing)
             """)
         while try statement.step() {
             let (id, stored, found) = (statement.integer(0), statement.integer(1), statement.integer(2))

@@ -62,6 +62,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
+    /// Whether it is another connection that is in the middle of a change, and no reading of our own that stands in the way.
+    public var isLockOfAnother: Bool { code & 0xFF == SQLITE_BUSY && code != vitalgate_sqlite_busy_snapshot }
+
     /// Whether the same may succeed later, with nothing done to the store itself.
     public var mayPass: Bool {
         switch kind {

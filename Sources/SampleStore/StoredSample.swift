@@ -68,7 +68,7 @@ final class SampleDecoder {
     ) throws(StoreError) -> StoredSample {
         let context = try context(row.integer(4), series: series)
         let start = row.integer(0)
-        let hash = HashBytes.read(row.blob(1))
+        let hash = try HashBytes.read(row.blob(1))
         let value = row.real(2)
         let received =
             context.timeOrigin == .receipt ? start : row.optionalInteger(6).map { start &+ $0 } ?? ingestReceived

@@ -28,6 +28,8 @@ public struct UnsetClock: Hashable, Sendable {
 
 extension SampleStore {
     private static let unsetClock = "unset clock"
+    /// How far the time since the machine was switched on may be off: clocks are slewed, and kept to the second.
+    private static let drift: Int64 = 60_000_000
 
     /// What was kept of a clock that nothing had confirmed.
     public func unsetClock() throws(StoreError) -> UnsetClock? {
@@ -62,11 +64,13 @@ extension SampleStore {
     ///
     /// - Parameters:
     ///   - step: by how many microseconds the clock was set forward.
-    ///   - clock: what the clock was; what was stored behind its mark is corrected.
+    ///   - clock: what the clock was; what was stored behind its mark is corrected, and was received since the machine was switched on:
+    ///     what somebody repaired or restored meanwhile has its right time.
+    ///   - uptime: for how long the machine is on, in microseconds.
     ///   - next: what to keep of the clock from now on.
     /// - Returns: how many samples have another time, or are samples now.
     public func correct(
-        _ step: Int64, of clock: UnsetClock, next: UnsetClock?, now: Instant, owner: String? = nil
+        _ step: Int64, of clock: UnsetClock, uptime: Int64, next: UnsetClock?, now: Instant, owner: String? = nil
     ) throws -> Int {
         defer { interner.forget() }
         return try connection.transaction {
@@ -76,6 +80,7 @@ extension SampleStore {
             predicate.condition = try SamplePredicate(predicate.conditionText ?? "")
             var request = MigrationRequest(.shift(step), of: predicate, takesAmbiguous: true, now: now)
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
+            request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
             request.movesReceipt = true
             // Before the others are released: each is moved once.
             let moved =

@@ -1,9 +1,10 @@
-import Gateway
 import HealthModel
 import Pipeline
 import PipelineTesting
-import SampleStore
 import Testing
+
+@testable import Gateway
+@testable import SampleStore
 
 /// The hub's own clock is set while it runs, or while it does not.
 @Suite struct HubClockTests {
@@ -154,5 +155,80 @@ import Testing
         #expect(try bench.samples().map { ($0.sample.start.microseconds - corrected.microseconds) / 1_000_000 } == [0, 60])
         try bench.stop()
         #expect(try bench.store.check() == [])
+    }
+    /// What was received before the machine was switched on had its time from a clock that was right.
+    @Test("what somebody repairs or restores meanwhile stays where it was") func repairedMeanwhile() throws {
+        for beat: UInt8 in 50..<52 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
+        bench.pass(.seconds(2))
+        let old = try bench.samples()
+        #expect(old.count == 2)
+        bench.clock.uptime = .seconds(30)
+        bench.clock.now.microseconds -= 3 * 86_400_000_000
+        let clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.pass(.seconds(2))
+        let other = try SampleStore(path: bench.store.path, access: .write)
+        try other.delete([old[0].uuid], description: IngestDescription(kind: .delete, received: 0))
+        try other.restore([old[0].uuid], description: IngestDescription(kind: .restore, received: 0))
+        var predicate = RepairPredicate(types: [try #require(QuantityType("heartRate"))])
+        predicate.to = Instant(microseconds: right.microseconds + 2_500_000)
+        predicate.from = Instant(microseconds: right.microseconds + 1_500_000)
+        let repair = MigrationRequest(
+            .scale(try Numeral("2")), of: predicate, takesAmbiguous: true, now: bench.clock.now)
+        #expect(try other.migrate(repair).plan.repaired == 1)
+        try sync(after: 10)
+        bench.pass(.seconds(2))
+        let beats = try beats()
+        #expect(beats.map(\.value) == [50, 102, 60])
+        #expect(beats.map { $0.seconds.rounded() } == [1, 2, 8])
+        try bench.stop()
+        #expect(try bench.store.check(deep: true) == [])
+    }
+
+    @Test("set while another program holds the store: what has to be done is kept until it is") func setWhileInUse() throws {
+        bench.clock.now.microseconds -= 86_400_000_000
+        let clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().count == 1, "the record waits for its device's clock")
+        let other = try SampleStore(path: bench.store.path, access: .write)
+        try other.connection.execute("BEGIN IMMEDIATE")
+        // The device shows the right time: a day ahead of the hub's.
+        bench.compareClocks(ahead: 86_400)
+        try sync(after: 3)
+        bench.pass(.seconds(2))
+        #expect(try bench.store.unsetClock() != nil, "a power cut now must not forget it")
+        try other.connection.execute("COMMIT")
+        bench.pass(.seconds(2))
+        #expect(try bench.store.unsetClock() == nil)
+        let samples = try bench.samples()
+        #expect(samples.count == 2)
+        let beat = try #require(samples.first { $0.sample.origin.type.id == "heartRate" }).sample.start
+        #expect(abs(beat.microseconds - right.microseconds - 1_000_000) < 10_000)
+        let glucose = try #require(samples.first { $0.sample.origin.type.id == "bloodGlucose" }).sample.start
+        #expect(glucose.description == "2026-11-20T05:00:00.000000Z")
+        #expect(try bench.store.clockComparisons(of: RadioBench.device.key).allSatisfy { $0.received > right.microseconds })
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+
+    @Test("found right while another program holds the store: that is kept as well") func foundRightWhileInUse() throws {
+        let clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        let other = try SampleStore(path: bench.store.path, access: .write)
+        try other.connection.execute("BEGIN IMMEDIATE")
+        ntp.isSynchronised = true
+        let handler = try #require(ntp.handler)
+        handler()
+        bench.pass(.seconds(2))
+        #expect(try bench.store.unsetClock() != nil)
+        try other.connection.execute("COMMIT")
+        bench.pass(.seconds(2))
+        #expect(try bench.store.unsetClock() == nil)
+        #expect(bench.loop.load.timers == 0, "idle means idle")
+        try bench.stop()
     }
 }

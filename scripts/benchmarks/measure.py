@@ -1,11 +1,14 @@
 """How a program is run and timed: on one core, its time by the wall, its memory as the kernel saw it."""
 
 import dataclasses
+import functools
+import json
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
-import time
 
 
 @dataclasses.dataclass
@@ -27,14 +30,19 @@ def pinned():
 def run(command):
     """Runs to the end. Before it starts, what earlier runs wrote is on the disk; a failure ends the benchmark."""
     os.sync()
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        start = time.perf_counter()
-        process = subprocess.Popen(pinned() + [str(word) for word in command], stdout=output, stderr=errors)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        errors.seek(0)
-        if process.returncode != 0:
-            raise SystemExit(f"bench: {command} ended with {process.returncode}: {errors.read().decode()[-2000:]}")
-        return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, output.read().decode())
+    with tempfile.NamedTemporaryFile() as output, tempfile.NamedTemporaryFile() as errors:
+        order = {"command": pinned() + [str(word) for word in command], "output": output.name, "errors": errors.name}
+        launcher().stdin.write(json.dumps(order) + "\n")
+        launcher().stdin.flush()
+        answer = json.loads(launcher().stdout.readline())
+        if answer["code"] != 0:
+            raise SystemExit(f"bench: {command} ended with {answer['code']}: {errors.read().decode()[-2000:]}")
+        return Run(answer["seconds"], answer["cpu_seconds"], answer["peak_bytes"], output.read().decode())
+
+
+@functools.cache
+def launcher():
+    """The small process that starts the programs."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(pathlib.Path(__file__).with_name("launcher.py"))], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -110,7 +110,7 @@ await_result() {
     failed=$((failed + started - ended)) ended=$started
 }
 
-# One more at a time than there are processors: they wait more than they work.
+# One more at a time than there are processors, since they wait more than they work, where there is the memory for it: a gigabyte each.
 test_scenarios() {
     local file program workers passed=0 failed=0 skipped=0 started=0 ended=0 second=() names=() files
     mapfile -t files < <(scenario_files "$@")
@@ -120,7 +120,7 @@ test_scenarios() {
     cache=$(cd "$cache" && pwd)
     results=$(mktemp -d "${TMPDIR:-/tmp}/bluez-vm.results.XXXXXX")
     trap 'for job in $(jobs -p); do kill -- "-$job" 2>/dev/null; done; rm -rf "$results"' EXIT
-    workers=$(($(nproc) + 1))
+    workers=$(awk -v most=$(($(nproc) + 1)) '/^MemAvailable:/ { fit = int($2 / 1048576); print fit < 1 ? 1 : fit < most ? fit : most }' /proc/meminfo)
     for file in "${files[@]}"; do
         if [[ $file == vitalgate/* && -z $program ]]; then
             [ $# -eq 0 ] || die "no program for ${file%.py}: build it, or set VITALGATE"

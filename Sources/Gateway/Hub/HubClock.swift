@@ -51,11 +51,14 @@ public final class HubClock {
         self.questions = questions
     }
 
-    /// When the machine was switched on, by its clock.
-    private var began: Int64 {
+    /// For how long the machine is on, in microseconds.
+    private var uptime: Int64 {
         let (seconds, attoseconds) = live.loop.clock.uptime.components
-        return live.loop.clock.now.microseconds - seconds * 1_000_000 - attoseconds / 1_000_000_000_000
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
+
+    /// When the machine was switched on, by its clock.
+    private var began: Int64 { live.loop.clock.now.microseconds - uptime }
 
     /// Before the sources start: also catches up with a clock that was set while no hub ran.
     public func start() throws {
@@ -97,8 +100,7 @@ public final class HubClock {
         next?.began += step
         if questions.isSynchronised() { next = nil }
         let count = try live.store.correct(
-            step, of: clock, next: next, now: live.loop.clock.now,
-            owner: ProcessIdentity.current())
+            step, of: clock, uptime: uptime, next: next, now: live.loop.clock.now, owner: ProcessIdentity.current())
         if count > 0 {
             hub.told(SourceNotice(.information, "clock", "\(count) samples that it had stamped wrongly have their time now"))
         }
@@ -106,9 +108,8 @@ public final class HubClock {
 
     /// What sets a clock that was right is no NTP that had to find it first: a machine that was asleep.
     private func finishIfRight() {
-        guard questions.isSynchronised() else { return }
+        guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
-        // Where the store fails for now, the next start does it.
-        try? live.store.waiting(atMost: LiveIngest.patience) { try live.store.keep(nil) }
+        live.change { [store = live.store] in try store.keep(nil) }
     }
 }

@@ -28,8 +28,8 @@ public final class LiveIngest {
     private let units = UnitWatch()
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
-    /// Of the store, after our own clock was set.
-    private var corrections: [() throws -> Void] = []
+    /// Of the store, to be made before any sample that waits is written.
+    private var changes: [() throws -> Void] = []
     /// Attempts to commit that failed, since the last that did not.
     public private(set) var failures = 0
     private var arrivals: Set<String> = []
@@ -54,7 +54,7 @@ public final class LiveIngest {
 
     private static let commitInterval = Duration.seconds(1)
     /// While another process changes the store, sources must not wait for it with the loop: a serial port's buffer is soon full.
-    static let patience = Duration.milliseconds(200)
+    private static let patience = Duration.milliseconds(200)
     /// An import or a repair that holds the store for so long is nothing to speak of.
     private static let usualLock = Duration.seconds(15)
     /// After so long without a reading, a device that measures now and then has delivered what it had.
@@ -76,8 +76,8 @@ public final class LiveIngest {
     /// another process holds the store: then readings wait.
     public var isStuck: Bool {
         guard let failure else { return false }
-        let kind = (failure as? StoreError)?.kind
-        return kind != .full && kind != .busy
+        guard let error = failure as? StoreError else { return true }
+        return error.kind != .full && !error.isLockOfAnother
     }
 
     /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
@@ -205,8 +205,17 @@ public final class LiveIngest {
     /// - Parameter correct: corrects what is stored; called again where the store fails for now.
     func clockWasSet(by step: Int64, correct: @escaping () throws -> Void) {
         for index in pending.samples.indices { pending.samples[index].move(by: step) }
-        corrections.append(correct)
+        // A clock that agreed with ours was as wrong.
+        comparisons = comparisons.compactMap { $0.moved(by: step) }
+        changes.append(correct)
         flush()
+    }
+
+    /// Has the store changed behind the changes that wait for it already, and before any sample that does; `change` is called again where
+    /// the store fails for now.
+    func change(_ change: @escaping () throws -> Void) {
+        changes.append(change)
+        arm()
     }
 
     /// Whether the store is still where it was; the hub ends where it is not.
@@ -278,8 +287,11 @@ public final class LiveIngest {
             return onFailure(error)
         }
         let uptime = loop.clock.uptime
+        let kind = (error as? StoreError)?.kind
+        let isLocked = kind == .busy
+        // What was said of another failure does not tell of this one.
+        if (failure as? StoreError)?.kind != kind { (failures, failsSince, isFailureTold) = (0, nil, false) }
         let since = failsSince ?? uptime
-        let isLocked = (error as? StoreError)?.kind == .busy
         (failures, failure, failsSince) = (failures + 1, error, since)
         if !isFailureTold, !isLocked || uptime - since >= Self.usualLock {
             isFailureTold = true
@@ -292,9 +304,9 @@ public final class LiveIngest {
 
     private func write() throws {
         try store.checkPlace()
-        while let correction = corrections.first {
-            try correction()
-            corrections.removeFirst()
+        while let change = changes.first {
+            try change()
+            changes.removeFirst()
         }
         try writeSamples()
         // Behind the samples: what is held for want of a comparison is released at once.

@@ -70,8 +70,8 @@ extension SampleStore {
         let names = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
         var found: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)] = []
         while try statement.step() {
-            let own = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            let first = SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            let own = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let first = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             guard let witness = try names.uuid(of: own), let sample = try names.uuid(of: first),
                 let rule = DuplicateRule(rawValue: statement.text(6))
             else { continue }
@@ -86,7 +86,7 @@ extension SampleStore {
         try statement.bind(bindings)
         var found: [Explanation.Relation] = []
         while try statement.step() {
-            let place = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let place = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             guard let rule = DuplicateRule(rawValue: statement.text(3)) else { continue }
             let ingest = statement.integer(4)
             for table in ["sample", "witness", "deleted"] {

@@ -81,7 +81,7 @@ final class SiblingScan {
             return
         }
         let value = statement.real(2)
-        next = Candidate(
+        next = try Candidate(
             place: SamplePlace(series: sibling.series, start: statement.integer(0), hash: statement.blob(1)),
             duration: statement.integer(5), value: value, context: statement.integer(4),
             step: statement.isNull(3) ? -1 : (try? Numeral(statement.text(3)))?.step ?? 0)

@@ -168,7 +168,7 @@ struct Witnesses {
         try statement.bind(bindings)
         var found: [Witness] = []
         while try statement.step() {
-            found.append(
+            try found.append(
                 Witness(
                     place: SamplePlace(
                         series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),

@@ -93,7 +93,7 @@ extension SampleStore {
             skews.reset()
             try skews.bind([.integer(statement.integer(context))])
             let skew = try skews.step() ? skews.integer(0) : 0
-            let hash = HashBytes.read(statement.blob(start + 1))
+            let hash = try HashBytes.read(statement.blob(start + 1))
             return SampleIdentity(nominalStart: statement.integer(start) &+ skew, high: hash.high, low: hash.low)
         }
         while try statement.step() {

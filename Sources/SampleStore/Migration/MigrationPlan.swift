@@ -10,6 +10,8 @@ public struct MigrationRequest: Sendable {
     public var now: Instant
     /// Only samples that came with one of these changes.
     public var changes: ClosedRange<Int64>?
+    /// Only samples that were received in this stretch, microseconds since 1970.
+    public var received: ClosedRange<Int64>?
     /// Whether a shift moves the time of receipt with it: it was our own clock that was wrong.
     public var movesReceipt = false
 

@@ -80,10 +80,12 @@ final class MigrationReader {
         var seen = 0
         while try statement.step() {
             seen += 1
-            let here = SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
+            let here = try SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
             place = here
             let stored = try decoder.decode(statement, series: series.id)
-            guard request.predicate.matches(stored.sample) else { continue }
+            guard request.predicate.matches(stored.sample),
+                request.received?.contains(stored.sample.received.microseconds) ?? true
+            else { continue }
             plan.matched += 1
             plan.before[series.type, default: Histogram()].add(stored.sample.value)
             switch try verdict(on: stored.sample, at: here) {

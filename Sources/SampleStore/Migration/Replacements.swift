@@ -18,7 +18,7 @@ struct Replacements {
         defer { statement.reset() }
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         guard try statement.step() else { return nil }
-        return (
+        return try (
             SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
             statement.integer(3)
         )
@@ -89,7 +89,7 @@ struct Replacements {
         try statement.bind([.integer(low), .integer(low + 999), .blob(hash)])
         var places: [SamplePlace] = []
         while try statement.step() {
-            places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: hash))
+            try places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: hash))
         }
         return places
     }

@@ -79,8 +79,8 @@ extension SampleStore {
         var pairs: [Replacement] = []
         var seen: (new: SamplePlace, old: SamplePlace)?
         while try statement.step() {
-            let new = SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            let old = SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            let new = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let old = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             seen = (new, old)
             pairs.append(
                 Replacement(
