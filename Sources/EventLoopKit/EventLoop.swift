@@ -113,18 +113,20 @@ public final class EventLoop {
             if patience >= 0 { wait = min(wait, patience) }
         }
         let ready = poll(&entries, nfds_t(entries.count), wait)
+        // A timer that comes due while a handler works waits for the next turn, which hears first what came meanwhile: a device that
+        // spoke is not silent.
+        let now = clock.uptime
         if ready > 0 {
             if entries[0].revents != 0 { answerBell() }
             // A handler may unwatch another descriptor, whose events are then nobody's.
             for entry in entries.dropFirst() where entry.revents != 0 { watches[entry.fd]?.handler(entry.revents) }
         }
         for poller in pollers.values { poller.process() }
-        runTimers()
+        runTimers(dueAt: now)
     }
 
-    private func runTimers() {
+    private func runTimers(dueAt now: Duration) {
         guard !timers.isEmpty else { return }
-        let now = clock.uptime
         let due = timers.filter { $0.at <= now && $0.action != nil }.sorted { $0.at < $1.at }
         timers.removeAll { $0.at <= now || $0.action == nil }
         for timer in due {

@@ -1,0 +1,39 @@
+import EventLoopKit
+import Glibc
+import Testing
+
+@Suite struct EventLoopTests {
+    /// A card that stalls for seconds holds the loop up; what was said meanwhile comes before the timer that takes silence for a fault,
+    /// and would close the socket with it.
+    @Test func whatCameDuringADelayIsHeardBeforeTimers() throws {
+        let clock = RadioBench.Clock()
+        let loop = EventLoop(clock: clock)
+        var ends: [(reading: Descriptor, writing: Descriptor)] = []
+        for _ in 1...2 {
+            var numbers: [Int32] = [0, 0]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
+            ends.append((Descriptor(owning: numbers[0]), Descriptor(owning: numbers[1])))
+        }
+        let (slow, strap) = (ends[0], ends[1])
+        var order: [String] = []
+        func take(_ descriptor: Descriptor) {
+            var octet: UInt8 = 0
+            #expect(read(descriptor.number, &octet, 1) == 1)
+        }
+        loop.watch(slow.reading.number) { _ in
+            take(slow.reading)
+            clock.uptime += .seconds(7)
+            write(strap.writing.number, "b", 1)
+        }
+        loop.watch(strap.reading.number) { _ in
+            take(strap.reading)
+            order.append("heard")
+        }
+        loop.after(.seconds(5)) { order.append("silent") }
+        write(slow.writing.number, "a", 1)
+        loop.turn(maximumWait: .zero)
+        #expect(order.isEmpty)
+        loop.turn(maximumWait: .zero)
+        #expect(order == ["heard", "silent"])
+    }
+}
