@@ -16,13 +16,19 @@ import Testing
         return bench
     }
 
+    /// Another program's connection, in the middle of a change.
+    private func locked(_ bench: RadioBench) throws -> SampleStore {
+        let other = try SampleStore(path: bench.store.path, access: .write)
+        try other.connection.execute("BEGIN IMMEDIATE")
+        return other
+    }
+
     private func told(_ bench: RadioBench) -> [SourceNotice] { bench.notices.filter { $0.subject == "store" } }
 
     /// Somebody repairs the readings of ten years meanwhile: they wait, are tried again each second, and are there once.
     @Test func anotherProgramInTheMiddleOfAChange() throws {
         let bench = try bench()
-        let other = try SampleStore(path: bench.store.path, access: .write)
-        try other.connection.execute("BEGIN IMMEDIATE")
+        let other = try locked(bench)
         bench.hear("gatt:2A1C", Self.frame)
         for _ in 1...10 { bench.pass(.seconds(1)) }
         #expect(bench.live.failures == 10 && bench.live.waitingSamples == 1)
@@ -42,8 +48,7 @@ import Testing
     /// A lock that is gone soon is spoken of by nobody.
     @Test func anImportMeanwhile() throws {
         let bench = try bench()
-        let other = try SampleStore(path: bench.store.path, access: .write)
-        try other.connection.execute("BEGIN IMMEDIATE")
+        let other = try locked(bench)
         bench.hear("gatt:2A1C", Self.frame)
         for _ in 1...3 { bench.pass(.seconds(1)) }
         try other.connection.execute("COMMIT")
@@ -64,6 +69,27 @@ import Testing
         try bench.store.connection.execute("PRAGMA query_only = 0")
         bench.pass(.seconds(1))
         #expect(!bench.live.isStuck)
+        try bench.stop()
+        #expect(try bench.samples().count == 1)
+    }
+
+    /// Each way of failing is spoken of, however the store failed before, and so is the end of it.
+    @Test func onceInTheWayAndThenUnwritable() throws {
+        let bench = try bench()
+        let other = try locked(bench)
+        bench.hear("gatt:2A1C", Self.frame)
+        for _ in 1...20 { bench.pass(.seconds(1)) }
+        try other.connection.execute("COMMIT")
+        try bench.store.connection.execute("PRAGMA query_only = 1")
+        bench.pass(.seconds(1))
+        #expect(told(bench).map(\.weight) == [.action, .action])
+        #expect(bench.live.failures == 1 && bench.live.isStuck)
+        try other.connection.execute("BEGIN IMMEDIATE")
+        try bench.store.connection.execute("PRAGMA query_only = 0")
+        bench.pass(.seconds(1))
+        try other.connection.execute("COMMIT")
+        bench.pass(.seconds(1))
+        #expect(told(bench).map(\.weight) == [.action, .action, .information])
         try bench.stop()
         #expect(try bench.samples().count == 1)
     }

@@ -30,16 +30,20 @@ public final class LiveIngest {
     private var comparisons: [ClockComparison] = []
     /// Of the store, to be made before any sample that waits is written.
     private var changes: [() throws -> Void] = []
-    /// Attempts to commit that failed, since the last that did not.
-    public private(set) var failures = 0
     private var arrivals: Set<String> = []
     /// Addresses of devices of which something is durable.
     public private(set) var delivered: Set<String> = []
-    /// Why nothing can be committed, while that is so.
-    public private(set) var failure: (any Error)?
-    /// The uptime of the first of those attempts.
-    private var failsSince: Duration?
-    private var isFailureTold = false
+    private var failing: Failing?
+
+    /// Attempts to commit that failed in one way, since the last that did not.
+    private struct Failing {
+        var error: any Error
+        var attempts = 0
+        /// The uptime of the first.
+        var since: Duration
+        /// Of what kind the failure was that was spoken of last.
+        var told: StoreError.Kind?
+    }
 
     /// For the log; never with a value or a name.
     public var onNotice: (SourceNotice) -> Void = { _ in }
@@ -68,6 +72,11 @@ public final class LiveIngest {
         self.loop = loop
         ledger = DailyLedger(store: store, machine: machine, zone: zone)
     }
+
+    /// Why nothing can be committed, while that is so.
+    public var failure: (any Error)? { failing?.error }
+    /// Attempts to commit that failed in that way.
+    public var failures: Int { failing?.attempts ?? 0 }
 
     /// How many samples wait for a commit.
     public var waitingSamples: Int { pending.samples.count }
@@ -265,11 +274,8 @@ public final class LiveIngest {
             failed(error)
             return
         }
-        if isFailureTold { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
-        isFailureTold = false
-        failures = 0
-        failure = nil
-        failsSince = nil
+        if failing?.told != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
+        failing = nil
         delivered.formUnion(arrivals)
         arrivals.removeAll()
         let durable = waiting
@@ -282,23 +288,22 @@ public final class LiveIngest {
     /// A full disk may be mended, and a lock goes away: readings wait, up to a point. What no waiting mends ends the hub at once, with what
     /// is durable as it is.
     private func failed(_ error: any Error) {
-        guard (error as? StoreError)?.mayPass ?? false else {
-            failure = error
-            return onFailure(error)
-        }
         let uptime = loop.clock.uptime
         let kind = (error as? StoreError)?.kind
+        var next = Failing(error: error, since: uptime, told: failing?.told)
+        if let failing, (failing.error as? StoreError)?.kind == kind {
+            (next.attempts, next.since) = (failing.attempts, failing.since)
+        }
+        next.attempts += 1
+        failing = next
+        guard let kind, (error as? StoreError)?.mayPass ?? false else { return onFailure(error) }
         let isLocked = kind == .busy
-        // What was said of another failure does not tell of this one.
-        if (failure as? StoreError)?.kind != kind { (failures, failsSince, isFailureTold) = (0, nil, false) }
-        let since = failsSince ?? uptime
-        (failures, failure, failsSince) = (failures + 1, error, since)
-        if !isFailureTold, !isLocked || uptime - since >= Self.usualLock {
-            isFailureTold = true
+        if isLocked ? next.told == nil && uptime - next.since >= Self.usualLock : next.told != kind {
+            failing?.told = kind
             onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
         }
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
-        arm(after: isLocked ? Self.commitInterval : .seconds(1 << min(failures - 1, 5)))
+        arm(after: isLocked ? Self.commitInterval : .seconds(1 << min(next.attempts - 1, 5)))
         onDelay()
     }
 
