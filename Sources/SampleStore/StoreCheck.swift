@@ -102,8 +102,15 @@ extension SampleStore {
                 SELECT count(*) FROM witness WHERE withdrawn IS NULL AND NOT stands_in
                     AND NOT EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                     AND NOT EXISTS(SELECT 1 FROM deleted WHERE series = of_series AND start = of_start AND hash = of_hash)
-                    AND NOT EXISTS(SELECT 1 FROM witness AS other WHERE other.of_series = witness.of_series
-                        AND other.of_start = witness.of_start AND other.of_hash = witness.of_hash AND other.stands_in)
+                    AND (of_series, of_start, of_hash) NOT IN
+                        (SELECT of_series, of_start, of_hash FROM witness WHERE stands_in)
+                """
+            ),
+            (
+                "witnesses out of reach of what they are witnesses of",
+                """
+                SELECT count(*) FROM witness WHERE NOT EXISTS(SELECT 1 FROM witness_reach
+                    WHERE first_series = of_series AND witness_series = series AND abs(start - of_start) <= reach)
                 """
             ),
             (

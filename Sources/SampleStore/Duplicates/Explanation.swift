@@ -45,8 +45,7 @@ extension SampleStore {
         explanation.first = firsts.first
         explanation.witnesses = try relations(
             """
-            SELECT series, start, hash, rule, ingest FROM witness
-            WHERE of_series = ? AND of_start = ? AND of_hash = ? AND withdrawn IS NULL AND NOT stands_in ORDER BY ingest
+            SELECT series, start, hash, rule, ingest FROM \(Witnesses.ofFirst) AND withdrawn IS NULL AND NOT stands_in ORDER BY ingest
             """, here)
         explanation.linked = try relations(
             """

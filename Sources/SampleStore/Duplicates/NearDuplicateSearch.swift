@@ -20,10 +20,17 @@ final class NearDuplicateSearch {
         var links: [Match] = []
     }
 
+    /// A candidate that a row is like.
+    private struct Finding {
+        var likeness: Likeness
+        var verdict: DuplicateRule.Verdict
+        /// Where it is among the scans and what they hold.
+        var scan: Int
+        var candidate: Int
+    }
+
     private let connection: Connection
     private let siblings: Siblings
-    /// The samples that a row of the batch is the witness of.
-    private var taken: Set<SamplePlace> = []
 
     /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
     private static let crowd = 6
@@ -61,36 +68,46 @@ final class NearDuplicateSearch {
             }
         }
         guard !scans.isEmpty else { return matches }
-        // Asked once for the stretch: mostly there is none, and no sample needs to be asked for.
-        var mayBeWitnessed = false
-        for scan in scans where !mayBeWitnessed {
-            mayBeWitnessed = try hasWitness(scan.sibling.series, first.start &- radius, last.start &+ radius, of: series)
+        var witnessed: [WitnessedStretch?] = []
+        for scan in scans {
+            try witnessed.append(
+                WitnessedStretch(
+                    of: scan.sibling.series, by: series, first.start &- radius, last.start &+ radius, connection: connection))
         }
-        taken.removeAll(keepingCapacity: true)
-        var found: [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)] = []
+        var found: [Finding] = []
         for index in rows.indices {
             let row = rows[index]
             if (row.duration > 0) != lasting { rule = DuplicateRule.of(origin.type, lasting: row.duration > 0) }
             let trace = trace(of: row, batch + Int(row.index), origin.type)
             guard trace.timeResolution <= Likeness.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
-            for scan in scans {
-                let verdict = rule.verdict(scan.sibling.kinship)
-                let near = try scan.near(row.start &- radius, row.start &+ radius)
+            for position in scans.indices {
+                let verdict = rule.verdict(scans[position].sibling.kinship)
+                let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
-                try compare(trace, near, verdict, rule, origin.type, &found)
+                if Self.isStream(scans[position].candidates[near], for: trace) {
+                    // A minute's value among a stream of seconds is no copy of one of them.
+                    found.removeAll { scans[$0.scan].sibling.series == scans[position].sibling.series }
+                    continue
+                }
+                try compare(trace, scans[position].candidates, near, rule, origin.type) {
+                    found.append(Finding(likeness: $0, verdict: verdict, scan: position, candidate: $1))
+                }
             }
             guard !found.isEmpty else { continue }
             found.sort { $0.likeness < $1.likeness }
-            if rule == .stream, let best = found.first, try isCrowded(rows, index, best.candidate, trace, origin.type) {
+            if rule == .stream, let best = found.first,
+                try isCrowded(rows, index, scans[best.scan].candidates[best.candidate], trace, origin.type)
+            {
                 continue
             }
             var linked: Set<Int64> = []
-            for (_, candidate, verdict) in found {
-                if verdict == .duplicate {
-                    if taken.contains(candidate.place) { continue }
-                    if mayBeWitnessed, try hasWitness(candidate.place, of: series) { continue }
-                    taken.insert(candidate.place)
+            for finding in found {
+                let candidate = scans[finding.scan].candidates[finding.candidate]
+                if finding.verdict == .duplicate {
+                    if candidate.isTaken { continue }
+                    if let witnessed = witnessed[finding.scan], try witnessed.contains(candidate.place) { continue }
+                    scans[finding.scan].candidates[finding.candidate].isTaken = true
                     matches.witnesses.append(Match(row: index, of: candidate.place, rule: rule))
                     linked.removeAll()
                     break
@@ -99,8 +116,9 @@ final class NearDuplicateSearch {
             }
             guard matches.witnesses.last?.row != index else { continue }
             for series in linked {
-                guard let (_, candidate, _) = found.first(where: { $0.candidate.place.series == series }) else { continue }
-                matches.links.append(Match(row: index, of: candidate.place, rule: rule))
+                guard let best = found.first(where: { scans[$0.scan].sibling.series == series }) else { continue }
+                matches.links.append(
+                    Match(row: index, of: scans[best.scan].candidates[best.candidate].place, rule: rule))
             }
         }
         return matches
@@ -116,30 +134,30 @@ final class NearDuplicateSearch {
             isCanonical: isCanonical)
     }
 
+    /// Whether there are many within what the time of a reading was cut to.
+    private static func isStream(_ near: ArraySlice<Candidate>, for trace: ReadingTrace) -> Bool {
+        guard near.count > crowd, trace.timeResolution > 1 else { return false }
+        let end = trace.start + Int64(trace.timeResolution) * 1_000_000
+        return near.lazy.filter { $0.place.start >= trace.start && $0.place.start < end }.prefix(crowd + 1).count > crowd
+    }
+
+    /// Hands over the candidates of one sibling that a row is like, by their position.
     private func compare(
-        _ trace: ReadingTrace, _ near: ArraySlice<Candidate>, _ verdict: DuplicateRule.Verdict, _ rule: DuplicateRule,
-        _ type: QuantityType,
-        _ found: inout [(likeness: Likeness, candidate: Candidate, verdict: DuplicateRule.Verdict)]
+        _ trace: ReadingTrace, _ candidates: [Candidate], _ near: Range<Int>, _ rule: DuplicateRule, _ type: QuantityType,
+        _ found: (Likeness, Int) -> Void
     ) throws(StoreError) {
-        for candidate in near {
+        for position in near {
+            let candidate = candidates[position]
             let telling = try siblings.telling(candidate.context, of: type)
             // A step is a whole unit at most, so most of what differs is told apart without its digits.
-            let step = candidate.step >= 0 ? candidate.step : 1
-            let most = max(trace.valueResolution, step * telling.scale)
+            let most = max(trace.valueResolution, (candidate.step >= 0 ? candidate.step : 1) * telling.scale)
             guard abs(candidate.value - trace.value) <= most else { continue }
             let other = ReadingTrace(
                 start: candidate.place.start, duration: candidate.duration, timeResolution: telling.timeResolution,
                 isArrival: telling.isArrival, value: candidate.value,
                 valueResolution: (candidate.step >= 0 ? candidate.step : SiblingScan.step(of: candidate.value)) * telling.scale,
                 isCanonical: telling.isCanonical)
-            if let likeness = Likeness(trace, other, rule: rule) { found.append((likeness, candidate, verdict)) }
-        }
-        // A minute's value among a stream of seconds is no copy of one of them.
-        guard near.count > Self.crowd, trace.timeResolution > 1 else { return }
-        let minute = Int64(trace.timeResolution) * 1_000_000
-        let within = near.lazy.filter { $0.place.start >= trace.start && $0.place.start < trace.start + minute }
-        if within.prefix(Self.crowd + 1).count > Self.crowd {
-            found.removeAll { near.first?.place.series == $0.candidate.place.series }
+            if let likeness = Likeness(trace, other, rule: rule) { found(likeness, position) }
         }
     }
 
@@ -164,18 +182,5 @@ final class NearDuplicateSearch {
             "SELECT count(*) FROM (SELECT 1 FROM sample WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
             .integer(rows[index].series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1)))
         return count + Int(stored ?? 0) > Self.crowd
-    }
-
-    /// Whether a sample of a sibling that starts between two times has a witness of a series.
-    private func hasWitness(_ sibling: Int64, _ low: Int64, _ high: Int64, of series: Int64) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM witness WHERE of_series = ? AND of_start BETWEEN ? AND ? AND series = ? LIMIT 1",
-            .integer(sibling), .integer(low), .integer(high), .integer(series)) != nil
-    }
-
-    private func hasWitness(_ place: SamplePlace, of series: Int64) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM witness WHERE of_series = ? AND of_start = ? AND of_hash = ? AND series = ? LIMIT 1",
-            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(series)) != nil
     }
 }

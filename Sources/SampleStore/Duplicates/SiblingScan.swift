@@ -6,18 +6,21 @@ struct Candidate {
     var duration: Int64
     var value: Double
     var context: Int64
-    /// One step of the numeral as received, in its own unit.
+    /// One step of the numeral as received, in its own unit; negative where the value tells it.
     var step: Double
+    /// Whether a row of the batch is its witness.
+    var isTaken = false
 }
 
 /// Walks along a sibling's samples beside rows that are sorted by start, and holds those near the row that is looked at.
-final class SiblingScan {
+struct SiblingScan {
     let sibling: Sibling
+    /// Those held, and some that were passed.
+    var candidates: [Candidate] = []
     private let statement: Statement
     private var next: Candidate?
     private var ended = false
-    /// Those held; from `head` on.
-    private var buffer: [Candidate] = []
+    /// Where those held begin.
     private var head = 0
 
     /// How many samples are passed over before the next place is sought instead.
@@ -42,18 +45,18 @@ final class SiblingScan {
                 """)
     }
 
-    /// The candidates that start between two times; asked for with ever later times.
-    func near(_ low: Int64, _ high: Int64) throws(StoreError) -> ArraySlice<Candidate> {
-        while head < buffer.count, buffer[head].place.start < low { head += 1 }
-        if head > 512, head * 2 > buffer.count {
-            buffer.removeFirst(head)
+    /// Which of the ``candidates`` start between two times, until the next call; asked for with ever later times.
+    mutating func near(_ low: Int64, _ high: Int64) throws(StoreError) -> Range<Int> {
+        while head < candidates.count, candidates[head].place.start < low { head += 1 }
+        if head > 512, head * 2 > candidates.count {
+            candidates.removeFirst(head)
             head = 0
         }
         if next == nil, !ended { try seek(low) }
         var passed = 0
         while let candidate = next, candidate.place.start <= high {
             if candidate.place.start >= low {
-                buffer.append(candidate)
+                candidates.append(candidate)
             } else {
                 passed += 1
                 if passed > Self.patience {
@@ -64,26 +67,25 @@ final class SiblingScan {
             }
             try advance()
         }
-        return buffer[head...]
+        return head..<candidates.count
     }
 
-    private func seek(_ low: Int64) throws(StoreError) {
+    private mutating func seek(_ low: Int64) throws(StoreError) {
         statement.reset()
         try statement.bind([.integer(sibling.series), .integer(low)])
         try advance()
     }
 
-    private func advance() throws(StoreError) {
+    private mutating func advance() throws(StoreError) {
         guard try statement.step() else {
             next = nil
             ended = true
             statement.reset()
             return
         }
-        let value = statement.real(2)
         next = try Candidate(
             place: SamplePlace(series: sibling.series, start: statement.integer(0), hash: statement.blob(1)),
-            duration: statement.integer(5), value: value, context: statement.integer(4),
+            duration: statement.integer(5), value: statement.real(2), context: statement.integer(4),
             step: statement.isNull(3) ? -1 : (try? Numeral(statement.text(3)))?.step ?? 0)
     }
 

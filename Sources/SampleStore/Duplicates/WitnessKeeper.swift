@@ -6,12 +6,13 @@ struct WitnessKeeper {
     let batch: BatchTable
     let ingest: Int64
 
-    /// Keeps rows as witnesses of the samples that came first: whole, so that nothing of them is lost.
+    /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
     func keep(_ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         for rule in DuplicateRule.allCases {
             let matches = witnesses.filter { $0.rule == rule }
             guard !matches.isEmpty else { continue }
             let own = matches.map { rows[$0.row] }
+            try noteReach(of: matches, among: rows)
             try batch.with(rows: own, text: text, firsts: matches.map(\.of)) {
                 try connection.run(
                     """
@@ -27,6 +28,21 @@ struct WitnessKeeper {
                     SELECT series, nominal, hash, start FROM batch WHERE nominal <> start
                     """)
             }
+        }
+    }
+
+    /// Notes how far witnesses of one series start from their firsts.
+    private func noteReach(of matches: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
+        var noted = (first: Int64.min, reach: Int64.min)
+        for match in matches {
+            let apart = abs(rows[match.row].start &- match.of.start)
+            guard match.of.series != noted.first || apart > noted.reach else { continue }
+            noted = (match.of.series, apart)
+            try connection.run(
+                """
+                INSERT INTO witness_reach VALUES(?, ?, ?)
+                ON CONFLICT DO UPDATE SET reach = excluded.reach WHERE excluded.reach > reach
+                """, .integer(match.of.series), .integer(rows[match.row].series), .integer(apart))
         }
     }
 

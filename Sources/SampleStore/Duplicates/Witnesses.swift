@@ -9,6 +9,12 @@ struct Witnesses {
     let connection: Connection
     let deletion: Deletion
 
+    /// The witnesses of a sample, for SQL's `FROM`; its series is `?1`, its start `?2`, its hash `?3`.
+    static let ofFirst = """
+        witness_reach CROSS JOIN witness ON series = witness_series AND start BETWEEN ?2 - reach AND ?2 + reach
+        WHERE first_series = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3
+        """
+
     private struct Witness {
         var place: SamplePlace
         var first: SamplePlace
@@ -29,7 +35,7 @@ struct Witnesses {
 
     /// Whether the sample at a place is a witness whose first is there.
     func standsIn(_ place: SamplePlace) throws(StoreError) -> Bool {
-        guard let own = try witnesses("series = ? AND start = ? AND hash = ?", place).first else { return false }
+        guard let own = try witnesses("witness WHERE series = ? AND start = ? AND hash = ?", place).first else { return false }
         return try isLive(own.first)
     }
 
@@ -40,7 +46,7 @@ struct Witnesses {
         var firsts: Set<SamplePlace> = []
         guard try connection.integer("SELECT 1 FROM witness LIMIT 1") != nil else { return }
         for place in places {
-            let first = try witnesses("series = ? AND start = ? AND hash = ?", place).first?.first ?? place
+            let first = try witnesses("witness WHERE series = ? AND start = ? AND hash = ?", place).first?.first ?? place
             firsts.insert(first)
         }
         if deletion.hasChangedMore {
@@ -51,7 +57,7 @@ struct Witnesses {
     }
 
     private func settle(_ first: SamplePlace) throws(StoreError) {
-        let all = try witnesses("of_series = ? AND of_start = ? AND of_hash = ? AND withdrawn IS NULL", first)
+        let all = try witnesses("\(Self.ofFirst) AND withdrawn IS NULL", first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
             for witness in all where try isLive(witness.place) { try stepBack(witness) }
@@ -149,19 +155,19 @@ struct Witnesses {
     private func orphans() throws(StoreError) -> [Witness] {
         try list(
             """
-            withdrawn IS NULL AND NOT EXISTS(SELECT 1 FROM sample WHERE sample.series = of_series AND sample.start = of_start
+            witness WHERE withdrawn IS NULL AND NOT EXISTS(SELECT 1 FROM sample WHERE sample.series = of_series AND sample.start = of_start
                 AND sample.hash = of_hash)
             """, [])
     }
 
-    private func witnesses(_ condition: String, _ place: SamplePlace) throws(StoreError) -> [Witness] {
-        try list(condition, [.integer(place.series), .integer(place.start), .blob(place.hash)])
+    private func witnesses(_ source: String, _ place: SamplePlace) throws(StoreError) -> [Witness] {
+        try list(source, [.integer(place.series), .integer(place.start), .blob(place.hash)])
     }
 
-    private func list(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Witness] {
+    private func list(_ source: String, _ bindings: [Value]) throws(StoreError) -> [Witness] {
         let statement = try connection.statement(
             """
-            SELECT series, start, hash, of_series, of_start, of_hash, ingest, stands_in FROM witness WHERE \(condition)
+            SELECT series, start, hash, of_series, of_start, of_hash, ingest, stands_in FROM \(source)
             ORDER BY ingest, series, start
             """)
         defer { statement.reset() }

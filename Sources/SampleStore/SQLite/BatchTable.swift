@@ -32,7 +32,7 @@ final class BatchTable: VirtualTable {
     private var rows = UnsafeBufferPointer<SampleRow>(start: nil, count: 0)
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// What each row is a witness of, where they are witnesses.
-    private var firsts: [SamplePlace] = []
+    private var firsts = UnsafeBufferPointer<SamplePlace>(start: nil, count: 0)
 
     init() {
         super.init(
@@ -50,22 +50,24 @@ final class BatchTable: VirtualTable {
     func with<Result>(
         rows: [SampleRow], text: [UInt8], firsts: [SamplePlace] = [], _ body: () throws -> Result
     ) rethrows -> Result {
-        self.firsts = firsts
-        defer { self.firsts = [] }
-        return try rows.withUnsafeBufferPointer { rows in
+        try rows.withUnsafeBufferPointer { rows in
             try text.withUnsafeBufferPointer { text in
-                self.rows = rows
-                self.text = text
-                defer {
-                    self.rows = UnsafeBufferPointer(start: nil, count: 0)
-                    self.text = UnsafeBufferPointer(start: nil, count: 0)
+                try firsts.withUnsafeBufferPointer { firsts in
+                    (self.rows, self.text, self.firsts) = (rows, text, firsts)
+                    defer {
+                        self.rows = UnsafeBufferPointer(start: nil, count: 0)
+                        self.text = UnsafeBufferPointer(start: nil, count: 0)
+                        self.firsts = UnsafeBufferPointer(start: nil, count: 0)
+                    }
+                    return try body()
                 }
-                return try body()
             }
         }
     }
 
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
+        // A copy, since each look at a property of a class is checked for another's at the same time.
+        let rows = rows
         guard position < rows.count else { return }
         switch column {
         case 0: sqlite3_result_int64(context, rows[position].series)
@@ -86,9 +88,14 @@ final class BatchTable: VirtualTable {
         case 9: if rows[position].metadata != 0 { sqlite3_result_int64(context, rows[position].metadata) }
         case 10: sqlite3_result_int64(context, rows[position].seq)
         case 11: sqlite3_result_int64(context, rows[position].nominal)
-        case 12: if position < firsts.count { sqlite3_result_int64(context, firsts[position].series) }
-        case 13: if position < firsts.count { sqlite3_result_int64(context, firsts[position].start) }
-        default: if position < firsts.count { Self.give(hash: firsts[position].high, firsts[position].low, to: context) }
+        default: if position < firsts.count { Self.give(firsts[position], column, to: context) }
+        }
+    }
+    private static func give(_ first: SamplePlace, _ column: Int32, to context: OpaquePointer?) {
+        switch column {
+        case 12: sqlite3_result_int64(context, first.series)
+        case 13: sqlite3_result_int64(context, first.start)
+        default: give(hash: first.high, first.low, to: context)
         }
     }
 }

@@ -72,7 +72,8 @@ import Testing
         _ = try assign("Anna", "50..65")
         _ = try weigh(["bodyMass=90 kg; bodyFatPercentage=20 %", "bodyMass=91 kg"], until: 3)
         let before = try samples("--subject", "unassigned")
-        let fat = try #require(before.first { $0["type"].text == "bodyFatPercentage" }?["uuid"].text)
+        let measured = try #require(before.first { $0["type"].text == "bodyFatPercentage" })
+        let fat = try #require(measured["uuid"].text)
         let anchor = before.compactMap { $0["seq"].integer }.max() ?? 0
         let run = try folder.vitalgate("devices", "assign", "--samples", fat, "--subject", "Ben B")
         #expect(run.status == 0 && run.errors.contains("2 samples assigned"), "\(run.errors)")

@@ -24,7 +24,7 @@ import Testing
         let plan = try #require(try folder.vitalgate(["migrate", "plan"] + Self.repair).objects().first)
         #expect(plan["matched"].integer == 3 && plan["repaired"].integer == 2 && plan["alreadyRight"].integer == 1)
         #expect(plan["migration"] == .null)
-        #expect(plan["reasons"] == (try JSON(#"{"plausibleAsItIs":1}"#)))
+        #expect(try plan["reasons"] == JSON(#"{"plausibleAsItIs":1}"#))
         let old = try #require(try folder.vitalgate("query", "all", "--format", "ndjson").objects().first?["uuid"].text)
 
         let run = try folder.vitalgate(["migrate", "apply"] + Self.repair)
@@ -35,7 +35,8 @@ import Testing
         #expect(samples.map { $0["original"]["value"].text } == ["98", "36.9", "101.2"])
         #expect(samples.map { $0["original"]["unit"].text } == ["[degF]", "Cel", "[degF]"])
 
-        let new = try #require(samples.first?["uuid"].text)
+        let repaired = try #require(samples.first)
+        let new = try #require(repaired["uuid"].text)
         let query = try folder.vitalgate("query", old)
         #expect(query.errors.contains("\(old) was replaced by \(new) (migration 1: read as [degF])"))
         let again = try folder.vitalgate("import", folder.path("a.csv"), "--subject", Household.subject, "--format", "ndjson")
