@@ -253,14 +253,14 @@ public final class Ingest: SampleSink {
                 try insert(waiting)
                 waiting.removeAll()
             }
-            let matches = try search.search(group.rows, of: origin, series: group.series, in: batch)
+            try search.search(group.rows, of: origin, series: group.series, in: batch)
             let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id)
-            try keeper.keep(matches.links, among: group.rows)
-            linked += matches.links.count
-            if !matches.witnesses.isEmpty {
-                try keeper.keep(matches.witnesses, among: group.rows, text: text)
-                witnesses += matches.witnesses.count
-                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+            try keeper.keep(links: search.links, among: group.rows)
+            linked += search.links.count
+            if !search.witnesses.isEmpty {
+                try keeper.keep(witnesses: search.witnesses, among: group.rows, text: text)
+                witnesses += search.witnesses.count
+                for match in search.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
                 group.rows.removeAll { outcomes[Int($0.index)] != .stored }
             }
             waiting.append(group)

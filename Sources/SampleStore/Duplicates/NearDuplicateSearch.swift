@@ -13,13 +13,6 @@ final class NearDuplicateSearch {
         var rule: DuplicateRule
     }
 
-    struct Matches {
-        /// The same measurement: the row becomes a witness.
-        var witnesses: [Match] = []
-        /// Another device's: both are kept.
-        var links: [Match] = []
-    }
-
     /// A candidate that a row is like.
     private struct Finding {
         var likeness: Likeness
@@ -31,6 +24,10 @@ final class NearDuplicateSearch {
 
     private let connection: Connection
     private let siblings: Siblings
+    /// The same measurement: the rows become witnesses.
+    private(set) var witnesses: [Match] = []
+    /// Another device's: both are kept.
+    private(set) var links: [Match] = []
 
     /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
     private static let crowd = 6
@@ -42,32 +39,16 @@ final class NearDuplicateSearch {
 
     func forget() { siblings.forget() }
 
-    /// Searches for rows of one series, sorted by start.
-    func search(_ rows: [SampleRow], of origin: Origin, series: Int64, in batch: UnsafePointer<GatedSample>) throws(StoreError)
-        -> Matches
-    {
-        var matches = Matches()
-        guard let first = rows.first, let last = rows.last else { return matches }
+    /// Searches for rows of one series, sorted by start, and leaves what it found in ``witnesses`` and ``links``.
+    func search(_ rows: [SampleRow], of origin: Origin, series: Int64, in batch: UnsafePointer<GatedSample>) throws(StoreError) {
+        witnesses.removeAll(keepingCapacity: true)
+        links.removeAll(keepingCapacity: true)
+        guard let first = rows.first, let last = rows.last else { return }
         let lasting = first.duration > 0
         var rule = DuplicateRule.of(origin.type, lasting: lasting)
-        guard rule != .none else { return matches }
-        let own = try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
-        var scans: [SiblingScan] = []
-        var radius: Int64 = 0
-        for sibling in try siblings.of(origin, series: series) where rule.verdict(sibling.kinship) != .two {
-            let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
-            // Where the other path has nothing in the stretch, there is nothing to search.
-            let (low, high) = (first.start &- reach, last.start &+ reach)
-            for (table, name) in [(SiblingScan.Table.live, "sample"), (.deleted, "deleted")]
-            where try connection.integer(
-                "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
-                .integer(low), .integer(high)) != nil
-            {
-                scans.append(try SiblingScan(sibling, table, connection: connection))
-                radius = max(radius, reach)
-            }
-        }
-        guard !scans.isEmpty else { return matches }
+        guard rule != .none else { return }
+        var (scans, radius) = try scans(of: origin, series: series, rule, first.start, last.start)
+        guard !scans.isEmpty else { return }
         var witnessed: [WitnessedStretch?] = []
         for scan in scans {
             try witnessed.append(
@@ -101,27 +82,54 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            var linked: Set<Int64> = []
-            for finding in found {
-                let candidate = scans[finding.scan].candidates[finding.candidate]
-                if finding.verdict == .duplicate {
-                    if candidate.isTaken { continue }
-                    if let witnessed = witnessed[finding.scan], try witnessed.contains(candidate.place) { continue }
-                    scans[finding.scan].candidates[finding.candidate].isTaken = true
-                    matches.witnesses.append(Match(row: index, of: candidate.place, rule: rule))
-                    linked.removeAll()
-                    break
-                }
-                linked.insert(candidate.place.series)
+            if let best = try firstFree(found, scans, witnessed) {
+                scans[best.scan].candidates[best.candidate].isTaken = true
+                witnesses.append(Match(row: index, of: scans[best.scan].candidates[best.candidate].place, rule: rule))
+                continue
             }
-            guard matches.witnesses.last?.row != index else { continue }
-            for series in linked {
-                guard let best = found.first(where: { scans[$0.scan].sibling.series == series }) else { continue }
-                matches.links.append(
-                    Match(row: index, of: scans[best.scan].candidates[best.candidate].place, rule: rule))
+            // The best of each other device's.
+            var linked: Set<Int64> = []
+            for finding in found where finding.verdict == .linked {
+                let place = scans[finding.scan].candidates[finding.candidate].place
+                if linked.insert(place.series).inserted { links.append(Match(row: index, of: place, rule: rule)) }
             }
         }
-        return matches
+    }
+
+    /// The best that is the same measurement and has no witness yet.
+    private func firstFree(
+        _ found: [Finding], _ scans: [SiblingScan], _ witnessed: [WitnessedStretch?]
+    ) throws(StoreError) -> Finding? {
+        for finding in found where finding.verdict == .duplicate {
+            let candidate = scans[finding.scan].candidates[finding.candidate]
+            if candidate.isTaken { continue }
+            if let witnessed = witnessed[finding.scan], try witnessed.contains(candidate.place) { continue }
+            return finding
+        }
+        return nil
+    }
+
+    /// The samples of other paths that lie around rows which start between two times, and how far around.
+    private func scans(
+        of origin: Origin, series: Int64, _ rule: DuplicateRule, _ first: Int64, _ last: Int64
+    ) throws(StoreError) -> (scans: [SiblingScan], radius: Int64) {
+        let own = try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
+        var scans: [SiblingScan] = []
+        var radius: Int64 = 0
+        for sibling in try siblings.of(origin, series: series) where rule.verdict(sibling.kinship) != .two {
+            let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
+            // Where the other path has nothing in the stretch, there is nothing to search.
+            let (low, high) = (first &- reach, last &+ reach)
+            for (table, name) in [(SiblingScan.Table.live, "sample"), (.deleted, "deleted")]
+            where try connection.integer(
+                "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
+                .integer(low), .integer(high)) != nil
+            {
+                scans.append(try SiblingScan(sibling, table, connection: connection))
+                radius = max(radius, reach)
+            }
+        }
+        return (scans, radius)
     }
 
     private func trace(of row: SampleRow, _ gated: UnsafePointer<GatedSample>, _ type: QuantityType) -> ReadingTrace {
@@ -146,9 +154,16 @@ final class NearDuplicateSearch {
         _ trace: ReadingTrace, _ candidates: [Candidate], _ near: Range<Int>, _ rule: DuplicateRule, _ type: QuantityType,
         _ found: (Likeness, Int) -> Void
     ) throws(StoreError) {
+        guard let first = near.first else { return }
+        // Neighbouring samples mostly share their context.
+        var context = candidates[first].context
+        var telling = try siblings.telling(context, of: type)
         for position in near {
             let candidate = candidates[position]
-            let telling = try siblings.telling(candidate.context, of: type)
+            if candidate.context != context {
+                context = candidate.context
+                telling = try siblings.telling(context, of: type)
+            }
             // A step is a whole unit at most, so most of what differs is told apart without its digits.
             let most = max(trace.valueResolution, (candidate.step >= 0 ? candidate.step : 1) * telling.scale)
             guard abs(candidate.value - trace.value) <= most else { continue }

@@ -86,7 +86,7 @@ struct SiblingScan {
         next = try Candidate(
             place: SamplePlace(series: sibling.series, start: statement.integer(0), hash: statement.blob(1)),
             duration: statement.integer(5), value: statement.real(2), context: statement.integer(4),
-            step: statement.isNull(3) ? -1 : (try? Numeral(statement.text(3)))?.step ?? 0)
+            step: statement.isNull(3) ? -1 : (try? Numeral(parsing: statement.blob(3)))?.step ?? 0)
     }
 
     /// The step of a numeral that is told by its value.

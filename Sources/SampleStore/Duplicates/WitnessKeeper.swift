@@ -7,47 +7,48 @@ struct WitnessKeeper {
     let ingest: Int64
 
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
-    func keep(_ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
-        for rule in DuplicateRule.allCases {
-            let matches = witnesses.filter { $0.rule == rule }
-            guard !matches.isEmpty else { continue }
-            let own = matches.map { rows[$0.row] }
-            try noteReach(of: matches, among: rows)
-            try batch.with(rows: own, text: text, firsts: matches.map(\.of)) {
-                try connection.run(
-                    """
-                    INSERT INTO witness(series, start, hash, value, numeral, context, duration, received, grp, metadata,
-                        ingest, of_series, of_start, of_hash, rule)
-                    SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata,
-                        ?, of_series, of_start, of_hash, ? FROM batch
-                    """, .integer(ingest), .text(rule.rawValue))
-                guard own.contains(where: { $0.nominal != $0.start }) else { return }
-                try connection.run(
-                    """
-                    INSERT OR IGNORE INTO place(series, nominal, hash, start)
-                    SELECT series, nominal, hash, start FROM batch WHERE nominal <> start
-                    """)
-            }
+    func keep(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
+        guard !witnesses.isEmpty else { return }
+        try noteReach(of: witnesses, among: rows)
+        try batch.with(rows: rows, text: text, witnesses: witnesses) {
+            try connection.run(
+                """
+                INSERT INTO witness(series, start, hash, value, numeral, context, duration, received, grp, metadata, ingest,
+                    of_series, of_start, of_hash, rule)
+                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ?,
+                    of_series, of_start, of_hash, rule FROM batch
+                """, .integer(ingest))
+            guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO place(series, nominal, hash, start)
+                SELECT series, nominal, hash, start FROM batch WHERE nominal <> start
+                """)
         }
     }
 
     /// Notes how far witnesses of one series start from their firsts.
     private func noteReach(of matches: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
-        var noted = (first: Int64.min, reach: Int64.min)
+        var reaches: [(first: Int64, reach: Int64)] = []
         for match in matches {
             let apart = abs(rows[match.row].start &- match.of.start)
-            guard match.of.series != noted.first || apart > noted.reach else { continue }
-            noted = (match.of.series, apart)
+            if let known = reaches.firstIndex(where: { $0.first == match.of.series }) {
+                reaches[known].reach = max(reaches[known].reach, apart)
+            } else {
+                reaches.append((match.of.series, apart))
+            }
+        }
+        for (first, reach) in reaches {
             try connection.run(
                 """
                 INSERT INTO witness_reach VALUES(?, ?, ?)
                 ON CONFLICT DO UPDATE SET reach = excluded.reach WHERE excluded.reach > reach
-                """, .integer(match.of.series), .integer(rows[match.row].series), .integer(apart))
+                """, .integer(first), .integer(rows[matches[0].row].series), .integer(reach))
         }
     }
 
     /// Links rows, about to be stored, with the samples of other devices that they agree with.
-    func keep(_ links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
+    func keep(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
             let row = rows[link.row]
             try connection.run(

@@ -26,46 +26,69 @@ struct SampleRow {
     var place: SamplePlace { SamplePlace(series: series, start: start, high: high, low: low) }
 }
 
-/// A batch of rows that SQL sees as the table `batch`.
+/// A batch of rows that SQL sees as the table `batch`, or those of them that are witnesses, with what they are witnesses of.
 final class BatchTable: VirtualTable {
-    /// What the table holds; set by ``with(rows:text:_:)`` while a statement runs.
+    private typealias Witnesses = UnsafeBufferPointer<NearDuplicateSearch.Match>
+
+    /// What the table holds; set by ``with(rows:text:witnesses:_:)`` while a statement runs.
     private var rows = UnsafeBufferPointer<SampleRow>(start: nil, count: 0)
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// What each row is a witness of, where they are witnesses.
-    private var firsts = UnsafeBufferPointer<SamplePlace>(start: nil, count: 0)
+    /// Which of the rows the table holds; nil for all.
+    private var witnesses: Witnesses?
 
     init() {
         super.init(
             name: "batch",
             columns: """
-                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash
+                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash,
+                rule
                 """)
     }
 
-    override var count: Int { rows.count }
+    override var count: Int { witnesses?.count ?? rows.count }
 
     /// Lets `body` run statements over these rows, and nothing afterwards.
-    ///
-    /// - Parameter firsts: what each row is a witness of, where they are witnesses.
-    func with<Result>(
-        rows: [SampleRow], text: [UInt8], firsts: [SamplePlace] = [], _ body: () throws -> Result
-    ) rethrows -> Result {
+    func with<Result>(rows: [SampleRow], text: [UInt8], _ body: () throws -> Result) rethrows -> Result {
         try rows.withUnsafeBufferPointer { rows in
             try text.withUnsafeBufferPointer { text in
-                try firsts.withUnsafeBufferPointer { firsts in
-                    (self.rows, self.text, self.firsts) = (rows, text, firsts)
-                    defer {
-                        self.rows = UnsafeBufferPointer(start: nil, count: 0)
-                        self.text = UnsafeBufferPointer(start: nil, count: 0)
-                        self.firsts = UnsafeBufferPointer(start: nil, count: 0)
-                    }
-                    return try body()
+                (self.rows, self.text) = (rows, text)
+                defer {
+                    self.rows = UnsafeBufferPointer(start: nil, count: 0)
+                    self.text = UnsafeBufferPointer(start: nil, count: 0)
                 }
+                return try body()
             }
         }
     }
 
+    /// Lets `body` run statements over those rows that are witnesses.
+    func with<Result>(
+        rows: [SampleRow], text: [UInt8], witnesses: [NearDuplicateSearch.Match], _ body: () throws -> Result
+    ) rethrows -> Result {
+        try witnesses.withUnsafeBufferPointer { witnesses in
+            self.witnesses = witnesses
+            defer { self.witnesses = nil }
+            return try with(rows: rows, text: text, body)
+        }
+    }
+
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
+        if let witnesses = witnesses {
+            guard position < witnesses.count else { return }
+            switch column {
+            case 12: sqlite3_result_int64(context, witnesses[position].of.series)
+            case 13: sqlite3_result_int64(context, witnesses[position].of.start)
+            case 14: Self.give(hash: witnesses[position].of.high, witnesses[position].of.low, to: context)
+            case 15: Self.give(witnesses[position].rule.rawValue, to: context)
+            default: give(row: witnesses[position].row, column, to: context)
+            }
+        } else {
+            give(row: position, column, to: context)
+        }
+    }
+
+    @inline(__always)
+    private func give(row position: Int, _ column: Int32, to context: OpaquePointer?) {
         // A copy, since each look at a property of a class is checked for another's at the same time.
         let rows = rows
         guard position < rows.count else { return }
@@ -88,14 +111,7 @@ final class BatchTable: VirtualTable {
         case 9: if rows[position].metadata != 0 { sqlite3_result_int64(context, rows[position].metadata) }
         case 10: sqlite3_result_int64(context, rows[position].seq)
         case 11: sqlite3_result_int64(context, rows[position].nominal)
-        default: if position < firsts.count { Self.give(firsts[position], column, to: context) }
-        }
-    }
-    private static func give(_ first: SamplePlace, _ column: Int32, to context: OpaquePointer?) {
-        switch column {
-        case 12: sqlite3_result_int64(context, first.series)
-        case 13: sqlite3_result_int64(context, first.start)
-        default: give(hash: first.high, first.low, to: context)
+        default: return
         }
     }
 }
