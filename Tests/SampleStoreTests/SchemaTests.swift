@@ -23,18 +23,22 @@ import Testing
             INSERT INTO change VALUES(1, 1, 3, 0, 1795000000000000, 1795000002000000, 1, 1);
             UPDATE setting SET value = 3 WHERE name = 'seq';
             """)
-        let type = try #require(QuantityType("heartRate"))
-        let key = SeriesKey(subject: TestStore.subject, type: type, source: "test", device: "")
         for index in 0..<3 {
             let start = 1_795_000_000_000_000 + Int64(index) * 1_000_000
-            let numeral = Numeral(coefficient: Int64(60 + index))
-            let identity = SampleIdentity(
-                series: key, start: start, end: start, numeral: numeral, unit: type.canonicalUnit, ordinal: 0)
             try connection.run(
                 "INSERT INTO sample(series, start, hash, value, context, seq) VALUES(1, ?, ?, ?, 1, ?)", .integer(start),
-                .blob(HashBytes(high: identity.high, low: identity.low).bytes), .real(Double(60 + index)),
+                .blob(try hash(start: start, value: Int64(60 + index), source: "test")), .real(Double(60 + index)),
                 .integer(Int64(index + 1)))
         }
+    }
+
+    /// The hash of a heart rate.
+    private static func hash(start: Int64, value: Int64, source: String) throws -> [UInt8] {
+        let type = try #require(QuantityType("heartRate"))
+        let key = SeriesKey(subject: TestStore.subject, type: type, source: source, device: "")
+        let identity = SampleIdentity(
+            series: key, start: start, end: start, numeral: Numeral(coefficient: value), unit: type.canonicalUnit, ordinal: 0)
+        return identity.storedHash
     }
 
     @Test(arguments: 1...Schema.steps.count)
@@ -48,6 +52,37 @@ import Testing
         #expect(try store.summary().samples == 3)
         #expect(try store.check() == [])
         #expect(try store.adoptedDevices() == [])
+    }
+
+    /// Witnesses that were found by an index are found by their reach.
+    @Test(arguments: 4...6) func witnessesOfAnEarlierSchema(version: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.db")
+        try Self.store(version: version, at: path)
+        let connection = try Connection(path: path, writable: true)
+        try connection.execute(
+            """
+            INSERT INTO series(id, subject, type, source, device) VALUES(2, '\(TestStore.subject)', 'heartRate', 'other', '');
+            UPDATE ingest SET duplicate = 3, witnesses = 3;
+            """)
+        for index in 0..<3 {
+            let start = 1_795_000_000_000_000 + Int64(index) * 1_100_000
+            try connection.run(
+                """
+                INSERT INTO witness(series, start, hash, value, context, ingest, of_series, of_start, of_hash, rule)
+                SELECT 2, ?, ?, value, context, 1, series, start, hash, 'stream' FROM sample WHERE seq = ?
+                """, .integer(start), .blob(try Self.hash(start: start, value: Int64(60 + index), source: "other")),
+                .integer(Int64(index + 1)))
+        }
+
+        let store = try SampleStore(path: path, access: .write)
+        #expect(try store.check() == [])
+        #expect(try store.connection.integer("SELECT reach FROM witness_reach") == 200_000)
+        let told = try store.witnesses(of: 1, limit: 9)
+        #expect(told.count == 3)
+        for (witness, first, _) in told {
+            #expect(try store.explain(first)?.witnesses.map(\.other.uuid) == [witness])
+        }
     }
 
     @Test func readerSaysThatAnOlderSchemaHasToBeBroughtUp() throws {

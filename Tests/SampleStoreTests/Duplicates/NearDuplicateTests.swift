@@ -139,6 +139,31 @@ import Testing
         }
     }
 
+    /// A sample takes one witness of a series, in whichever batch it comes.
+    @Test func oneWitnessOverBatches() throws {
+        try TestStore.with { test in
+            var file = try Self.file(.heartRate)
+            file.timeResolution = 1
+            try test.keep([try Self.ble(.heartRate)("72", at: 0), Self.ble(.heartRate)("72", at: 60)])
+            #expect(try test.keep([try file("72", at: 0)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try file("72", at: 1)]).outcomes == [[.stored]], "the one at 0 s has its witness")
+            #expect(try test.keep([try file("72", at: 61)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try file("72", at: 59)]).outcomes == [[.stored]])
+            #expect(try test.store.check() == [])
+        }
+    }
+
+    /// By the reach a sample's witnesses are found.
+    @Test func aWitnessOutOfReachIsDamage() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.ble()("80.15", at: 24)])
+            try test.keep([try Self.file()("80.2", at: 0)])
+            try test.execute("UPDATE witness_reach SET reach = reach - 1")
+            #expect(try test.store.check() == ["1 witnesses out of reach of what they are witnesses of"])
+            try test.execute("UPDATE witness_reach SET reach = reach + 1")
+        }
+    }
+
     /// A minute's average among a strap's seconds is not one of them.
     @Test func aMinuteOfAStreamIsNoCopy() throws {
         try TestStore.with { test in
