@@ -71,7 +71,7 @@ public final class Ingest: SampleSink {
 
     /// Keeps a batch, and in the same transaction what the devices it came from made known.
     public func keep(_ batch: [GatedSample], with devices: [AdoptedDevice]) throws -> [SampleOutcome] {
-        let noted = (refusals, skipped, refusalsKept, repeated)
+        let noted = (refusals, skipped, refusalsKept, repeated, repaired)
         do {
             return try connection.transaction {
                 for device in devices { try store.remember(device) }
@@ -79,7 +79,7 @@ public final class Ingest: SampleSink {
             }
         } catch {
             // What was noted for a batch that came to nothing goes into the account with the next.
-            (refusals, skipped, refusalsKept, repeated) = noted
+            (refusals, skipped, refusalsKept, repeated, repaired) = noted
             store.interner.forget()
             search?.forget()
             throw error
@@ -370,7 +370,7 @@ public final class Ingest: SampleSink {
     ///
     /// - Parameter state: `done`, `interrupted` or `failed`.
     public func finish(at time: Int64, state: String = "done") throws -> IngestAccount {
-        let noted = (refusals, skipped, refusalsKept, repeated)
+        let noted = (refusals, skipped, refusalsKept, repeated, repaired)
         do {
             try connection.transaction {
                 try account([], [])
@@ -384,7 +384,7 @@ public final class Ingest: SampleSink {
                     "UPDATE ingest SET finished = ?, state = ? WHERE id = ?", .integer(time), .text(state), .integer(id))
             }
         } catch {
-            (refusals, skipped, refusalsKept, repeated) = noted
+            (refusals, skipped, refusalsKept, repeated, repaired) = noted
             throw error
         }
         guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ingest \(id)") }

@@ -107,13 +107,6 @@ extension SampleStore {
                 """
             ),
             (
-                "witnesses out of reach of what they are witnesses of",
-                """
-                SELECT count(*) FROM witness WHERE NOT EXISTS(SELECT 1 FROM witness_reach
-                    WHERE first_series = of_series AND witness_series = series AND abs(start - of_start) <= reach)
-                """
-            ),
-            (
                 "samples that are witnesses as well",
                 """
                 SELECT count(*) FROM witness JOIN sample USING(series, start, hash) WHERE NOT stands_in AND withdrawn IS NULL

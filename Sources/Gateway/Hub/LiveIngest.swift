@@ -35,7 +35,7 @@ public final class LiveIngest {
     public private(set) var delivered: Set<String> = []
     private var failing: Failing?
 
-    /// Attempts to commit that failed in one way, since the last that did not.
+    /// Attempts to write that failed in one way, since the last that did not.
     private struct Failing {
         var error: any Error
         var attempts = 0
@@ -75,7 +75,7 @@ public final class LiveIngest {
 
     /// Why nothing can be committed, while that is so.
     public var failure: (any Error)? { failing?.error }
-    /// Attempts to commit that failed in that way.
+    /// Attempts to write that failed in that way.
     public var failures: Int { failing?.attempts ?? 0 }
 
     /// How many samples wait for a commit.
@@ -298,7 +298,7 @@ public final class LiveIngest {
         failing = next
         guard let kind, (error as? StoreError)?.mayPass ?? false else { return onFailure(error) }
         let isLocked = kind == .busy
-        if isLocked ? next.told == nil && uptime - next.since >= Self.usualLock : next.told != kind {
+        if next.told != kind, !isLocked || uptime - next.since >= Self.usualLock {
             failing?.told = kind
             onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
         }

@@ -44,9 +44,7 @@ extension SampleStore {
             here)
         explanation.first = firsts.first
         explanation.witnesses = try relations(
-            """
-            SELECT series, start, hash, rule, ingest FROM \(Witnesses.ofFirst) AND withdrawn IS NULL AND NOT stands_in ORDER BY ingest
-            """, here)
+            Witnesses.ofFirst("series, start, hash, rule, ingest", "withdrawn IS NULL AND NOT stands_in", order: "ingest"), here)
         explanation.linked = try relations(
             """
             SELECT of_series, of_start, of_hash, rule, ingest FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3

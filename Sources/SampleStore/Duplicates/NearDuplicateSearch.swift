@@ -44,12 +44,12 @@ final class NearDuplicateSearch {
         witnesses.removeAll(keepingCapacity: true)
         links.removeAll(keepingCapacity: true)
         guard let first = rows.first, let last = rows.last else { return }
-        let lasting = first.duration > 0
+        var lasting = first.duration > 0
         var rule = DuplicateRule.of(origin.type, lasting: lasting)
         guard rule != .none else { return }
         var (scans, radius) = try scans(of: origin, series: series, rule, first.start, last.start)
         guard !scans.isEmpty else { return }
-        var witnessed: [WitnessedStretch?] = []
+        var witnessed: [WitnessedStretch] = []
         for scan in scans {
             try witnessed.append(
                 WitnessedStretch(
@@ -58,7 +58,10 @@ final class NearDuplicateSearch {
         var found: [Finding] = []
         for index in rows.indices {
             let row = rows[index]
-            if (row.duration > 0) != lasting { rule = DuplicateRule.of(origin.type, lasting: row.duration > 0) }
+            if (row.duration > 0) != lasting {
+                lasting.toggle()
+                rule = DuplicateRule.of(origin.type, lasting: lasting)
+            }
             let trace = trace(of: row, batch + Int(row.index), origin.type)
             guard trace.timeResolution <= Likeness.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
@@ -98,13 +101,12 @@ final class NearDuplicateSearch {
 
     /// The best that is the same measurement and has no witness yet.
     private func firstFree(
-        _ found: [Finding], _ scans: [SiblingScan], _ witnessed: [WitnessedStretch?]
+        _ found: [Finding], _ scans: [SiblingScan], _ witnessed: [WitnessedStretch]
     ) throws(StoreError) -> Finding? {
         for finding in found where finding.verdict == .duplicate {
             let candidate = scans[finding.scan].candidates[finding.candidate]
             if candidate.isTaken { continue }
-            if let witnessed = witnessed[finding.scan], try witnessed.contains(candidate.place) { continue }
-            return finding
+            if try !witnessed[finding.scan].contains(candidate.place) { return finding }
         }
         return nil
     }

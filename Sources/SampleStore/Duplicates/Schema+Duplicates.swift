@@ -23,13 +23,9 @@ extension Schema {
         CREATE INDEX link_of ON link(of_series, of_start, of_hash);
         """
 
-    /// - `witness_reach`: how far, in microseconds, any witness of a series starts from its first: a sample's witnesses are found by it, near
-    ///   its start, without an index that would be as large as the rows.
-    static let reach = """
-        CREATE TABLE witness_reach(
-            first_series INTEGER NOT NULL, witness_series INTEGER NOT NULL, reach INTEGER NOT NULL,
-            PRIMARY KEY(first_series, witness_series)) WITHOUT ROWID;
-        INSERT INTO witness_reach SELECT of_series, series, max(abs(start - of_start)) FROM witness GROUP BY of_series, series;
+    /// Those of a sample that start within seconds of it are found among their series' rows; only the others need an index.
+    static let farWitnesses = """
+        CREATE INDEX witness_far ON witness(of_series, of_start, of_hash) WHERE \(Witnesses.isFar);
         DROP INDEX witness_of;
         """
 }

@@ -9,7 +9,6 @@ struct WitnessKeeper {
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
     func keep(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !witnesses.isEmpty else { return }
-        try noteReach(of: witnesses, among: rows)
         try batch.with(rows: rows, text: text, witnesses: witnesses) {
             try connection.run(
                 """
@@ -24,26 +23,6 @@ struct WitnessKeeper {
                 INSERT OR IGNORE INTO place(series, nominal, hash, start)
                 SELECT series, nominal, hash, start FROM batch WHERE nominal <> start
                 """)
-        }
-    }
-
-    /// Notes how far witnesses of one series start from their firsts.
-    private func noteReach(of matches: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
-        var reaches: [(first: Int64, reach: Int64)] = []
-        for match in matches {
-            let apart = abs(rows[match.row].start &- match.of.start)
-            if let known = reaches.firstIndex(where: { $0.first == match.of.series }) {
-                reaches[known].reach = max(reaches[known].reach, apart)
-            } else {
-                reaches.append((match.of.series, apart))
-            }
-        }
-        for (first, reach) in reaches {
-            try connection.run(
-                """
-                INSERT INTO witness_reach VALUES(?, ?, ?)
-                ON CONFLICT DO UPDATE SET reach = excluded.reach WHERE excluded.reach > reach
-                """, .integer(first), .integer(rows[matches[0].row].series), .integer(reach))
         }
     }
 

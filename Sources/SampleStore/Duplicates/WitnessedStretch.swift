@@ -1,41 +1,50 @@
 /// Which samples of a series, within a stretch of time, have a witness of another series already.
+///
+/// Mostly there is none, or only at the border to an earlier batch, so that few samples need to be asked for.
 struct WitnessedStretch {
     private let connection: Connection
     private let witness: Int64
-    /// How far a witness may start from its first.
-    private let reach: Int64
-    /// All those samples start within.
-    private let starts: ClosedRange<Int64>
+    /// Those that may have one beside them start from here to there.
+    private let near: (Int64, Int64)?
+    /// Those that have one farther away.
+    private let far: (Int64, Int64)?
 
-    /// Mostly there is none, or only at the border to an earlier batch: nil, or few samples need to be asked for.
-    ///
     /// - Parameters:
     ///   - first: the series of the samples, which start between `low` and `high`.
     ///   - witness: the series of the witnesses.
-    init?(of first: Int64, by witness: Int64, _ low: Int64, _ high: Int64, connection: Connection) throws(StoreError) {
-        guard
-            let reach = try connection.integer(
-                "SELECT reach FROM witness_reach WHERE first_series = ? AND witness_series = ?", .integer(first),
-                .integer(witness))
-        else { return nil }
-        func end(_ order: String) throws(StoreError) -> Int64? {
-            try connection.integer(
-                "SELECT start FROM witness WHERE series = ? AND start BETWEEN ? AND ? AND of_series = ? ORDER BY start \(order) LIMIT 1",
-                .integer(witness), .integer(low &- reach), .integer(high &+ reach), .integer(first))
-        }
-        guard let earliest = try end("ASC"), let latest = try end("DESC") else { return nil }
+    init(of first: Int64, by witness: Int64, _ low: Int64, _ high: Int64, connection: Connection) throws(StoreError) {
         self.connection = connection
         self.witness = witness
-        self.reach = reach
-        starts = (earliest &- reach)...(latest &+ reach)
+        func ends(_ column: String, _ condition: String, _ series: Int64, _ low: Int64, _ high: Int64) throws(StoreError) -> (
+            Int64, Int64
+        )? {
+            func end(_ order: String) throws(StoreError) -> Int64? {
+                try connection.integer(
+                    "SELECT \(column) FROM witness WHERE \(condition) AND \(column) BETWEEN ? AND ? ORDER BY \(column) \(order) LIMIT 1",
+                    .integer(series), .integer(low), .integer(high))
+            }
+            guard let first = try end("ASC"), let last = try end("DESC") else { return nil }
+            return (first, last)
+        }
+        near = try ends("start", "series = ?", witness, low &- Witnesses.near, high &+ Witnesses.near)
+            .map { ($0 &- Witnesses.near, $1 &+ Witnesses.near) }
+        far = try ends("of_start", "\(Witnesses.isFar) AND of_series = ?", first, low, high)
     }
 
     func contains(_ place: SamplePlace) throws(StoreError) -> Bool {
-        guard starts.contains(place.start) else { return false }
+        if let near, near.0 <= place.start, place.start <= near.1,
+            try connection.integer(
+                """
+                SELECT 1 FROM witness WHERE series = ? AND start BETWEEN ? AND ? AND of_series = ? AND of_start = ? AND of_hash = ? LIMIT 1
+                """, .integer(witness), .integer(place.start &- Witnesses.near), .integer(place.start &+ Witnesses.near),
+                .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
+        {
+            return true
+        }
+        guard let far, far.0 <= place.start, place.start <= far.1 else { return false }
         return try connection.integer(
             """
-            SELECT 1 FROM witness WHERE series = ? AND start BETWEEN ? AND ? AND of_series = ? AND of_start = ? AND of_hash = ? LIMIT 1
-            """, .integer(witness), .integer(place.start &- reach), .integer(place.start &+ reach), .integer(place.series),
-            .integer(place.start), .blob(place.hash)) != nil
+            SELECT 1 FROM witness WHERE of_series = ? AND of_start = ? AND of_hash = ? AND \(Witnesses.isFar) AND series = ? LIMIT 1
+            """, .integer(place.series), .integer(place.start), .blob(place.hash), .integer(witness)) != nil
     }
 }

@@ -9,11 +9,23 @@ struct Witnesses {
     let connection: Connection
     let deletion: Deletion
 
-    /// The witnesses of a sample, for SQL's `FROM`; its series is `?1`, its start `?2`, its hash `?3`.
-    static let ofFirst = """
-        witness_reach CROSS JOIN witness ON series = witness_series AND start BETWEEN ?2 - reach AND ?2 + reach
-        WHERE first_series = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3
+    /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
+    /// most have that come over a second path with seconds.
+    static let near: Int64 = 5_000_000
+    /// SQL's condition for the others, as the index of them has it.
+    static let isFar = "start - of_start NOT BETWEEN -\(near) AND \(near)"
+
+    /// The statement that selects witnesses of a sample: its series is `?1`, its start `?2`, its hash `?3`.
+    static func ofFirst(_ columns: String, _ condition: String, order: String) -> String {
         """
+        SELECT \(columns) FROM series AS own CROSS JOIN series AS path ON path.type = own.type AND path.subject = own.subject
+            CROSS JOIN witness ON series = path.id AND start BETWEEN ?2 - \(near) AND ?2 + \(near)
+        WHERE own.id = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(condition)
+        UNION ALL
+        SELECT \(columns) FROM witness WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(isFar) AND \(condition)
+        ORDER BY \(order)
+        """
+    }
 
     private struct Witness {
         var place: SamplePlace
@@ -35,7 +47,7 @@ struct Witnesses {
 
     /// Whether the sample at a place is a witness whose first is there.
     func standsIn(_ place: SamplePlace) throws(StoreError) -> Bool {
-        guard let own = try witnesses("witness WHERE series = ? AND start = ? AND hash = ?", place).first else { return false }
+        guard let own = try witness(at: place) else { return false }
         return try isLive(own.first)
     }
 
@@ -46,7 +58,7 @@ struct Witnesses {
         var firsts: Set<SamplePlace> = []
         guard try connection.integer("SELECT 1 FROM witness LIMIT 1") != nil else { return }
         for place in places {
-            let first = try witnesses("witness WHERE series = ? AND start = ? AND hash = ?", place).first?.first ?? place
+            let first = try witness(at: place)?.first ?? place
             firsts.insert(first)
         }
         if deletion.hasChangedMore {
@@ -57,7 +69,7 @@ struct Witnesses {
     }
 
     private func settle(_ first: SamplePlace) throws(StoreError) {
-        let all = try witnesses("\(Self.ofFirst) AND withdrawn IS NULL", first)
+        let all = try list(Self.ofFirst(Self.columns, "withdrawn IS NULL", order: "ingest, series, start"), at: first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
             for witness in all where try isLive(witness.place) { try stepBack(witness) }
@@ -155,23 +167,22 @@ struct Witnesses {
     private func orphans() throws(StoreError) -> [Witness] {
         try list(
             """
-            witness WHERE withdrawn IS NULL AND NOT EXISTS(SELECT 1 FROM sample WHERE sample.series = of_series AND sample.start = of_start
-                AND sample.hash = of_hash)
-            """, [])
-    }
-
-    private func witnesses(_ source: String, _ place: SamplePlace) throws(StoreError) -> [Witness] {
-        try list(source, [.integer(place.series), .integer(place.start), .blob(place.hash)])
-    }
-
-    private func list(_ source: String, _ bindings: [Value]) throws(StoreError) -> [Witness] {
-        let statement = try connection.statement(
-            """
-            SELECT series, start, hash, of_series, of_start, of_hash, ingest, stands_in FROM \(source)
+            SELECT \(Self.columns) FROM witness WHERE withdrawn IS NULL AND NOT EXISTS(SELECT 1 FROM sample
+                WHERE sample.series = of_series AND sample.start = of_start AND sample.hash = of_hash)
             ORDER BY ingest, series, start
-            """)
+            """, at: nil)
+    }
+
+    private func witness(at place: SamplePlace) throws(StoreError) -> Witness? {
+        try list("SELECT \(Self.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?", at: place).first
+    }
+
+    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in"
+
+    private func list(_ sql: String, at place: SamplePlace?) throws(StoreError) -> [Witness] {
+        let statement = try connection.statement(sql)
         defer { statement.reset() }
-        try statement.bind(bindings)
+        if let place { try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)]) }
         var found: [Witness] = []
         while try statement.step() {
             try found.append(

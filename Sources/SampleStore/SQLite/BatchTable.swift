@@ -30,7 +30,7 @@ struct SampleRow {
 final class BatchTable: VirtualTable {
     private typealias Witnesses = UnsafeBufferPointer<NearDuplicateSearch.Match>
 
-    /// What the table holds; set by ``with(rows:text:witnesses:_:)`` while a statement runs.
+    /// What the table holds; set by ``with(rows:text:_:)`` while a statement runs.
     private var rows = UnsafeBufferPointer<SampleRow>(start: nil, count: 0)
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// Which of the rows the table holds; nil for all.
@@ -89,7 +89,7 @@ final class BatchTable: VirtualTable {
 
     @inline(__always)
     private func give(row position: Int, _ column: Int32, to context: OpaquePointer?) {
-        // A copy, since each look at a property of a class is checked for another's at the same time.
+        // Once: each look at a class's property is checked for exclusive access.
         let rows = rows
         guard position < rows.count else { return }
         switch column {

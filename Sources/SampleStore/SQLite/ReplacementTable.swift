@@ -63,6 +63,7 @@ final class ReplacementTable: VirtualTable {
     }
 
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
+        // Once: each look at a class's property is checked for exclusive access.
         let rows = rows
         guard position < rows.count else { return }
         func give(_ number: Int64?) { if let number { sqlite3_result_int64(context, number) } }

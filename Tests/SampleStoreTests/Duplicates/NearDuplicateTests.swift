@@ -149,18 +149,11 @@ import Testing
             #expect(try test.keep([try file("72", at: 1)]).outcomes == [[.stored]], "the one at 0 s has its witness")
             #expect(try test.keep([try file("72", at: 61)]).outcomes == [[.duplicate]])
             #expect(try test.keep([try file("72", at: 59)]).outcomes == [[.stored]])
-            #expect(try test.store.check() == [])
-        }
-    }
-
-    /// By the reach a sample's witnesses are found.
-    @Test func aWitnessOutOfReachIsDamage() throws {
-        try TestStore.with { test in
+            // Seconds away, and found by the index.
             try test.keep([try Self.ble()("80.15", at: 24)])
-            try test.keep([try Self.file()("80.2", at: 0)])
-            try test.execute("UPDATE witness_reach SET reach = reach - 1")
-            #expect(try test.store.check() == ["1 witnesses out of reach of what they are witnesses of"])
-            try test.execute("UPDATE witness_reach SET reach = reach + 1")
+            #expect(try test.keep([try Self.file()("80.2", at: 0)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try Self.file()("80.1", at: 0)]).outcomes == [[.stored]])
+            #expect(try test.store.check() == [])
         }
     }
 
