@@ -106,9 +106,10 @@ public final class Ingest: SampleSink {
             for index in try existing.mark(&group.rows, of: group.series) { outcomes[Int(index)] = .duplicate }
         }
         repaired += existing.repaired
-        for group in groups where !group.rows.isEmpty { try consultQuarantine(group, batch, &outcomes) }
-        if hasRecords { try replaceRecords(in: batch, &outcomes) }
-        if hasRules { try quarantine(batch, &outcomes) }
+        let judgement = BatchJudgement(connection: connection, ingest: id, batch: batch)
+        for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
+        if hasRecords { try judgement.replaceRecords(groups, &outcomes) }
+        if hasRules { try judgement.hold(groups, text: text, &outcomes) }
         if outcomes.contains(where: { $0 != .stored }) {
             for group in groups { group.rows.removeAll { outcomes[Int($0.index)] != .stored } }
         }
@@ -164,81 +165,6 @@ public final class Ingest: SampleSink {
             received: received,
             group: gated.pointee.sample.group.map { Int64(bitPattern: $0) } ?? 0,
             metadata: metadata, numeral: numeral, index: index)
-    }
-
-    /// A record that its maker numbered replaces its lower version, and gives way to an equal or higher one, deleted or not. A version that
-    /// is held back replaces nothing.
-    private func replaceRecords(in batch: [GatedSample], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        let records = Records(connection: connection, ingest: id)
-        for group in groups {
-            // Versions of one record within the batch: only the highest comes to be stored.
-            var newest: [String: (version: Int64, row: SampleRow)] = [:]
-            for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-                guard let record = batch[Int(row.index)].sample.record else { continue }
-                if let earlier = newest[record.id] {
-                    outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
-                    guard earlier.version < record.version else { continue }
-                }
-                newest[record.id] = (record.version, row)
-            }
-            for (record, (version, row)) in newest {
-                let claimed = try records.claim(
-                    RecordIdentifier(id: record, version: version), series: group.series, start: row.start,
-                    hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
-                if !claimed { outcomes[Int(row.index)] = .duplicate }
-            }
-        }
-    }
-
-    /// A reading that was held, or rejected, and that the gate would let pass now: what a person rejected stays out, what is only held is
-    /// released, since the gate has learned better.
-    private func consultQuarantine(
-        _ group: SeriesRows, _ batch: [GatedSample], _ outcomes: inout [SampleOutcome]
-    ) throws(StoreError) {
-        guard try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(group.series)) != nil else {
-            return
-        }
-        for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-            let known = try connection.statement("SELECT id, state FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
-            defer { known.reset() }
-            try known.bind([
-                .integer(group.series), .blob(row.place.hash),
-                .text(batch[Int(row.index)].sample.identity.description),
-            ])
-            guard try known.step() else { continue }
-            switch known.text(1) {
-            case "held":
-                try connection.run(
-                    "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1",
-                    .integer(known.integer(0)), .integer(id))
-            case "rejected": outcomes[Int(row.index)] = .duplicate
-            default: break
-            }
-        }
-    }
-
-    private func quarantine(_ batch: [GatedSample], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        for group in groups {
-            for row in group.rows where outcomes[Int(row.index)] == .stored {
-                let gated = batch[Int(row.index)]
-                guard let rule = gated.rule else { continue }
-                let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
-                try connection.run(
-                    """
-                    INSERT OR IGNORE INTO quarantine(uuid, ingest, rule, place, state, series, start, hash, value, numeral, context, duration,
-                        received, grp, metadata, record, version, frame)
-                    VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                    .text(gated.sample.identity.description), .integer(id), .text(rule.name), .text(gated.place.description),
-                    .integer(row.series), .integer(row.start), .blob(row.place.hash),
-                    .real(row.value),
-                    numeral.isEmpty ? .null : .text(String(decoding: numeral, as: UTF8.self)), .integer(row.context),
-                    row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),
-                    row.group == 0 ? .null : .integer(row.group), row.metadata == 0 ? .null : .integer(row.metadata),
-                    .optional(gated.sample.record?.id), .optional(gated.sample.record?.version), .optional(gated.frame?.text))
-                outcomes[Int(row.index)] = connection.changes > 0 ? .quarantined : .duplicate
-            }
-        }
     }
 
     /// Writes what is left of the batch, and keeps the readings that another path brought already as witnesses of what it brought.

@@ -1,0 +1,84 @@
+import HealthModel
+import Pipeline
+
+/// Decides which readings of a batch do not become samples: by their records' versions, and by what is or has to be held. Used inside a
+/// transaction.
+struct BatchJudgement {
+    let connection: Connection
+    let ingest: Int64
+    let batch: [GatedSample]
+
+    /// A record that its maker numbered replaces its lower version, and gives way to an equal or higher one, deleted or not. A version that
+    /// is held back replaces nothing.
+    func replaceRecords(_ groups: [SeriesRows], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+        let records = Records(connection: connection, ingest: ingest)
+        for group in groups {
+            // Versions of one record within the batch: only the highest comes to be stored.
+            var newest: [String: (version: Int64, row: SampleRow)] = [:]
+            for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
+                guard let record = batch[Int(row.index)].sample.record else { continue }
+                if let earlier = newest[record.id] {
+                    outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
+                    guard earlier.version < record.version else { continue }
+                }
+                newest[record.id] = (record.version, row)
+            }
+            for (record, (version, row)) in newest {
+                let claimed = try records.claim(
+                    RecordIdentifier(id: record, version: version), series: group.series, start: row.start,
+                    hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
+                if !claimed { outcomes[Int(row.index)] = .duplicate }
+            }
+        }
+    }
+
+    /// A reading that was held, or rejected, and that the gate would let pass now: what a person rejected stays out, what is only held is
+    /// released, since the gate has learned better.
+    func consultQuarantine(_ group: SeriesRows, _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+        guard try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(group.series)) != nil else {
+            return
+        }
+        for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
+            let known = try connection.statement("SELECT id, state FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
+            defer { known.reset() }
+            try known.bind([
+                .integer(group.series), .blob(row.place.hash),
+                .text(batch[Int(row.index)].sample.identity.description),
+            ])
+            guard try known.step() else { continue }
+            switch known.text(1) {
+            case "held":
+                try connection.run(
+                    "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1",
+                    .integer(known.integer(0)), .integer(ingest))
+            case "rejected": outcomes[Int(row.index)] = .duplicate
+            default: break
+            }
+        }
+    }
+
+    /// Holds the readings that break a rule, with what arrived, so that a person can judge.
+    func hold(_ groups: [SeriesRows], text: [UInt8], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+        for group in groups {
+            for row in group.rows where outcomes[Int(row.index)] == .stored {
+                let gated = batch[Int(row.index)]
+                guard let rule = gated.rule else { continue }
+                let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
+                try connection.run(
+                    """
+                    INSERT OR IGNORE INTO quarantine(uuid, ingest, rule, place, state, series, start, hash, value, numeral, context, duration,
+                        received, grp, metadata, record, version, frame)
+                    VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    .text(gated.sample.identity.description), .integer(ingest), .text(rule.name), .text(gated.place.description),
+                    .integer(row.series), .integer(row.start), .blob(row.place.hash),
+                    .real(row.value),
+                    numeral.isEmpty ? .null : .text(String(decoding: numeral, as: UTF8.self)), .integer(row.context),
+                    row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),
+                    row.group == 0 ? .null : .integer(row.group), row.metadata == 0 ? .null : .integer(row.metadata),
+                    .optional(gated.sample.record?.id), .optional(gated.sample.record?.version), .optional(gated.frame?.text))
+                outcomes[Int(row.index)] = connection.changes > 0 ? .quarantined : .duplicate
+            }
+        }
+    }
+}
