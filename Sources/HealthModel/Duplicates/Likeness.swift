@@ -68,9 +68,7 @@ public struct Likeness: Hashable, Comparable, Sendable {
     /// How far around a reading its like may lie, in microseconds.
     public static func radius(_ rule: DuplicateRule, timeResolution: Int32) -> Int64 {
         let unsaid: Int64 = rule == .spot ? 60_000_000 : 0
-        // Of two times told to the second neither was cut.
-        let cut = timeResolution > 1 ? Int64(min(timeResolution, coarsest)) * 1_000_000 : 0
-        return max(cut, unsaid) + rule.slack(onArrival: true)
+        return max(Int64(min(timeResolution, coarsest)) * 1_000_000, unsaid) + rule.slack(onArrival: true)
     }
 
     /// Times that only tell the day have no like.

@@ -64,13 +64,12 @@ final class NearDuplicateSearch {
             }
             let trace = trace(of: row, batch + Int(row.index), origin.type)
             guard trace.timeResolution <= Likeness.coarsest else { continue }
-            if !found.isEmpty { found.removeAll(keepingCapacity: true) }
+            found.removeAll(keepingCapacity: true)
             for position in scans.indices {
                 let verdict = rule.verdict(scans[position].sibling.kinship)
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
-                if near.count > Self.crowd, trace.timeResolution > 1, Self.isStream(scans[position].candidates[near], for: trace)
-                {
+                if Self.isStream(scans[position].candidates[near], for: trace) {
                     // A minute's value among a stream of seconds is no copy of one of them.
                     found.removeAll { scans[$0.scan].sibling.series == scans[position].sibling.series }
                     continue
@@ -80,7 +79,7 @@ final class NearDuplicateSearch {
                 }
             }
             guard !found.isEmpty else { continue }
-            if found.count > 1 { found.sort { $0.likeness < $1.likeness } }
+            found.sort { $0.likeness < $1.likeness }
             if rule == .stream, let best = found.first,
                 try isCrowded(rows, index, scans[best.scan].candidates[best.candidate], trace, origin.type)
             {
@@ -147,6 +146,7 @@ final class NearDuplicateSearch {
 
     /// Whether there are many within what the time of a reading was cut to.
     private static func isStream(_ near: ArraySlice<Candidate>, for trace: ReadingTrace) -> Bool {
+        guard near.count > crowd, trace.timeResolution > 1 else { return false }
         let end = trace.start + Int64(trace.timeResolution) * 1_000_000
         return near.lazy.filter { $0.place.start >= trace.start && $0.place.start < end }.prefix(crowd + 1).count > crowd
     }

@@ -34,12 +34,11 @@ struct SiblingScan {
 
     init(_ sibling: Sibling, _ table: Table, connection: Connection) throws(StoreError) {
         self.sibling = sibling
-        let columns = "start, hash, value, numeral, context, duration, series"
+        let columns = "start, hash, value, numeral, context, duration"
         statement = try Statement(
             connection,
-            // Without an upper bound, which costs more to check than to read the series of each row.
             table == .live
-                ? "SELECT \(columns) FROM sample WHERE (series, start) >= (?, ?) ORDER BY series, start"
+                ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
                 : """
                 SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
                     AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(IngestKind.delete.literal) ORDER BY start
@@ -78,7 +77,7 @@ struct SiblingScan {
     }
 
     private mutating func advance() throws(StoreError) {
-        guard try statement.step(), statement.integer(6) == sibling.series else {
+        guard try statement.step() else {
             next = nil
             ended = true
             statement.reset()

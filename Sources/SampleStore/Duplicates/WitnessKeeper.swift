@@ -8,22 +8,15 @@ struct WitnessKeeper {
 
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
     func keep(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
-        guard let rule = witnesses.first?.rule else { return }
-        guard witnesses.allSatisfy({ $0.rule == rule }) else {
-            // A type whose samples may last or not.
-            for rule in DuplicateRule.allCases {
-                try keep(witnesses: witnesses.filter { $0.rule == rule }, among: rows, text: text)
-            }
-            return
-        }
+        guard !witnesses.isEmpty else { return }
         try batch.with(rows: rows, text: text, witnesses: witnesses) {
             try connection.run(
                 """
                 INSERT INTO witness(series, start, hash, value, numeral, context, duration, received, grp, metadata, ingest,
                     of_series, of_start, of_hash, rule)
                 SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ?,
-                    of_series, of_start, of_hash, ? FROM batch
-                """, .integer(ingest), .text(rule.rawValue))
+                    of_series, of_start, of_hash, rule FROM batch
+                """, .integer(ingest))
             guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
             try connection.run(
                 """

@@ -40,7 +40,8 @@ final class BatchTable: VirtualTable {
         super.init(
             name: "batch",
             columns: """
-                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash
+                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash,
+                rule
                 """)
     }
 
@@ -78,6 +79,7 @@ final class BatchTable: VirtualTable {
             case 12: sqlite3_result_int64(context, witnesses[position].of.series)
             case 13: sqlite3_result_int64(context, witnesses[position].of.start)
             case 14: Self.give(hash: witnesses[position].of.high, witnesses[position].of.low, to: context)
+            case 15: Self.give(witnesses[position].rule.rawValue, to: context)
             default: give(row: witnesses[position].row, column, to: context)
             }
         } else {
