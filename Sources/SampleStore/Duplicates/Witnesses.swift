@@ -12,7 +12,7 @@ struct Witnesses {
     /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
     /// most have that come over a second path with seconds.
     static let near: Int64 = 5_000_000
-    /// SQL's condition for the others, as the index of them has it.
+    /// SQL's condition for the others. The index of them has it in a step of the schema: another distance needs another step, or it is not used.
     static let isFar = "start - of_start NOT BETWEEN -\(near) AND \(near)"
 
     /// The statement that selects witnesses of a sample: its series is `?1`, its start `?2`, its hash `?3`.
