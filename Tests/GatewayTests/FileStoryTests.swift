@@ -28,7 +28,7 @@ import Testing
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
         let reading = try FileReading(
             path: folder.file("file.csv"), options: ReadingOptions(),
-            library: try ProfileLibrary.load(directories: [Checkout.profiles]), registry: OriginRegistry(subject: store.subject),
+            library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
             received: received)
         return try ImportService(store: store, machine: machine, zone: zone).run(reading, received: received).account
     }

@@ -122,7 +122,7 @@ import Testing
         let machine = Machine(environment: [:], now: { received }, zoneDirectory: "/nonexistent")
         let reading = try FileReading(
             path: folder.file("temperature.csv"), options: ReadingOptions(),
-            library: try ProfileLibrary.load(directories: [Checkout.profiles]), registry: OriginRegistry(subject: store.subject),
+            library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
             received: received)
         let outcome = try ImportService(store: store, machine: machine, zone: try .berlin).run(reading, received: received)
         #expect(outcome.account.stored == 1)
@@ -138,4 +138,8 @@ import Testing
 enum Checkout {
     static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
     static let profiles = root + "/DeviceProfiles"
+
+    /// The shipped profiles, read once for all tests.
+    static var library: ProfileLibrary { get throws { try loaded.get() } }
+    private static let loaded = Result { try ProfileLibrary.load(directories: [profiles]) }
 }

@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func aScaleHasSeveralProfiles() throws {
-        let assembly = DeviceAssembly(library: try ProfileLibrary.load(directories: [Checkout.profiles]))
+        let assembly = DeviceAssembly(library: try Checkout.library)
         let profiles = assembly.profiles(for: near(services: [0x180A, 0x180F, 0x181B, 0x181D])).map(\.id)
         #expect(profiles == ["sig-body-composition", "sig-weight-scale", "sig-battery"])
         let adopted = AdoptedDevice(
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func advertisedDataAreNoService() throws {
-        let assembly = DeviceAssembly(library: try ProfileLibrary.load(directories: [Checkout.profiles]))
+        let assembly = DeviceAssembly(library: try Checkout.library)
         let data = AdvertisedData.service(BluetoothUUID(0xFCD2))
         #expect(assembly.profiles(for: near(services: [], adverts: [data])).map(\.id) == ["bthome-v2"])
         let adopted = AdoptedDevice(
@@ -195,7 +195,7 @@ import Testing
             (0x2A18, "sig-glucose"), (0x2A5E, "sig-pulse-oximeter"), (0x2AA7, "sig-continuous-glucose"),
         ] as [(UInt16, String)]) func recordAccess(measurement: UInt16, profile: String) throws
     {
-        let assembly = DeviceAssembly(library: try ProfileLibrary.load(directories: [Checkout.profiles]))
+        let assembly = DeviceAssembly(library: try Checkout.library)
         let adopted = AdoptedDevice(
             address: "bluetooth:\(RadioBench.address)", key: "", profiles: [profile], name: "", subject: "me", adopted: 0)
         let description = try #require(assembly.description(of: adopted))

@@ -60,7 +60,7 @@ import Testing
         let expected = try JSONDecoder().decode(
             ExpectedFile.self, from: Data(contentsOf: URL(filePath: "\(Self.directory)/\(file).expected.json")))
         let zone = try Self.zone(expected.assume?.timezone ?? "Europe/Berlin")
-        let library = try ProfileLibrary.load(directories: [deviceProfiles])
+        let library = shippedLibrary
         let path = "\(Self.directory)/\(file)"
         let received = Instant(seconds: 1_900_000_000)
         let match = try library.match(firstLines: TextFileHead.read(path: path).text)

@@ -50,7 +50,7 @@ final class RadioBench {
 
     init() throws {
         folder = try TemporaryFolder()
-        library = try ProfileLibrary.load(directories: [Checkout.profiles])
+        library = try Checkout.library
         zone = try .berlin
         loop = EventLoop(clock: clock)
         store = try SampleStore(

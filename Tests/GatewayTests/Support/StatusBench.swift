@@ -102,7 +102,7 @@ final class StatusBench {
         }
         hub.take(
             HubSettings(
-                library: try ProfileLibrary.load(directories: [Checkout.profiles]), devices: try store.adoptedDevices(),
+                library: try Checkout.library, devices: try store.adoptedDevices(),
                 aliases: [:], zone: try .berlin))
         try server.start()
     }
