@@ -20,6 +20,7 @@ public final class Ingest: SampleSink {
     /// Whether the batch has any of these at all.
     private var hasRecords = false
     private var hasRules = false
+    private var hasRepeats = false
     /// Nothing where only the very same readings are to count as duplicates.
     private let search: NearDuplicateSearch?
     private var witnesses = 0
@@ -96,6 +97,7 @@ public final class Ingest: SampleSink {
         for group in groups { group.rows.removeAll(keepingCapacity: true) }
         hasRecords = false
         hasRules = false
+        hasRepeats = false
         witnesses = 0
         linked = 0
         try batch.withUnsafeBufferPointer { samples in
@@ -139,6 +141,7 @@ public final class Ingest: SampleSink {
             }
             if gated.pointee.sample.record != nil { hasRecords = true }
             if gated.pointee.rule != nil { hasRules = true }
+            if gated.pointee.repeats != nil { hasRepeats = true }
             groups[last.group].rows.append(try row(gated, entry, Int32(index)))
         }
     }
@@ -161,7 +164,8 @@ public final class Ingest: SampleSink {
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
             low: gated.pointee.sample.identity.low, high: gated.pointee.sample.identity.high,
-            value: gated.pointee.sample.value, context: entry.context, duration: gated.pointee.sample.end.microseconds &- start,
+            value: gated.pointee.sample.value, step: gated.pointee.sample.numeral.step, context: entry.context,
+            duration: gated.pointee.sample.end.microseconds &- start,
             received: received,
             group: gated.pointee.sample.group.map { Int64(bitPattern: $0) } ?? 0,
             metadata: metadata, numeral: numeral, index: index)
@@ -179,14 +183,14 @@ public final class Ingest: SampleSink {
                 try insert(waiting)
                 waiting.removeAll()
             }
-            try search.search(group.rows, of: origin, series: group.series, in: batch)
-            let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id)
-            try keeper.keep(links: search.links, among: group.rows)
-            linked += search.links.count
-            if !search.witnesses.isEmpty {
-                try keeper.keep(witnesses: search.witnesses, among: group.rows, text: text)
-                witnesses += search.witnesses.count
-                for match in search.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+            let matches = try search.search(group.rows, of: origin, series: group.series)
+            let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: origin.type)
+            try keeper.keep(links: matches.links, among: group.rows)
+            linked += matches.links.count
+            if !matches.witnesses.isEmpty {
+                try keeper.keep(witnesses: matches.witnesses, among: group.rows, text: text)
+                witnesses += matches.witnesses.count
+                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
                 group.rows.removeAll { outcomes[Int($0.index)] != .stored }
             }
             waiting.append(group)
@@ -243,7 +247,7 @@ public final class Ingest: SampleSink {
             case .stored: stored += 1
             case .quarantined: quarantined += 1
             case .duplicate:
-                if let kind = batch[index].repeats {
+                if hasRepeats, let kind = batch[index].repeats {
                     skip(kind)
                     repeated += 1
                 } else {

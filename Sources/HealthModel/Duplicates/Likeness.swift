@@ -74,19 +74,29 @@ public struct Likeness: Hashable, Comparable, Sendable {
     /// Times that only tell the day have no like.
     public static let coarsest: Int32 = 3600
 
+    /// By how much the values of two readings differ at most, where they are alike; more where a resolution is only known to be no coarser.
+    @inlinable public static func tolerance(_ one: ReadingTrace, _ other: ReadingTrace) -> Double {
+        let coarse = max(one.valueResolution, other.valueResolution)
+        let isConverted = !one.isCanonical || !other.isCanonical
+        let allowed = isConverted ? (coarse + min(one.valueResolution, other.valueResolution)) / 2 : coarse / 2
+        return allowed * (1 + 1e-9) + noise(one, other)
+    }
+
+    /// The last bits that a conversion leaves.
+    @inlinable static func noise(_ one: ReadingTrace, _ other: ReadingTrace) -> Double {
+        max(abs(one.value), abs(other.value)) * 1e-12
+    }
+
     private static func steps(_ one: ReadingTrace, _ other: ReadingTrace) -> Double? {
         let difference = abs(one.value - other.value)
+        guard difference <= tolerance(one, other) else { return nil }
+        if difference <= noise(one, other) { return 0 }
         let coarse = max(one.valueResolution, other.valueResolution)
         let fine = min(one.valueResolution, other.valueResolution)
-        // The last bits that a conversion leaves.
-        let noise = max(abs(one.value), abs(other.value)) * 1e-12
-        if difference <= noise { return 0 }
         guard coarse > 0, fine > 0 else { return nil }
-        let isConverted = !one.isCanonical || !other.isCanonical
         // Equal steps of one unit: other digits are another value.
-        if !isConverted, coarse < fine * 1.5 { return nil }
-        let allowed = coarse / 2 + (isConverted ? fine / 2 : 0)
-        return difference <= allowed * (1 + 1e-9) + noise ? difference / coarse : nil
+        if one.isCanonical, other.isCanonical, coarse < fine * 1.5 { return nil }
+        return difference / coarse
     }
 
     private static func agreement(

@@ -1,5 +1,4 @@
 import HealthModel
-import Pipeline
 
 /// Finds which rows of a batch are the same measurement as a sample that came over another path (``DuplicateRule``).
 ///
@@ -10,7 +9,14 @@ final class NearDuplicateSearch {
         /// Of the rows that were searched.
         var row: Int
         var of: SamplePlace
-        var rule: DuplicateRule
+    }
+
+    /// What was found.
+    struct Matches {
+        /// The same measurement: the rows become witnesses.
+        var witnesses: [Match] = []
+        /// Another device's: both are kept.
+        var links: [Match] = []
     }
 
     /// A candidate that a row is like.
@@ -24,10 +30,6 @@ final class NearDuplicateSearch {
 
     private let connection: Connection
     private let siblings: Siblings
-    /// The same measurement: the rows become witnesses.
-    private(set) var witnesses: [Match] = []
-    /// Another device's: both are kept.
-    private(set) var links: [Match] = []
 
     /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
     private static let crowd = 6
@@ -39,22 +41,16 @@ final class NearDuplicateSearch {
 
     func forget() { siblings.forget() }
 
-    /// Searches for rows of one series, sorted by start, and leaves what it found in ``witnesses`` and ``links``.
-    func search(_ rows: [SampleRow], of origin: Origin, series: Int64, in batch: UnsafePointer<GatedSample>) throws(StoreError) {
-        witnesses.removeAll(keepingCapacity: true)
-        links.removeAll(keepingCapacity: true)
-        guard let first = rows.first, let last = rows.last else { return }
+    /// Searches for rows of one series, sorted by start.
+    func search(_ rows: [SampleRow], of origin: Origin, series: Int64) throws(StoreError) -> Matches {
+        var matches = Matches()
+        guard let first = rows.first, let last = rows.last else { return matches }
         var lasting = first.duration > 0
         var rule = DuplicateRule.of(origin.type, lasting: lasting)
-        guard rule != .none else { return }
+        guard rule != .none else { return matches }
         var (scans, radius) = try scans(of: origin, series: series, rule, first.start, last.start)
-        guard !scans.isEmpty else { return }
-        var witnessed: [WitnessedStretch] = []
-        for scan in scans {
-            try witnessed.append(
-                WitnessedStretch(
-                    of: scan.sibling.series, by: series, first.start &- radius, last.start &+ radius, connection: connection))
-        }
+        guard !scans.isEmpty else { return matches }
+        var telling = SeriesTelling(siblings, origin.type)
         var found: [Finding] = []
         for index in rows.indices {
             let row = rows[index]
@@ -62,7 +58,8 @@ final class NearDuplicateSearch {
                 lasting.toggle()
                 rule = DuplicateRule.of(origin.type, lasting: lasting)
             }
-            let trace = trace(of: row, batch + Int(row.index), origin.type)
+            let trace = try telling.trace(
+                start: row.start, duration: row.duration, value: row.value, step: row.step, context: row.context)
             guard trace.timeResolution <= Likeness.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
             for position in scans.indices {
@@ -74,39 +71,35 @@ final class NearDuplicateSearch {
                     found.removeAll { scans[$0.scan].sibling.series == scans[position].sibling.series }
                     continue
                 }
-                try compare(trace, scans[position].candidates, near, rule, origin.type) {
+                scans[position].forEachLike(of: trace, among: near, rule) {
                     found.append(Finding(likeness: $0, verdict: verdict, scan: position, candidate: $1))
                 }
             }
             guard !found.isEmpty else { continue }
-            found.sort { $0.likeness < $1.likeness }
+            if found.count > 1 { found.sort { $0.likeness < $1.likeness } }
             if rule == .stream, let best = found.first,
-                try isCrowded(rows, index, scans[best.scan].candidates[best.candidate], trace, origin.type)
+                try isCrowded(rows, index, scans[best.scan].candidates[best.candidate].trace, trace)
             {
                 continue
             }
-            if let best = try firstFree(found, scans, witnessed) {
-                scans[best.scan].candidates[best.candidate].isTaken = true
-                witnesses.append(Match(row: index, of: scans[best.scan].candidates[best.candidate].place, rule: rule))
+            if let place = try Self.takeBest(found, of: &scans) {
+                matches.witnesses.append(Match(row: index, of: place))
                 continue
             }
             // The best of each other device's.
             var linked: Set<Int64> = []
             for finding in found where finding.verdict == .linked {
                 let place = scans[finding.scan].candidates[finding.candidate].place
-                if linked.insert(place.series).inserted { links.append(Match(row: index, of: place, rule: rule)) }
+                if linked.insert(place.series).inserted { matches.links.append(Match(row: index, of: place)) }
             }
         }
+        return matches
     }
 
-    /// The best that is the same measurement and has no witness yet.
-    private func firstFree(
-        _ found: [Finding], _ scans: [SiblingScan], _ witnessed: [WitnessedStretch]
-    ) throws(StoreError) -> Finding? {
+    /// Takes the best that is the same measurement and has no witness yet.
+    private static func takeBest(_ found: [Finding], of scans: inout [SiblingScan]) throws(StoreError) -> SamplePlace? {
         for finding in found where finding.verdict == .duplicate {
-            let candidate = scans[finding.scan].candidates[finding.candidate]
-            if candidate.isTaken { continue }
-            if try !witnessed[finding.scan].contains(candidate.place) { return finding }
+            if try scans[finding.scan].take(finding.candidate) { return scans[finding.scan].candidates[finding.candidate].place }
         }
         return nil
     }
@@ -116,7 +109,7 @@ final class NearDuplicateSearch {
         of origin: Origin, series: Int64, _ rule: DuplicateRule, _ first: Int64, _ last: Int64
     ) throws(StoreError) -> (scans: [SiblingScan], radius: Int64) {
         let own = try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
-        var scans: [SiblingScan] = []
+        var present: [(sibling: Sibling, table: SiblingScan.Table)] = []
         var radius: Int64 = 0
         for sibling in try siblings.of(origin, series: series) where rule.verdict(sibling.kinship) != .two {
             let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
@@ -127,21 +120,20 @@ final class NearDuplicateSearch {
                 "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
                 .integer(low), .integer(high)) != nil
             {
-                scans.append(try SiblingScan(sibling, table, connection: connection))
+                present.append((sibling, table))
                 radius = max(radius, reach)
             }
         }
+        var scans: [SiblingScan] = []
+        for (sibling, table) in present {
+            try scans.append(
+                SiblingScan(
+                    sibling, table, telling: SeriesTelling(siblings, origin.type),
+                    witnessed: WitnessedStretch(
+                        of: sibling.series, by: series, first &- radius, last &+ radius, connection: connection),
+                    connection: connection))
+        }
         return (scans, radius)
-    }
-
-    private func trace(of row: SampleRow, _ gated: UnsafePointer<GatedSample>, _ type: QuantityType) -> ReadingTrace {
-        let isCanonical = gated.pointee.sample.unit == type.canonicalUnit
-        let step = gated.pointee.sample.numeral.step
-        return ReadingTrace(
-            start: row.start, duration: row.duration, timeResolution: gated.pointee.sample.timeResolution,
-            isArrival: gated.pointee.sample.timeOrigin == .receipt, value: row.value,
-            valueResolution: isCanonical ? step : step * Siblings.scale(of: gated.pointee.sample.unit, type),
-            isCanonical: isCanonical)
     }
 
     /// Whether there are many within what the time of a reading was cut to.
@@ -151,40 +143,12 @@ final class NearDuplicateSearch {
         return near.lazy.filter { $0.place.start >= trace.start && $0.place.start < end }.prefix(crowd + 1).count > crowd
     }
 
-    /// Hands over the candidates of one sibling that a row is like, by their position.
-    private func compare(
-        _ trace: ReadingTrace, _ candidates: [Candidate], _ near: Range<Int>, _ rule: DuplicateRule, _ type: QuantityType,
-        _ found: (Likeness, Int) -> Void
-    ) throws(StoreError) {
-        guard let first = near.first else { return }
-        // Neighbouring samples mostly share their context.
-        var context = candidates[first].context
-        var telling = try siblings.telling(context, of: type)
-        for position in near {
-            let candidate = candidates[position]
-            if candidate.context != context {
-                context = candidate.context
-                telling = try siblings.telling(context, of: type)
-            }
-            // A step is a whole unit at most, so most of what differs is told apart without its digits.
-            let most = max(trace.valueResolution, (candidate.step >= 0 ? candidate.step : 1) * telling.scale)
-            guard abs(candidate.value - trace.value) <= most else { continue }
-            let other = ReadingTrace(
-                start: candidate.place.start, duration: candidate.duration, timeResolution: telling.timeResolution,
-                isArrival: telling.isArrival, value: candidate.value,
-                valueResolution: (candidate.step >= 0 ? candidate.step : SiblingScan.step(of: candidate.value)) * telling.scale,
-                isCanonical: telling.isCanonical)
-            if let likeness = Likeness(trace, other, rule: rule) { found(likeness, position) }
-        }
-    }
-
-    /// Whether the row is one of many of its own series within the time that the candidate stands for.
+    /// Whether the row is one of many of its own series within the time that a candidate stands for.
     private func isCrowded(
-        _ rows: [SampleRow], _ index: Int, _ candidate: Candidate, _ trace: ReadingTrace, _ type: QuantityType
+        _ rows: [SampleRow], _ index: Int, _ candidate: ReadingTrace, _ trace: ReadingTrace
     ) throws(StoreError) -> Bool {
-        let resolution = Int64(try siblings.telling(candidate.context, of: type).timeResolution)
-        guard resolution > Int64(trace.timeResolution) else { return false }
-        let (low, high) = (candidate.place.start, candidate.place.start + resolution * 1_000_000)
+        guard candidate.timeResolution > trace.timeResolution else { return false }
+        let (low, high) = (candidate.start, candidate.start + Int64(candidate.timeResolution) * 1_000_000)
         var count = 0
         for row in rows[index...] {
             guard row.start < high, count <= Self.crowd else { break }

@@ -5,6 +5,8 @@ struct Sibling {
     var series: Int64
     /// What its times were cut to at the coarsest, in seconds.
     var coarsest: Int32
+    /// Whether any of its samples ever lasted.
+    var lasts: Bool
     /// What its readings have to do with those that are looked at.
     var kinship: DeviceKinship
 }
@@ -33,8 +35,6 @@ final class Siblings {
     private let connection: Connection
     private var kinships: [Pair: DeviceKinship] = [:]
     private var tellings: [Key: Telling] = [:]
-    /// Neighbouring samples mostly share their context.
-    private var last: (key: Key, telling: Telling)?
     /// Keeps the origins alive whose identity ``kinships`` are kept by.
     private var origins: [ObjectIdentifier: Origin] = [:]
 
@@ -43,14 +43,13 @@ final class Siblings {
     func forget() {
         kinships.removeAll()
         tellings.removeAll()
-        last = nil
         origins.removeAll()
     }
 
     /// The other series of an origin's person and type.
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [Sibling] {
         let statement = try connection.statement(
-            "SELECT id, coarsest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?")
+            "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?")
         defer { statement.reset() }
         try statement.bind([.text(origin.type.id), .text(origin.subject), .integer(series)])
         var siblings: [Sibling] = []
@@ -58,11 +57,13 @@ final class Siblings {
             let id = statement.integer(0)
             var known = kinships[Pair(origin: ObjectIdentifier(origin), series: id)]
             if known == nil {
-                known = try kinship(of: origin, to: id, source: statement.text(2), device: statement.text(3))
+                known = try kinship(of: origin, to: id, source: statement.text(3), device: statement.text(4))
             }
             guard let kinship = known else { continue }
             siblings.append(
-                Sibling(series: id, coarsest: Int32(truncatingIfNeeded: statement.integer(1)), kinship: kinship))
+                Sibling(
+                    series: id, coarsest: Int32(truncatingIfNeeded: statement.integer(1)), lasts: statement.integer(2) > 0,
+                    kinship: kinship))
         }
         return siblings
     }
@@ -98,15 +99,9 @@ final class Siblings {
         return kinship
     }
 
-    func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
+    /// How samples of a context were told.
+    fileprivate func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
-        if let last, last.key == key { return last.telling }
-        let telling = try find(key)
-        last = (key, telling)
-        return telling
-    }
-
-    private func find(_ key: Key) throws(StoreError) -> Telling {
         if let known = tellings[key] { return known }
         let statement = try connection.statement("SELECT unit, molar_mass, time_origin, resolution FROM context WHERE id = ?")
         defer { statement.reset() }
@@ -118,15 +113,40 @@ final class Siblings {
         let telling = Telling(
             timeResolution: Int32(truncatingIfNeeded: statement.integer(3)),
             isArrival: statement.integer(2) == Int64(TimeOrigin.receipt.rawValue),
-            scale: Self.scale(of: unit, key.type), isCanonical: (try? key.type.conversion(from: unit))?.isIdentity ?? false)
+            scale: Self.scale(of: unit, type), isCanonical: (try? type.conversion(from: unit))?.isIdentity ?? false)
         if tellings.count > 10_000 { tellings.removeAll() }
         tellings[key] = telling
         return telling
     }
 
     /// What a step of 1 in a unit is in the type's canonical unit.
-    static func scale(of unit: Unit, _ type: QuantityType) -> Double {
+    private static func scale(of unit: Unit, _ type: QuantityType) -> Double {
         guard let conversion = try? type.conversion(from: unit) else { return 1 }
         return conversion.isIdentity ? 1 : abs(conversion(1) - conversion(0))
+    }
+}
+
+/// How the samples of one series were told: neighbouring ones mostly share their context.
+struct SeriesTelling {
+    private let siblings: Siblings
+    private let type: QuantityType
+    private var last: (context: Int64, telling: Siblings.Telling)?
+
+    init(_ siblings: Siblings, _ type: QuantityType) {
+        self.siblings = siblings
+        self.type = type
+    }
+
+    /// What is compared of a sample.
+    ///
+    /// - Parameter step: one step of its numeral's last digit, in the unit of its context.
+    mutating func trace(start: Int64, duration: Int64, value: Double, step: Double, context: Int64) throws(StoreError)
+        -> ReadingTrace
+    {
+        let telling = if let last, last.context == context { last.telling } else { try siblings.telling(context, of: type) }
+        last = (context, telling)
+        return ReadingTrace(
+            start: start, duration: duration, timeResolution: telling.timeResolution, isArrival: telling.isArrival, value: value,
+            valueResolution: step * telling.scale, isCanonical: telling.isCanonical)
     }
 }

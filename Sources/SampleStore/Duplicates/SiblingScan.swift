@@ -2,26 +2,39 @@ import HealthModel
 
 /// A sample of another path that may be the same measurement.
 struct Candidate {
-    var place: SamplePlace
-    var duration: Int64
-    var value: Double
-    var context: Int64
-    /// One step of the numeral as received, in its own unit; negative where the value tells it.
-    var step: Double
+    let place: SamplePlace
+    /// While it is rough, the resolution of its value is the coarsest that it can be.
+    private(set) var trace: ReadingTrace
+    private var isRough: Bool
     /// Whether a row of the batch is its witness.
     var isTaken = false
+
+    init(place: SamplePlace, trace: ReadingTrace, isRough: Bool) {
+        self.place = place
+        self.trace = trace
+        self.isRough = isRough
+    }
+
+    /// Finds the resolution of a value that tells its numeral by itself.
+    mutating func refine() {
+        guard isRough else { return }
+        isRough = false
+        if Int64(exactly: trace.value) == nil { trace.valueResolution *= Numeral(shortest: trace.value).step }
+    }
 }
 
 /// Walks along a sibling's samples beside rows that are sorted by start, and holds those near the row that is looked at.
 struct SiblingScan {
     let sibling: Sibling
-    /// Those held, and some that were passed.
-    var candidates: [Candidate] = []
+    /// Those held, some that were passed, and the next one where it is known.
+    private(set) var candidates: [Candidate] = []
     private let statement: Statement
-    private var next: Candidate?
+    private var telling: SeriesTelling
+    private let witnessed: WitnessedStretch
+    private var begun = false
     private var ended = false
-    /// Where those held begin.
-    private var head = 0
+    /// Where those held begin and end.
+    private var (head, tail) = (0, 0)
 
     /// How many samples are passed over before the next place is sought instead.
     private static let patience = 48
@@ -32,9 +45,13 @@ struct SiblingScan {
         case deleted
     }
 
-    init(_ sibling: Sibling, _ table: Table, connection: Connection) throws(StoreError) {
+    init(
+        _ sibling: Sibling, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch, connection: Connection
+    ) throws(StoreError) {
         self.sibling = sibling
-        let columns = "start, hash, value, numeral, context, duration"
+        self.telling = telling
+        self.witnessed = witnessed
+        let columns = "start, hash, value, context, numeral" + (sibling.lasts ? ", duration" : "")
         statement = try Statement(
             connection,
             table == .live
@@ -47,48 +64,73 @@ struct SiblingScan {
 
     /// Which of the ``candidates`` start between two times, until the next call; asked for with ever later times.
     mutating func near(_ low: Int64, _ high: Int64) throws(StoreError) -> Range<Int> {
-        while head < candidates.count, candidates[head].place.start < low { head += 1 }
+        while head < tail, candidates[head].place.start < low { head += 1 }
         if head > 512, head * 2 > candidates.count {
             candidates.removeFirst(head)
+            tail -= head
             head = 0
         }
-        if next == nil, !ended { try seek(low) }
+        if !begun { try seek(low) }
         var passed = 0
-        while let candidate = next, candidate.place.start <= high {
-            if candidate.place.start >= low {
-                candidates.append(candidate)
-            } else {
-                passed += 1
-                if passed > Self.patience {
-                    try seek(low)
-                    passed = 0
-                    continue
-                }
+        while try readsAhead(), candidates[tail].place.start <= high {
+            if candidates[tail].place.start >= low {
+                tail += 1
+                continue
             }
-            try advance()
+            candidates.removeLast()
+            passed += 1
+            if passed > Self.patience {
+                try seek(low)
+                passed = 0
+            }
         }
-        return head..<candidates.count
+        return head..<tail
+    }
+
+    /// Hands over those of the ``candidates`` that a reading is like, by their position.
+    mutating func forEachLike(
+        of trace: ReadingTrace, among near: Range<Int>, _ rule: DuplicateRule, _ body: (Likeness, Int) -> Void
+    ) {
+        for position in near {
+            // Most of what differs is told apart without its digits.
+            let difference = abs(candidates[position].trace.value - trace.value)
+            guard difference <= Likeness.tolerance(trace, candidates[position].trace) else { continue }
+            candidates[position].refine()
+            if let likeness = Likeness(trace, candidates[position].trace, rule: rule) { body(likeness, position) }
+        }
+    }
+
+    /// Makes a row the witness of one of the ``candidates``; false where it has one already.
+    mutating func take(_ position: Int) throws(StoreError) -> Bool {
+        guard !candidates[position].isTaken, try !witnessed.contains(candidates[position].place) else { return false }
+        candidates[position].isTaken = true
+        return true
     }
 
     private mutating func seek(_ low: Int64) throws(StoreError) {
         statement.reset()
         try statement.bind([.integer(sibling.series), .integer(low)])
-        try advance()
+        begun = true
     }
 
-    private mutating func advance() throws(StoreError) {
+    /// Makes the next one known; false where there is none.
+    private mutating func readsAhead() throws(StoreError) -> Bool {
+        if tail < candidates.count { return true }
+        if ended { return false }
         guard try statement.step() else {
-            next = nil
             ended = true
             statement.reset()
-            return
+            return false
         }
-        next = try Candidate(
-            place: SamplePlace(series: sibling.series, start: statement.integer(0), hash: statement.blob(1)),
-            duration: statement.integer(5), value: statement.real(2), context: statement.integer(4),
-            step: statement.isNull(3) ? -1 : (try? Numeral(parsing: statement.blob(3)))?.step ?? 0)
+        let start = statement.integer(0)
+        let isRough = statement.isNull(4)
+        try candidates.append(
+            Candidate(
+                place: SamplePlace(series: sibling.series, start: start, hash: statement.blob(1)),
+                trace: telling.trace(
+                    start: start, duration: sibling.lasts ? statement.integer(5) : 0, value: statement.real(2),
+                    step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3)),
+                isRough: isRough))
+        return true
     }
-
-    /// The step of a numeral that is told by its value.
-    static func step(of value: Double) -> Double { value == value.rounded() ? 1 : Numeral(shortest: value).step }
 }

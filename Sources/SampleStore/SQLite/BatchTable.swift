@@ -8,6 +8,8 @@ struct SampleRow {
     var low: UInt64
     var high: UInt16
     var value: Double
+    /// One step of the numeral's last digit, in its own unit.
+    var step: Double
     var context: Int64
     /// 0 for none.
     var duration: Int64
@@ -40,8 +42,7 @@ final class BatchTable: VirtualTable {
         super.init(
             name: "batch",
             columns: """
-                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash,
-                rule
+                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash
                 """)
     }
 
@@ -73,17 +74,12 @@ final class BatchTable: VirtualTable {
     }
 
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
-        if let witnesses = witnesses {
-            guard position < witnesses.count else { return }
-            switch column {
-            case 12: sqlite3_result_int64(context, witnesses[position].of.series)
-            case 13: sqlite3_result_int64(context, witnesses[position].of.start)
-            case 14: Self.give(hash: witnesses[position].of.high, witnesses[position].of.low, to: context)
-            case 15: Self.give(witnesses[position].rule.rawValue, to: context)
-            default: give(row: witnesses[position].row, column, to: context)
-            }
-        } else {
-            give(row: position, column, to: context)
+        guard let witnesses = witnesses else { return give(row: position, column, to: context) }
+        switch column {
+        case 12: sqlite3_result_int64(context, witnesses[position].of.series)
+        case 13: sqlite3_result_int64(context, witnesses[position].of.start)
+        case 14: Self.give(hash: witnesses[position].of.high, witnesses[position].of.low, to: context)
+        default: give(row: witnesses[position].row, column, to: context)
         }
     }
 
