@@ -82,7 +82,7 @@ extension SampleStore {
         let held = try connection.statement(
             """
             SELECT series, start, skew, context, hash, coalesce(received, (SELECT ingest.received FROM ingest
-                WHERE ingest.id = quarantine.ingest) - start) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
+                WHERE ingest.id = quarantine.ingest) - start), coalesce(duration, 0) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
             """)
         defer { held.reset() }
         try held.bind([.integer(id)])
@@ -93,6 +93,7 @@ extension SampleStore {
         let arrived = isReceipt ? start : oldStart &+ held.integer(5)
         let context = try context(like: held.integer(3), skew: nominal &- start, isCorrected: ahead != nil)
         let hash = Array(held.blob(4))
+        let duration = held.integer(6)
         held.reset()
         let seq = try lastChange() + 1
         try connection.run(
@@ -104,6 +105,7 @@ extension SampleStore {
         try connection.run(
             "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1", .integer(id), .integer(ingest))
         guard isNew else { return }
+        try connection.lengthen(series: series, to: duration)
         if nominal != start {
             try connection.run(
                 "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),

@@ -164,7 +164,8 @@ public final class Ingest: SampleSink {
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
             low: gated.pointee.sample.identity.low, high: gated.pointee.sample.identity.high,
-            value: gated.pointee.sample.value, step: gated.pointee.sample.numeral.step, context: entry.context,
+            value: gated.pointee.sample.value, step: search == nil ? 0 : gated.pointee.sample.numeral.step,
+            context: entry.context,
             duration: gated.pointee.sample.end.microseconds &- start,
             received: received,
             group: gated.pointee.sample.group.map { Int64(bitPattern: $0) } ?? 0,
@@ -204,7 +205,6 @@ public final class Ingest: SampleSink {
         let changes = ChangeLog(connection: connection, cause: id)
         var seq = try store.lastChange()
         var skewed = false
-        let lengthen = "UPDATE series SET longest = ?2 WHERE id = ?1 AND longest < ?2"
         for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
             group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
             let first = seq + 1
@@ -215,7 +215,7 @@ public final class Ingest: SampleSink {
                 longest = max(longest, group.rows[index].duration)
                 if group.rows[index].nominal != group.rows[index].start { skewed = true }
             }
-            if longest > 0 { try connection.run(lengthen, .integer(group.series), .integer(longest)) }
+            try connection.lengthen(series: group.series, to: longest)
             if let low = group.rows.first?.start, let high = group.rows.last?.start {
                 try changes.add(series: group.series, seqs: first...seq, low: low, high: high, deletion: false, ingest: id)
             }

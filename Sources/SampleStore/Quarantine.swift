@@ -86,6 +86,9 @@ extension SampleStore {
                     "INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
                 let series = try connection.integer("SELECT series FROM quarantine WHERE id = ?", .integer(id)) ?? 0
                 let start = try connection.integer("SELECT start FROM quarantine WHERE id = ?", .integer(id)) ?? 0
+                let duration =
+                    try connection.integer("SELECT coalesce(duration, 0) FROM quarantine WHERE id = ?", .integer(id)) ?? 0
+                try connection.lengthen(series: series, to: duration)
                 try ChangeLog(connection: connection, cause: ingest)
                     .add(series: series, seqs: seq...seq, low: start, high: start, deletion: false, ingest: ingest)
             }

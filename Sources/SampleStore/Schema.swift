@@ -6,7 +6,7 @@ enum Schema {
 
     static let steps: [(name: String, sql: String)] = [
         ("samples", samples), ("devices", devices), ("repairs", repairs), ("duplicates", duplicates), ("judgements", judgements),
-        ("persons", persons), ("far witnesses", farWitnesses),
+        ("persons", persons), ("far witnesses", farWitnesses), ("lengths", lengths),
     ]
 
     /// - `series`: whose, what, from where: what identity is keyed with; `longest` is the longest duration any of its samples ever had.
@@ -115,6 +115,12 @@ enum Schema {
         CREATE TABLE reading_alias(
             series INTEGER NOT NULL, nominal INTEGER NOT NULL, hash BLOB NOT NULL, migration INTEGER NOT NULL,
             PRIMARY KEY(series, nominal, hash)) WITHOUT ROWID;
+        """
+
+    /// What was held lasted, too, when it became a sample.
+    static let lengths = """
+        UPDATE series SET longest = max(longest, coalesce((SELECT max(duration) FROM quarantine
+            WHERE quarantine.series = series.id AND state IN ('accepted', 'released')), 0));
         """
 
     /// - `person`: names, for people only; samples have the subject.

@@ -12,13 +12,15 @@ public struct ReadingTrace: Hashable, Sendable {
     public var value: Double
     /// What one step of the numeral's last digit is in the canonical unit.
     public var valueResolution: Double
-    /// Whether numeral and canonical value have one unit, so that rounding happened once at most.
-    public var isCanonical: Bool
+    /// What a step of 1 in the numeral's unit is in the canonical unit.
+    public var scale: Double
+    /// What 0 in the numeral's unit is in the canonical unit.
+    public var zero: Double
 
     /// Puts together what is compared.
     public init(
         start: Int64, duration: Int64, timeResolution: Int32, isArrival: Bool, value: Double, valueResolution: Double,
-        isCanonical: Bool
+        scale: Double, zero: Double
     ) {
         self.start = start
         self.duration = duration
@@ -26,8 +28,12 @@ public struct ReadingTrace: Hashable, Sendable {
         self.isArrival = isArrival
         self.value = value
         self.valueResolution = valueResolution
-        self.isCanonical = isCanonical
+        self.scale = scale
+        self.zero = zero
     }
+
+    /// Whether the numeral of another reading has another unit, so that one of them may have been rounded twice.
+    @inlinable func isConverted(to other: ReadingTrace) -> Bool { scale != other.scale || zero != other.zero }
 }
 
 /// How well two readings of two paths agree, at the coarser resolution of the two.
@@ -77,8 +83,8 @@ public struct Likeness: Hashable, Comparable, Sendable {
     /// By how much the values of two readings differ at most, where they are alike; more where a resolution is only known to be no coarser.
     @inlinable public static func tolerance(_ one: ReadingTrace, _ other: ReadingTrace) -> Double {
         let coarse = max(one.valueResolution, other.valueResolution)
-        let isConverted = !one.isCanonical || !other.isCanonical
-        let allowed = isConverted ? (coarse + min(one.valueResolution, other.valueResolution)) / 2 : coarse / 2
+        let allowed =
+            one.isConverted(to: other) ? (coarse + min(one.valueResolution, other.valueResolution)) / 2 : coarse / 2
         return allowed * (1 + 1e-9) + noise(one, other)
     }
 
@@ -95,7 +101,7 @@ public struct Likeness: Hashable, Comparable, Sendable {
         let fine = min(one.valueResolution, other.valueResolution)
         guard coarse > 0, fine > 0 else { return nil }
         // Equal steps of one unit: other digits are another value.
-        if one.isCanonical, other.isCanonical, coarse < fine * 1.5 { return nil }
+        if !one.isConverted(to: other), coarse < fine * 1.5 { return nil }
         return difference / coarse
     }
 

@@ -99,7 +99,7 @@ final class NearDuplicateSearch {
     /// Takes the best that is the same measurement and has no witness yet.
     private static func takeBest(_ found: [Finding], of scans: inout [SiblingScan]) throws(StoreError) -> SamplePlace? {
         for finding in found where finding.verdict == .duplicate {
-            if try scans[finding.scan].take(finding.candidate) { return scans[finding.scan].candidates[finding.candidate].place }
+            if let place = try scans[finding.scan].take(finding.candidate) { return place }
         }
         return nil
     }

@@ -17,9 +17,9 @@ final class Siblings {
     struct Telling {
         var timeResolution: Int32
         var isArrival: Bool
-        /// What a step of 1 of the numeral is in the canonical unit.
+        /// What a step of 1 of the numeral, and what its 0, is in the canonical unit.
         var scale: Double
-        var isCanonical: Bool
+        var zero: Double
     }
 
     private struct Pair: Hashable {
@@ -110,19 +110,15 @@ final class Siblings {
             throw StoreError(.corrupt, "context \(key.context) is missing or its unit is unknown")
         }
         if !statement.isNull(1) { unit = unit.with(molarMass: statement.real(1)) }
+        let conversion = (try? type.conversion(from: unit)) ?? .identity
+        let zero = conversion(0)
         let telling = Telling(
             timeResolution: Int32(truncatingIfNeeded: statement.integer(3)),
             isArrival: statement.integer(2) == Int64(TimeOrigin.receipt.rawValue),
-            scale: Self.scale(of: unit, type), isCanonical: (try? type.conversion(from: unit))?.isIdentity ?? false)
+            scale: conversion.isIdentity ? 1 : abs(conversion(1) - zero), zero: zero)
         if tellings.count > 10_000 { tellings.removeAll() }
         tellings[key] = telling
         return telling
-    }
-
-    /// What a step of 1 in a unit is in the type's canonical unit.
-    private static func scale(of unit: Unit, _ type: QuantityType) -> Double {
-        guard let conversion = try? type.conversion(from: unit) else { return 1 }
-        return conversion.isIdentity ? 1 : abs(conversion(1) - conversion(0))
     }
 }
 
@@ -147,6 +143,6 @@ struct SeriesTelling {
         last = (context, telling)
         return ReadingTrace(
             start: start, duration: duration, timeResolution: telling.timeResolution, isArrival: telling.isArrival, value: value,
-            valueResolution: step * telling.scale, isCanonical: telling.isCanonical)
+            valueResolution: step * telling.scale, scale: telling.scale, zero: telling.zero)
     }
 }

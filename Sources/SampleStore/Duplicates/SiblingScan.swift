@@ -100,11 +100,12 @@ struct SiblingScan {
         }
     }
 
-    /// Makes a row the witness of one of the ``candidates``; false where it has one already.
-    mutating func take(_ position: Int) throws(StoreError) -> Bool {
-        guard !candidates[position].isTaken, try !witnessed.contains(candidates[position].place) else { return false }
+    /// Makes a row the witness of one of the ``candidates``, and says which sample that is; nil where it has one already.
+    mutating func take(_ position: Int) throws(StoreError) -> SamplePlace? {
+        let place = candidates[position].place
+        guard !candidates[position].isTaken, try !witnessed.contains(place) else { return nil }
         candidates[position].isTaken = true
-        return true
+        return place
     }
 
     private mutating func seek(_ low: Int64) throws(StoreError) {

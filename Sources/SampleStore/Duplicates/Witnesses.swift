@@ -116,11 +116,10 @@ struct Witnesses {
                 FROM witness WHERE series = ? AND start = ? AND hash = ?
                 """, .integer(seq), .integer(place.series), .integer(place.start), .blob(place.hash))
             try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
-            try connection.run(
-                """
-                UPDATE series SET longest = max(longest, coalesce((SELECT duration FROM witness
-                    WHERE series = ?1 AND start = ?2 AND hash = ?3), 0)) WHERE id = ?1
-                """, .integer(place.series), .integer(place.start), .blob(place.hash))
+            let duration = try connection.integer(
+                "SELECT coalesce(duration, 0) FROM witness WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
+                .integer(place.start), .blob(place.hash))
+            try connection.lengthen(series: place.series, to: duration ?? 0)
             try ChangeLog(connection: connection, cause: deletion.ingest)
                 .add(
                     series: place.series, seqs: seq...seq, low: place.start, high: place.start, deletion: false,

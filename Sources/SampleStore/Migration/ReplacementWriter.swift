@@ -126,11 +126,10 @@ final class ReplacementWriter {
             longest[pair] = max(longest[pair] ?? 0, row.duration)
         }
         for (pair, duration) in longest {
+            try connection.lengthen(series: pair.new, to: duration)
             try connection.run(
-                """
-                UPDATE series SET longest = max(longest, ?2), coarsest = max(coarsest, (SELECT coarsest FROM series WHERE id = ?3))
-                WHERE id = ?1
-                """, .integer(pair.new), .integer(duration), .integer(pair.old))
+                "UPDATE series SET coarsest = max(coarsest, (SELECT coarsest FROM series WHERE id = ?2)) WHERE id = ?1",
+                .integer(pair.new), .integer(pair.old))
         }
     }
 

@@ -8,7 +8,7 @@ struct SampleRow {
     var low: UInt64
     var high: UInt16
     var value: Double
-    /// One step of the numeral's last digit, in its own unit.
+    /// One step of the numeral's last digit, in its own unit, where it is compared.
     var step: Double
     var context: Int64
     /// 0 for none.

@@ -157,6 +157,44 @@ import Testing
         }
     }
 
+    /// Equal steps of one unit, whichever it is: other digits are another measurement.
+    @Test func twoWeighingsInPounds() throws {
+        try TestStore.with { test in
+            let scale = try SampleMaker(.bodyMass, source: "ble", sourceName: "Scale", device: Self.scale, unit: "[lb_av]")
+            let file = try Self.file(unit: "[lb_av]")
+            for (index, whole) in (150..<170).enumerated() {
+                let day = Double(index) * 86_400
+                try test.keep([try scale("\(whole).0", at: day + 24)])
+                #expect(try test.keep([try file("\(whole).1", at: day)]).outcomes == [[.stored]])
+                #expect(try test.keep([try file("\(whole).0", at: day)]).outcomes == [[.duplicate]])
+                #expect(try test.keep([try file("\(whole + 1)", at: day + 3600)]).outcomes == [[.stored]])
+                #expect(try test.keep([try scale("\(whole + 1).4", at: day + 3610)]).outcomes == [[.duplicate]])
+            }
+        }
+    }
+
+    /// An interval that was held, and became a sample by a person's decision or when the clock was known, is compared with its end.
+    @Test(arguments: [GateRule.impossible, .clockUnknown]) func anIntervalThatWasHeld(rule: GateRule) throws {
+        try TestStore.with { test in
+            let held = try Self.ble(.stepCount)("120", at: 24, lasting: 300, rule: rule)
+            try test.keep([held])
+            if rule == .clockUnknown {
+                let clock = ClockComparison(device: Self.scale.key, shown: 0, received: 0, ahead: nil)
+                #expect(try test.store.keep(clock, description: TestStore.description(.release)).count == 1)
+            } else {
+                try test.store.accept([1], description: TestStore.description(.accept))
+            }
+            #expect(try test.identities() == [held.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.keep([try Self.file(.stepCount)("120", at: 0)]).outcomes == [[.stored]], "of a moment")
+            #expect(try test.keep([try Self.file(.stepCount)("120", at: 0, lasting: 300)]).outcomes == [[.duplicate]])
+            try test.delete(held)
+            var third = try SampleMaker(.stepCount, source: "export", device: Device(key: "Acme", manufacturer: "Acme"))
+            third.timeResolution = 60
+            #expect(try test.keep([try third("120", at: 0, lasting: 300)]).outcomes == [[.duplicate]])
+        }
+    }
+
     /// A minute's average among a strap's seconds is not one of them.
     @Test func aMinuteOfAStreamIsNoCopy() throws {
         try TestStore.with { test in
