@@ -40,8 +40,8 @@ public struct ReadingTrace: Hashable, Sendable {
 ///
 /// - A time told to the minute is that of any second within it: makers write `06:31` for 06:31:59, and the slack of two clocks comes on
 ///   top. Two times of one resolution agree where they are equal but for that slack; two different minutes never do.
-/// - A value told with fewer digits agrees with what rounds to it. Where a unit was converted in between, the other side's own rounding
-///   may come on top. Two values of one resolution must be equal.
+/// - A value told with fewer digits agrees with what rounds to it. Where the units differ, the other side's own rounding may come on
+///   top. Two values of one resolution and unit must be equal.
 public struct Likeness: Hashable, Comparable, Sendable {
     /// 0: within the resolution; 1: within the slack of two clocks; 2: the second hand may have been cut off unsaid.
     public let certainty: Int
