@@ -40,10 +40,10 @@ struct ExistingSamples {
                 SELECT nominal, hash, 1 FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash
                 """, &marked)
         }
-        if try connection.integer("SELECT 1 FROM witness WHERE series = ? LIMIT 1", .integer(series)) != nil {
+        if try connection.integer("SELECT 1 FROM witness_row WHERE series = ? LIMIT 1", .integer(series)) != nil {
             try merge(
                 rows, series,
-                "SELECT start, hash FROM witness WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash",
+                "SELECT start, hash FROM witness_row WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash",
                 &marked)
         }
         if try connection.integer("SELECT 1 FROM place WHERE series = ? LIMIT 1", .integer(series)) != nil {

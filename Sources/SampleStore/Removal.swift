@@ -189,8 +189,10 @@ extension SampleStore {
                 AND witness.start = place.start AND witness.hash = place.hash AND NOT EXISTS(SELECT 1 FROM sample
                 WHERE sample.series = place.series AND sample.start = place.start AND sample.hash = place.hash))
             """, .integer(ingest))
-        try connection.run("DELETE FROM witness WHERE ingest = ?", .integer(ingest))
+        try connection.run(
+            "DELETE FROM witness_row WHERE decision IN (SELECT id FROM decision WHERE ingest = ?)", .integer(ingest))
         let witnesses = connection.changes
+        try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
         for table in ["place", "record"] {
             try connection.run(
                 """

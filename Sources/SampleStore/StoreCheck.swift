@@ -106,6 +106,7 @@ extension SampleStore {
                         (SELECT of_series, of_start, of_hash FROM witness WHERE stands_in)
                 """
             ),
+            ("witnesses without a decision", "SELECT count(*) FROM witness_row WHERE decision NOT IN (SELECT id FROM decision)"),
             (
                 "samples that are witnesses as well",
                 """

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Witnesses that an index of all of them found: beside their firsts, seconds and a minute away.
-    @Test(arguments: 4...6) func witnessesOfAnEarlierSchema(version: Int) throws {
+    @Test(arguments: 4...8) func witnessesOfAnEarlierSchema(version: Int) throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.db")
         try Self.store(version: version, at: path)
@@ -82,6 +82,37 @@ import Testing
         for (witness, first, _) in told {
             #expect(try store.explain(first)?.witnesses.map(\.other.uuid) == [witness])
         }
+    }
+
+    /// What was decided of each witness stays so where it is kept once for many.
+    @Test func decisionsOfAnEarlierSchema() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.db")
+        try Self.store(version: 8, at: path)
+        let connection = try Connection(path: path, writable: true)
+        for (index, (ingest, rule, standsIn, withdrawn)) in [
+            (1, "stream", 0, "NULL"), (1, "stream", 0, "NULL"), (1, "stream", 1, "NULL"), (1, "interval", 0, "NULL"),
+            (1, "stream", 0, "3"), (1, "stream", 0, "4"), (2, "stream", 0, "NULL"), (2, "stream", 1, "4"),
+        ].enumerated() {
+            try connection.execute(
+                """
+                INSERT INTO witness(series, start, hash, value, numeral, context, duration, received, grp, metadata, ingest, of_series,
+                    of_start, of_hash, rule, stands_in, withdrawn)
+                VALUES(\(index % 3), \(index), x'0\(index)', 60.5, '60.50', 1, 7, NULL, 8, NULL, \(ingest), \(index / 4), \(index + 9),
+                    x'1\(index)', '\(rule)', \(standsIn), \(withdrawn))
+                """)
+        }
+        let rows = """
+            SELECT group_concat(quote(series) || quote(start) || quote(hash) || quote(value) || quote(numeral) || quote(context)
+                || quote(duration) || quote(received) || quote(grp) || quote(metadata) || quote(ingest) || quote(of_series)
+                || quote(of_start) || quote(of_hash) || quote(rule) || quote(stands_in) || quote(withdrawn), ' ')
+            FROM (SELECT * FROM witness ORDER BY start)
+            """
+        let before = try #require(try connection.text(rows))
+
+        let store = try SampleStore(path: path, access: .write)
+        #expect(try store.connection.text(rows) == before)
+        #expect(try store.connection.integer("SELECT count(*) FROM decision") == 7)
     }
 
     @Test func readerSaysThatAnOlderSchemaHasToBeBroughtUp() throws {

@@ -130,7 +130,7 @@ final class NearDuplicateSearch {
                 SiblingScan(
                     sibling, table, telling: SeriesTelling(siblings, origin.type),
                     witnessed: WitnessedStretch(
-                        of: sibling.series, by: series, first &- radius, last &+ radius, connection: connection),
+                        by: series, first &- radius, last &+ radius, connection: connection),
                     connection: connection))
         }
         return (scans, radius)

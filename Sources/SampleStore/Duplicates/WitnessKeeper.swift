@@ -10,16 +10,14 @@ struct WitnessKeeper {
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
     func keep(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !witnesses.isEmpty else { return }
-        let (moment, lasting) = (rule(lasting: false), rule(lasting: true))
-        let rule = moment == lasting ? "'\(moment)'" : "CASE WHEN duration IS NULL THEN '\(moment)' ELSE '\(lasting)' END"
-        try batch.with(rows: rows, text: text, witnesses: witnesses) {
+        try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
             try connection.run(
                 """
-                INSERT INTO witness(series, start, hash, value, numeral, context, duration, received, grp, metadata, ingest,
-                    of_series, of_start, of_hash, rule)
-                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ?,
-                    of_series, of_start, of_hash, \(rule) FROM batch
-                """, .integer(ingest))
+                INSERT INTO witness_row(series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
+                    of_start, of_hash)
+                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
+                    of_start, of_hash FROM batch
+                """)
             guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
             try connection.run(
                 """
@@ -40,6 +38,35 @@ struct WitnessKeeper {
                 .integer(link.of.series), .integer(link.of.start), .blob(link.of.hash), .text(rule(lasting: row.duration > 0)),
                 .integer(ingest))
         }
+    }
+
+    /// The witnesses with what they share with others of their ingest.
+    private func decided(
+        _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow]
+    ) throws(StoreError) -> [BatchTable.Witness] {
+        var decided: [BatchTable.Witness] = []
+        decided.reserveCapacity(witnesses.count)
+        var (series, lasting, decision): (Int64, Bool, Int64?) = (0, false, nil)
+        for match in witnesses {
+            let lasts = rows[match.row].duration > 0
+            if decision == nil || series != match.of.series || lasting != lasts {
+                (series, lasting) = (match.of.series, lasts)
+                decision = try self.decision(series, lasting: lasting)
+            }
+            if let decision { decided.append(BatchTable.Witness(row: match.row, decision: decision, of: match.of)) }
+        }
+        return decided
+    }
+
+    private func decision(_ series: Int64, lasting: Bool) throws(StoreError) -> Int64 {
+        let (ingest, series, rule) = (Value.integer(ingest), Value.integer(series), Value.text(rule(lasting: lasting)))
+        let known = try connection.integer(
+            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND NOT stands_in AND withdrawn IS NULL",
+            ingest,
+            series, rule)
+        if let known { return known }
+        try connection.run("INSERT INTO decision(ingest, of_series, rule) VALUES(?, ?, ?)", ingest, series, rule)
+        return connection.lastInsertedRow
     }
 
     private func rule(lasting: Bool) -> String { DuplicateRule.of(type, lasting: lasting).rawValue }

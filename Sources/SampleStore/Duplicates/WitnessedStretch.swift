@@ -9,26 +9,24 @@ struct WitnessedStretch {
     /// Those that have one farther away.
     private let far: (Int64, Int64)?
 
-    /// - Parameters:
-    ///   - first: the series of the samples, which start between `low` and `high`.
-    ///   - witness: the series of the witnesses.
-    init(of first: Int64, by witness: Int64, _ low: Int64, _ high: Int64, connection: Connection) throws(StoreError) {
+    /// - Parameter witness: the series of the witnesses; the samples start between `low` and `high`.
+    init(by witness: Int64, _ low: Int64, _ high: Int64, connection: Connection) throws(StoreError) {
         self.connection = connection
         self.witness = witness
-        func ends(_ column: String, _ condition: String, _ series: Int64, _ low: Int64, _ high: Int64) throws(StoreError) -> (
-            Int64, Int64
-        )? {
+        func ends(_ column: String, _ condition: String, _ low: Int64, _ high: Int64) throws(StoreError) -> (Int64, Int64)? {
             func end(_ order: String) throws(StoreError) -> Int64? {
                 try connection.integer(
-                    "SELECT \(column) FROM witness WHERE \(condition) AND \(column) BETWEEN ? AND ? ORDER BY \(column) \(order) LIMIT 1",
-                    .integer(series), .integer(low), .integer(high))
+                    """
+                    SELECT \(column) FROM witness_row WHERE series = ? AND \(condition) AND \(column) BETWEEN ? AND ?
+                    ORDER BY \(column) \(order) LIMIT 1
+                    """, .integer(witness), .integer(low), .integer(high))
             }
             guard let first = try end("ASC"), let last = try end("DESC") else { return nil }
             return (first, last)
         }
-        near = try ends("start", "series = ?", witness, low &- Witnesses.near, high &+ Witnesses.near)
+        near = try ends("start", "true", low &- Witnesses.near, high &+ Witnesses.near)
             .map { ($0 &- Witnesses.near, $1 &+ Witnesses.near) }
-        far = try ends("of_start", "\(Witnesses.isFar) AND of_series = ?", first, low, high)
+        far = try ends("of_start", Witnesses.isFar, low, high)
     }
 
     func contains(_ place: SamplePlace) throws(StoreError) -> Bool {
@@ -44,7 +42,8 @@ struct WitnessedStretch {
         guard let far, far.0 <= place.start, place.start <= far.1 else { return false }
         return try connection.integer(
             """
-            SELECT 1 FROM witness WHERE of_series = ? AND of_start = ? AND of_hash = ? AND \(Witnesses.isFar) AND series = ? LIMIT 1
-            """, .integer(place.series), .integer(place.start), .blob(place.hash), .integer(witness)) != nil
+            SELECT 1 FROM witness_row \(Witnesses.byFar) CROSS JOIN decision ON decision.id = witness_row.decision
+            WHERE series = ? AND of_start = ? AND of_hash = ? AND \(Witnesses.isFar) AND of_series = ? LIMIT 1
+            """, .integer(witness), .integer(place.start), .blob(place.hash), .integer(place.series)) != nil
     }
 }

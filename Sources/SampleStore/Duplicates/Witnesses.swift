@@ -15,15 +15,19 @@ struct Witnesses {
     /// SQL's condition for the others. The index of them has it in a step of the schema: another distance needs another step, or it is not used.
     static let isFar = "start - of_start NOT BETWEEN -\(near) AND \(near)"
 
+    /// Has SQLite use the index of them: without statistics it takes the primary key's first column for the better choice.
+    static let byFar = "INDEXED BY witness_far"
+
     /// The statement that selects witnesses of a sample: its series is `?1`, its start `?2`, its hash `?3`.
     static func ofFirst(_ columns: String, _ condition: String, order: String) -> String {
         """
-        SELECT \(columns) FROM series AS own CROSS JOIN series AS path ON path.type = own.type AND path.subject = own.subject
-            CROSS JOIN witness ON series = path.id AND start BETWEEN ?2 - \(near) AND ?2 + \(near)
-        WHERE own.id = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(condition)
-        UNION ALL
-        SELECT \(columns) FROM witness WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(isFar) AND \(condition)
-        ORDER BY \(order)
+        \([("", "start BETWEEN ?2 - \(near) AND ?2 + \(near)"), (byFar, isFar)].map {
+            """
+            SELECT \(columns) FROM series AS own CROSS JOIN series AS path ON path.type = own.type AND path.subject = own.subject
+                CROSS JOIN witness_row \($0) ON series = path.id AND \($1) CROSS JOIN decision ON decision.id = witness_row.decision
+            WHERE own.id = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(condition)
+            """
+        }.joined(separator: " UNION ALL ")) ORDER BY \(order)
         """
     }
 
@@ -32,16 +36,17 @@ struct Witnesses {
         var first: SamplePlace
         var ingest: Int64
         var standsIn: Bool
+        var decision: Int64
     }
 
     /// Takes back the witnesses that an ingest brought, and gives back those that it took back itself.
     func withdraw(_ undone: Int64) throws(StoreError) {
         try connection.run(
-            "UPDATE witness SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL", .integer(undone),
+            "UPDATE decision SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL", .integer(undone),
             .integer(deletion.ingest))
         if connection.changes > 0 { deletion.changesMore() }
         try connection.run(
-            "UPDATE witness SET withdrawn = NULL WHERE withdrawn = ?", .integer(undone))
+            "UPDATE decision SET withdrawn = NULL WHERE withdrawn = ?", .integer(undone))
         if connection.changes > 0 { deletion.changesMore() }
     }
 
@@ -133,9 +138,24 @@ struct Witnesses {
         return true
     }
 
+    /// Lets a witness go over to the decision that differs from its own in this alone.
     private func mark(_ witness: Witness, standsIn: Bool) throws(StoreError) {
+        let (own, standsIn) = (Value.integer(witness.decision), Value.integer(standsIn ? 1 : 0))
+        var decision = try connection.integer(
+            """
+            SELECT other.id FROM decision AS own JOIN decision AS other USING(ingest, of_series, rule)
+            WHERE own.id = ? AND other.withdrawn IS own.withdrawn AND other.stands_in = ?
+            """, own, standsIn)
+        if decision == nil {
+            try connection.run(
+                """
+                INSERT INTO decision(ingest, of_series, rule, withdrawn, stands_in)
+                SELECT ingest, of_series, rule, withdrawn, ?2 FROM decision WHERE id = ?1
+                """, own, standsIn)
+            decision = connection.lastInsertedRow
+        }
         try connection.run(
-            "UPDATE witness SET stands_in = ? WHERE series = ? AND start = ? AND hash = ?", .integer(standsIn ? 1 : 0),
+            "UPDATE witness_row SET decision = ? WHERE series = ? AND start = ? AND hash = ?", .optional(decision),
             .integer(witness.place.series), .integer(witness.place.start), .blob(witness.place.hash))
     }
 
@@ -176,7 +196,7 @@ struct Witnesses {
         try list("SELECT \(Self.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?", at: place).first
     }
 
-    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in"
+    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in, decision"
 
     private func list(_ sql: String, at place: SamplePlace?) throws(StoreError) -> [Witness] {
         let statement = try connection.statement(sql)
@@ -190,7 +210,7 @@ struct Witnesses {
                         series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
                     first: SamplePlace(
                         series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5)),
-                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0))
+                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8)))
         }
         return found
     }

@@ -30,19 +30,26 @@ struct SampleRow {
 
 /// A batch of rows that SQL sees as the table `batch`, or those of them that are witnesses, with what they are witnesses of.
 final class BatchTable: VirtualTable {
-    private typealias Witnesses = UnsafeBufferPointer<NearDuplicateSearch.Match>
+    /// A row that is the witness of a sample.
+    struct Witness {
+        /// Of the rows of the batch.
+        var row: Int
+        /// What it shares with others (`Schema.decisions`).
+        var decision: Int64
+        var of: SamplePlace
+    }
 
     /// What the table holds; set by ``with(rows:text:_:)`` while a statement runs.
     private var rows = UnsafeBufferPointer<SampleRow>(start: nil, count: 0)
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// Which of the rows the table holds; nil for all.
-    private var witnesses: Witnesses?
+    private var witnesses: UnsafeBufferPointer<Witness>?
 
     init() {
         super.init(
             name: "batch",
             columns: """
-                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, of_series, of_start, of_hash
+                series, start, hash, value, numeral, context, duration, received, grp, metadata, seq, nominal, decision, of_start, of_hash
                 """)
     }
 
@@ -64,7 +71,7 @@ final class BatchTable: VirtualTable {
 
     /// Lets `body` run statements over those rows that are witnesses.
     func with<Result>(
-        rows: [SampleRow], text: [UInt8], witnesses: [NearDuplicateSearch.Match], _ body: () throws -> Result
+        rows: [SampleRow], text: [UInt8], witnesses: [Witness], _ body: () throws -> Result
     ) rethrows -> Result {
         try witnesses.withUnsafeBufferPointer { witnesses in
             self.witnesses = witnesses
@@ -76,7 +83,7 @@ final class BatchTable: VirtualTable {
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
         guard let witnesses = witnesses else { return give(row: position, column, to: context) }
         switch column {
-        case 12: sqlite3_result_int64(context, witnesses[position].of.series)
+        case 12: sqlite3_result_int64(context, witnesses[position].decision)
         case 13: sqlite3_result_int64(context, witnesses[position].of.start)
         case 14: Self.give(hash: witnesses[position].of.high, witnesses[position].of.low, to: context)
         default: give(row: witnesses[position].row, column, to: context)
