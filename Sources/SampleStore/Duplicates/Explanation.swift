@@ -44,7 +44,8 @@ extension SampleStore {
             here)
         explanation.first = firsts.first
         explanation.witnesses = try relations(
-            Witnesses.ofFirst("series, start, hash, rule, ingest", "withdrawn IS NULL AND NOT stands_in", order: "ingest"), here)
+            Witnesses.ofFirst(
+                "series, start, hash, rule, ingest", "withdrawn IS NULL AND NOT stands_in", order: "ingest, series"), here)
         explanation.linked = try relations(
             """
             SELECT of_series, of_start, of_hash, rule, ingest FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
@@ -95,7 +96,7 @@ extension SampleStore {
         return found
     }
 
-    /// What stands there in one of the tables `sample`, `witness` and `deleted`; nothing of what was forgotten.
+    /// What stands there in `sample`, `witness` or `deleted`; nothing of what was forgotten.
     func sample(at place: SamplePlace, in table: String) throws(StoreError) -> StoredSample? {
         let columns =
             table == "witness"

@@ -124,14 +124,14 @@ final class NearDuplicateSearch {
                 radius = max(radius, reach)
             }
         }
+        guard !present.isEmpty else { return ([], radius) }
+        let witnessed = try WitnessedStretch(by: series, first &- radius, last &+ radius, connection: connection)
         var scans: [SiblingScan] = []
         for (sibling, table) in present {
             try scans.append(
                 SiblingScan(
                     sibling, table, telling: SeriesTelling(siblings, origin.type),
-                    witnessed: WitnessedStretch(
-                        by: series, first &- radius, last &+ radius, connection: connection),
-                    connection: connection))
+                    witnessed: witnessed, connection: connection))
         }
         return (scans, radius)
     }

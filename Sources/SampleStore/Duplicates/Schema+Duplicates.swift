@@ -2,7 +2,7 @@ extension Schema {
     /// - `context.resolution`: what times were cut to, in seconds; `series.coarsest`: the coarsest of any of its samples.
     /// - `witness`: readings that are the same measurement as a sample that came first over another path: whole rows, so that nothing is
     ///   lost, with the sample (`of_…`), the rule, and the ingest that brought them. `stands_in` is 1 where the witness became a sample
-    ///   because the first was taken back; `withdrawn` is the ingest that took the witness itself back.
+    ///   because the first was taken back; `withdrawn` is the ingest that took the witness itself back. Later a view (``decisions``).
     /// - `link`: samples of two devices that agree; both are kept, and statistics count one.
     static let duplicates = """
         ALTER TABLE context ADD COLUMN resolution INTEGER NOT NULL DEFAULT 1;
@@ -25,7 +25,7 @@ extension Schema {
 
     /// Those of a sample that start within seconds of it are found among their series' rows; only the others need an index.
     static let farWitnesses = """
-        CREATE INDEX witness_far ON witness(of_series, of_start, of_hash) WHERE \(Witnesses.isFar);
+        CREATE INDEX witness_far ON witness(of_series, of_start, of_hash) WHERE start - of_start NOT BETWEEN -5000000 AND 5000000;
         DROP INDEX witness_of;
         """
 
@@ -54,7 +54,7 @@ extension Schema {
                 AND decision.rule = whole.rule AND decision.stands_in = whole.stands_in AND decision.withdrawn IS whole.withdrawn
             ORDER BY series, start, hash;
         DROP TABLE whole_witness;
-        CREATE INDEX witness_far ON witness_row(series, of_start, of_hash) WHERE \(Witnesses.isFar);
+        CREATE INDEX witness_far ON witness_row(series, of_start, of_hash) WHERE start - of_start NOT BETWEEN -5000000 AND 5000000;
         CREATE VIEW witness AS
             SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ingest, of_series, of_start, of_hash,
                 rule, stands_in, withdrawn, decision

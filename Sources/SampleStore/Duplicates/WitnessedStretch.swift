@@ -1,4 +1,4 @@
-/// Which samples of a series, within a stretch of time, have a witness of another series already.
+/// Which samples, within a stretch of time, have a witness of a certain series already.
 ///
 /// Mostly there is none, or only at the border to an earlier batch, so that few samples need to be asked for.
 struct WitnessedStretch {
@@ -13,20 +13,20 @@ struct WitnessedStretch {
     init(by witness: Int64, _ low: Int64, _ high: Int64, connection: Connection) throws(StoreError) {
         self.connection = connection
         self.witness = witness
-        func ends(_ column: String, _ condition: String, _ low: Int64, _ high: Int64) throws(StoreError) -> (Int64, Int64)? {
+        func ends(_ column: String, _ rows: String, _ low: Int64, _ high: Int64) throws(StoreError) -> (Int64, Int64)? {
             func end(_ order: String) throws(StoreError) -> Int64? {
                 try connection.integer(
                     """
-                    SELECT \(column) FROM witness_row WHERE series = ? AND \(condition) AND \(column) BETWEEN ? AND ?
+                    SELECT \(column) FROM \(rows) AND series = ? AND \(column) BETWEEN ? AND ?
                     ORDER BY \(column) \(order) LIMIT 1
                     """, .integer(witness), .integer(low), .integer(high))
             }
             guard let first = try end("ASC"), let last = try end("DESC") else { return nil }
             return (first, last)
         }
-        near = try ends("start", "true", low &- Witnesses.near, high &+ Witnesses.near)
+        near = try ends("start", "witness_row WHERE true", low &- Witnesses.near, high &+ Witnesses.near)
             .map { ($0 &- Witnesses.near, $1 &+ Witnesses.near) }
-        far = try ends("of_start", Witnesses.isFar, low, high)
+        far = try ends("of_start", "witness_row \(Witnesses.byFar) WHERE \(Witnesses.isFar)", low, high)
     }
 
     func contains(_ place: SamplePlace) throws(StoreError) -> Bool {

@@ -12,7 +12,8 @@ struct Witnesses {
     /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
     /// most have that come over a second path with seconds.
     static let near: Int64 = 5_000_000
-    /// SQL's condition for the others. The index of them has it in a step of the schema: another distance needs another step, or it is not used.
+    /// SQL's condition for the others. The index of them has it in a step of the schema: another distance needs another step, or no
+    /// statement that names the index can be prepared.
     static let isFar = "start - of_start NOT BETWEEN -\(near) AND \(near)"
 
     /// Has SQLite use the index of them: without statistics it takes the primary key's first column for the better choice.

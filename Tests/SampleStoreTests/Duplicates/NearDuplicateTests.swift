@@ -258,6 +258,49 @@ import Testing
         }
     }
 
+    /// Of two witnesses that one ingest brought, one stands in; both are taken back, and given back.
+    @Test func undoingWitnessesOfWhichOneStandsIn() throws {
+        try TestStore.with { test in
+            let firsts = try [Self.ble()("80.15", at: 24), Self.ble()("79.35", at: 86_424)]
+            let seconds = try [Self.file()("80.2", at: 0), Self.file()("79.4", at: 86_400)]
+            let one = try test.keep([firsts[0]]).account.id
+            try test.keep([firsts[1]])
+            let other = try test.keep(seconds).account.id
+            #expect(try test.store.account(of: other)?.witnesses == 2)
+
+            let undoing = try test.store.undo(one, forget: false, description: TestStore.description(.undo)).ingest
+            #expect(try test.identities() == [seconds[0].sample.identity, firsts[1].sample.identity])
+            #expect(try test.store.explain(seconds[0].sample.identity)?.first == nil)
+            #expect(try test.store.witnesses(of: other, limit: 9).map(\.witness) == [seconds[1].sample.identity])
+            #expect(try test.store.check() == [])
+
+            let taken = try test.store.undo(other, forget: false, description: TestStore.description(.undo)).ingest
+            #expect(try test.identities() == [firsts[1].sample.identity])
+            #expect(try test.store.explain(firsts[1].sample.identity)?.witnesses.isEmpty == true)
+            #expect(try test.store.check() == [])
+
+            try test.store.undo(taken, forget: false, description: TestStore.description(.undo))
+            #expect(try test.identities() == [seconds[0].sample.identity, firsts[1].sample.identity])
+            #expect(
+                try test.store.explain(firsts[1].sample.identity)?.witnesses.map(\.other.uuid) == [seconds[1].sample.identity])
+            #expect(try test.store.check() == [])
+
+            try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
+            #expect(try test.identities() == firsts.map(\.sample.identity))
+            for (first, second) in zip(firsts, seconds) {
+                #expect(try test.store.explain(first.sample.identity)?.witnesses.map(\.other.uuid) == [second.sample.identity])
+            }
+            #expect(try test.store.check() == [])
+            #expect(try test.keep(seconds).outcomes == [[.duplicate, .duplicate]])
+
+            // Forgotten, nothing of them is left, and they come again as on the first day.
+            try test.store.undo(other, forget: true, description: TestStore.description(.undo))
+            #expect(try test.store.connection.integer("SELECT count(*) FROM decision") == 0)
+            #expect(try test.keep(seconds).account.witnesses == 2)
+            #expect(try test.store.check() == [])
+        }
+    }
+
     @Test func forgettingTheWitness() throws {
         try TestStore.with { test in
             let second = try Self.file().local(1)("80.2", at: 3600)
