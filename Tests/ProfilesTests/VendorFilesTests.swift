@@ -2,6 +2,7 @@ import FileSource
 import FoundationEssentials
 import HealthModel
 import Pipeline
+import PipelineTesting
 import Profiles
 import Testing
 
@@ -10,42 +11,6 @@ import Testing
 @Suite struct VendorFilesTests {
     static let directory = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/FileSourceTests/Files"
 
-    struct ExpectedFile: Decodable {
-        struct Sample: Decodable {
-            var row: Int
-            var code: String
-            var value: Double
-            var unit: String
-            var time: String
-            var offset: String?
-            var ambiguous: Bool?
-            var method: String?
-            var comparator: String?
-            var confidence: Int?
-        }
-        struct Skip: Decodable {
-            var row: Int
-            var reason: String
-        }
-        struct Assumption: Decodable { var timezone: String? }
-        var samples: [Sample]
-        var skipped: [Skip]
-        var assume: Assumption?
-        var encoding: String
-    }
-
-    static let types = [
-        "weight": "bodyMass", "body_fat": "bodyFatPercentage", "muscle_percentage": "musclePercentage",
-        "body_water_percentage": "bodyWaterPercentage", "heart_rate": "heartRate", "fat_mass": "bodyFatMass",
-        "bone_mass": "boneMass",
-        "muscle_mass": "muscleMass", "body_water_mass": "bodyWaterMass", "systolic": "bloodPressureSystolic",
-        "diastolic": "bloodPressureDiastolic", "glucose": "bloodGlucose", "ketone": "bloodKetone",
-        "heart_rate_average": "heartRateAverage", "heart_rate_maximum": "heartRateMaximum", "energy": "totalEnergyBurned",
-    ]
-    static let methods = [
-        "sensor_historic": "sensorHistoric", "sensor_scan": "sensorScan", "strip": "strip", "sensor": "sensor",
-        "calibration": "calibration",
-    ]
     static let kinds = ["patient_or_device_row": "patientOrDeviceRow"]
 
     /// The delimited files and the JSON; Apple's exports have a reader and tests of their own.
@@ -57,11 +22,10 @@ import Testing
     @Test func thereAreFiles() { #expect(Self.files.count >= 22) }
 
     @Test(arguments: files) func everySampleComesOut(file: String) throws {
-        let expected = try JSONDecoder().decode(
-            ExpectedFile.self, from: Data(contentsOf: URL(filePath: "\(Self.directory)/\(file).expected.json")))
-        let zone = try Self.zone(expected.assume?.timezone ?? "Europe/Berlin")
-        let library = shippedLibrary
         let path = "\(Self.directory)/\(file)"
+        let expected = try VendorExpectation(of: path)
+        let zone = try Self.zone(expected.zone)
+        let library = shippedLibrary
         let received = Instant(seconds: 1_900_000_000)
         let match = try library.match(firstLines: TextFileHead.read(path: path).text)
         let source: any FrameSource =
@@ -108,7 +72,7 @@ import Testing
         #expect(samples.count == expected.samples.count)
         var lastOffset: [Int: ZoneOffset] = [:]
         for wanted in expected.samples {
-            let found = samples.first { $0.place.number == wanted.row && $0.sample.origin.type.id == Self.types[wanted.code] }
+            let found = samples.first { $0.place.number == wanted.row && $0.sample.origin.type.id == wanted.type }
             guard let sample = found?.sample else {
                 Issue.record("row \(wanted.row): no \(wanted.code)")
                 continue
@@ -119,11 +83,10 @@ import Testing
             #expect(sample.start.wallTime(at: offset).description == wanted.time + ".000000", "row \(wanted.row)")
             if let text = wanted.offset { #expect(offset.description == text) }
             if wanted.ambiguous == true { lastOffset[wanted.row] = offset }
-            if let method = wanted.method, wanted.code == "glucose" {
-                #expect(sample.metadata?["glucoseMethod"] == Self.methods[method].map { .string($0) }, "row \(wanted.row)")
+            if let method = wanted.glucoseMethod {
+                #expect(sample.metadata?["glucoseMethod"] == .string(method), "row \(wanted.row)")
             }
-            if let comparator = wanted.comparator {
-                let key = comparator == "<" ? "quantityClampedToLowerBound" : "quantityClampedToUpperBound"
+            if let key = wanted.clampedTo {
                 #expect(sample.metadata?[key] == .boolean(true), "row \(wanted.row)")
             }
             if let confidence = wanted.confidence {

@@ -1,49 +1,16 @@
 import FoundationEssentials
 import HealthModel
 import Pipeline
+import PipelineTesting
 import Testing
 
 @testable import FileSource
 
 /// Three exports with what other programs read from them.
 @Suite struct AppleHealthVectorTests {
-    struct Expected: Decodable {
-        struct Sample: Decodable {
-            var row: Int
-            var code: String
-            var value: Double
-            var unit: String
-            var time: String
-            var endTime: String?
-            var offset: String
-            var source: String
-            var motionContext: String?
-            var meal: String?
-            var userEntered: Bool?
-            var panel: String?
-        }
-        struct Skipped: Decodable {
-            var row: Int
-            var reason: String
-        }
-        var samples: [Sample]
-        var skipped: [Skipped]
+    static func expected(_ name: String) throws -> VendorExpectation {
+        try VendorExpectation(of: try testFile(name + ".xml").path)
     }
-
-    static func expected(_ name: String) throws -> Expected {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try decoder.decode(Expected.self, from: Data(try testFile(name + ".xml.expected.json").bytes))
-    }
-
-    static let types = [
-        "heart_rate": "heartRate", "resting_heart_rate": "restingHeartRate", "respiratory_rate": "respiratoryRate",
-        "weight": "bodyMass", "body_temperature": "bodyTemperature", "spo2": "oxygenSaturation",
-        "body_fat": "bodyFatPercentage", "glucose": "bloodGlucose", "steps": "stepCount",
-        "active_energy": "activeEnergyBurned", "height": "height", "hrv_sdnn": "heartRateVariabilitySDNN",
-        "distance": "distanceWalkingRunning", "vo2max": "vo2Max", "water_intake": "dietaryWater", "bmi": "bodyMassIndex",
-        "systolic": "bloodPressureSystolic", "diastolic": "bloodPressureDiastolic",
-    ]
 
     @Test(arguments: ["apple_health_0", "apple_health_1", "apple_health_2"])
     func readsAsOthersDo(name: String) throws {
@@ -55,7 +22,7 @@ import Testing
         check(ImportedExport(path: try testFile("apple_health_0.zip").path), against: try Self.expected("apple_health_0"))
     }
 
-    func check(_ export: ImportedExport, against expected: Expected) {
+    func check(_ export: ImportedExport, against expected: VendorExpectation) {
         #expect(export.error == nil)
         #expect(export.refused.isEmpty)
         let readings = Dictionary(uniqueKeysWithValues: export.readings.map { ($0.place.number, $0) })
@@ -91,10 +58,10 @@ import Testing
         #expect(Set(export.readings.compactMap(\.origin.device?.key)) == ["Apple Inc.|Watch|Watch6,2"])
     }
 
-    func check(_ reading: Reading, against sample: Expected.Sample) {
-        #expect(reading.origin.type.id == Self.types[sample.code])
+    func check(_ reading: Reading, against sample: VendorExpectation.Sample) {
+        #expect(reading.origin.type.id == sample.type)
         #expect(reading.origin.source.name == sample.source)
-        #expect(reading.origin.source.id == "apple-health/" + String(sample.source.map { $0 == "\u{A0}" ? " " : $0 }))
+        #expect(reading.origin.source.id == "apple-health/" + String((sample.source ?? "").map { $0 == "\u{A0}" ? " " : $0 }))
         // HealthKit's percent is the ratio.
         let factor = sample.unit == "%" ? 100.0 : 1
         #expect(abs(reading.numeral.doubleValue * factor - sample.value) <= 1e-9 * abs(sample.value))

@@ -1,69 +1,9 @@
 import FoundationEssentials
+import PipelineTesting
 import Testing
 
 /// The vendors' files through the program, each compared sample by sample with what independent readers found in it.
 @Suite struct VectorFilesTests {
-    struct Expected: Decodable {
-        struct Sample: Decodable {
-            var row: Int
-            var code: String
-            var value: Double
-            var unit: String
-            var time: String
-            var endTime: String?
-            var offset: String?
-            var ambiguous: Bool?
-            var method: String?
-            var comparator: String?
-            var confidence: Int?
-            var source: String?
-            var motionContext: String?
-            var meal: String?
-            var userEntered: Bool?
-            var panel: String?
-        }
-        struct Skip: Decodable {
-            var row: Int
-            var reason: String
-        }
-        struct Assumption: Decodable { var timezone: String? }
-        var format: String
-        var samples: [Sample]
-        var skipped: [Skip]
-        var assume: Assumption?
-
-        init(file: String) throws {
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            self = try decoder.decode(
-                Expected.self, from: try Data(contentsOf: URL(filePath: "\(Repository.files)/\(file).expected.json")))
-        }
-
-        var isAppleHealth: Bool { format == "apple_health" }
-        /// An activity's values have its duration, of which the expectations do not speak.
-        var lasts: Bool { format == "garmin_activities" }
-        var zone: String { assume?.timezone ?? "Europe/Berlin" }
-        func skipped(_ reason: String) -> Int { skipped.count { $0.reason == reason } }
-    }
-
-    static let types = [
-        "weight": "bodyMass", "body_fat": "bodyFatPercentage", "muscle_percentage": "musclePercentage",
-        "body_water_percentage": "bodyWaterPercentage", "heart_rate": "heartRate", "fat_mass": "bodyFatMass",
-        "bone_mass": "boneMass",
-        "muscle_mass": "muscleMass", "body_water_mass": "bodyWaterMass", "systolic": "bloodPressureSystolic",
-        "diastolic": "bloodPressureDiastolic", "glucose": "bloodGlucose", "ketone": "bloodKetone",
-        "heart_rate_average": "heartRateAverage", "heart_rate_maximum": "heartRateMaximum", "energy": "totalEnergyBurned",
-        "resting_heart_rate": "restingHeartRate", "respiratory_rate": "respiratoryRate", "body_temperature": "bodyTemperature",
-        "spo2": "oxygenSaturation", "steps": "stepCount", "active_energy": "activeEnergyBurned", "height": "height",
-        "hrv_sdnn": "heartRateVariabilitySDNN", "distance": "distanceWalkingRunning", "vo2max": "vo2Max",
-        "water_intake": "dietaryWater", "bmi": "bodyMassIndex",
-    ]
-
-    static let methods = [
-        "sensor_historic": "sensorHistoric", "sensor_scan": "sensorScan", "strip": "strip", "sensor": "sensor",
-        "calibration": "calibration",
-    ]
-
     static var files: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: Repository.files))?
             .filter { $0.hasSuffix(".csv") || $0.hasSuffix(".xml") || $0 == "fitbit_hr_json_2.json" }.sorted() ?? []
@@ -94,14 +34,10 @@ import Testing
         }
     }
 
-    static func seen(_ sample: Expected.Sample, _ expected: Expected) throws -> Seen {
+    static func seen(_ sample: VendorExpectation.Sample, _ expected: VendorExpectation) throws -> Seen {
         var metadata: [String: JSON] = [:]
-        if sample.code == "glucose" || !expected.isAppleHealth, let method = sample.method, sample.code == "glucose" {
-            metadata["glucoseMethod"] = .string(methods[method] ?? method)
-        }
-        if let comparator = sample.comparator {
-            metadata[comparator == "<" ? "quantityClampedToLowerBound" : "quantityClampedToUpperBound"] = .boolean(true)
-        }
+        if let method = sample.glucoseMethod { metadata["glucoseMethod"] = .string(method) }
+        if let key = sample.clampedTo { metadata[key] = .boolean(true) }
         if let confidence = sample.confidence { metadata["confidence"] = .number(Double(confidence)) }
         if let entered = sample.userEntered { metadata["wasUserEntered"] = .boolean(entered) }
         if let meal = sample.meal { metadata["bloodGlucoseMealTime"] = .string(meal) }
@@ -109,7 +45,7 @@ import Testing
             metadata["heartRateMotionContext"] = .string(context == "not_set" ? "notSet" : context)
         }
         return Seen(
-            type: try #require(types[sample.code], "\(sample.code)"), time: sample.time,
+            type: try #require(sample.type, "\(sample.code)"), time: sample.time,
             end: expected.lasts ? "" : sample.endTime ?? sample.time,
             value: Seen.digits(sample.value), unit: sample.unit, offset: sample.offset, source: sample.source, metadata: metadata)
     }
@@ -120,7 +56,7 @@ import Testing
         "bloodGlucoseMealTime", "heartRateMotionContext",
     ]
 
-    static func seen(_ line: JSON, _ expected: Expected) throws -> Seen {
+    static func seen(_ line: JSON, _ expected: VendorExpectation) throws -> Seen {
         let zone = try #require(line["zone"].text)
         let numeral = try #require(line["original"]["value"].text.flatMap { Double($0) })
         let unit = try #require(line["original"]["unit"].text)
@@ -162,7 +98,7 @@ import Testing
 
     @Test(arguments: files) func comesOutSampleBySample(file: String) throws {
         let folder = try TestFolder()
-        let expected = try Expected(file: file)
+        let expected = try VendorExpectation(of: "\(Repository.files)/\(file)")
         let run = try folder.vitalgate(
             "import", "\(Repository.files)/\(file)", "--time-zone", expected.zone, "--format", "ndjson")
         let account = try Account(run.last)
@@ -186,7 +122,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
-    func check(_ account: Account, _ expected: Expected, _ run: Vitalgate.Run) {
+    func check(_ account: Account, _ expected: VendorExpectation, _ run: Vitalgate.Run) {
         #expect(account.addsUp)
         #expect(account.stored == expected.samples.count)
         #expect(account.quarantined == 0)
@@ -215,7 +151,7 @@ import Testing
     }
 
     /// Samples of one row, or of one panel, are one correlation.
-    func checkGroups(_ lines: [JSON], _ expected: Expected) throws {
+    func checkGroups(_ lines: [JSON], _ expected: VendorExpectation) throws {
         var sizes: [String: Int] = [:]
         for line in lines { if let group = line["group"].text { sizes[group, default: 0] += 1 } }
         var rows: [String: Int] = [:]
@@ -230,7 +166,7 @@ import Testing
     }
 
     /// Where an hour occurs twice, the file's order settles it.
-    func checkAmbiguous(_ lines: [JSON], _ expected: Expected) throws {
+    func checkAmbiguous(_ lines: [JSON], _ expected: VendorExpectation) throws {
         guard expected.samples.contains(where: { $0.ambiguous == true }) else { return }
         let rows = expected.samples.filter { $0.ambiguous == true }.sorted { $0.row < $1.row }
         let times = Set(rows.map(\.time))
@@ -295,4 +231,11 @@ import Testing
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").output.isEmpty)
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
+}
+
+extension VendorExpectation {
+    fileprivate var isAppleHealth: Bool { format == "apple_health" }
+    /// An activity's values have its duration, of which the expectations do not speak.
+    fileprivate var lasts: Bool { format == "garmin_activities" }
+    fileprivate func skipped(_ reason: String) -> Int { skipped.count { $0.reason == reason } }
 }
