@@ -62,8 +62,7 @@ struct WitnessKeeper {
         let (ingest, series, rule) = (Value.integer(ingest), Value.integer(series), Value.text(rule(lasting: lasting)))
         let known = try connection.integer(
             "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND NOT stands_in AND withdrawn IS NULL",
-            ingest,
-            series, rule)
+            ingest, series, rule)
         if let known { return known }
         try connection.run("INSERT INTO decision(ingest, of_series, rule) VALUES(?, ?, ?)", ingest, series, rule)
         return connection.lastInsertedRow
