@@ -110,9 +110,15 @@ final class Pipe {
     }
 
     /// Waits for so many lines.
-    func readLines(_ count: Int) throws -> [String] {
+    ///
+    /// - Parameter limit: fails where they have not come by then; no test that passes waits so long.
+    func readLines(_ count: Int, within limit: Duration? = nil) throws -> [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while rest.count(where: { $0 == UInt8(ascii: "\n") }) < count {
+            var waiting = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            if let limit, poll(&waiting, 1, Int32(limit.components.seconds * 1000)) == 0 {
+                throw POSIXFailure("the program's output", ETIMEDOUT)
+            }
             let length = read(reading, &buffer, buffer.count)
             guard length != 0 else { throw POSIXFailure("the program has ended", EPIPE) }
             guard length > 0 else { throw POSIXFailure("read", errno) }

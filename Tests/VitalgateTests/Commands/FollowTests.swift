@@ -1,0 +1,29 @@
+import Glibc
+import Testing
+
+/// `changes --follow` beside a store that others write.
+@Suite struct FollowTests {
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+        let rows = (0..<60).map { "2026-03-30T08:\($0 / 10)\($0 % 10):00Z,heartRate,\(60 + $0),/min\n" }
+        let file = try folder.write("rates.csv", "time,type,value,unit\n" + rows.joined())
+        #expect(try folder.vitalgate("import", file).status == 0)
+    }
+
+    /// A commit is told of by itself: nothing else is written before its line is waited for.
+    @Test func eachCommitIsToldWithoutAnother() throws {
+        let pipe = try Pipe()
+        let follower = try folder.start("changes", "--follow", output: pipe)
+        let uuids = try pipe.readLines(60).compactMap { try JSON($0)["uuid"].text }
+        // Each deletion is one small commit. The follower once had a chance of one in some to be quick enough to miss it.
+        for uuid in uuids.prefix(20) {
+            #expect(try folder.vitalgate("delete", uuid, "--yes").status == 0)
+            let line = try #require(pipe.readLines(1, within: .seconds(60)).first)
+            #expect(try JSON(line)["deleted"].text == uuid)
+        }
+        follower.signal(SIGTERM)
+        _ = try follower.wait()
+    }
+}
