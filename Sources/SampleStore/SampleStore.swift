@@ -125,7 +125,7 @@ public final class SampleStore {
         try connection.execute("PRAGMA synchronous = FULL")
         try connection.execute("PRAGMA cache_size = -8000")
         try connection.execute("PRAGMA mmap_size = 0")
-        if access == .write { try connection.execute("PRAGMA wal_autocheckpoint = 4000") }
+        if access == .write { connection.ringBehindCommits(checkpointingFrom: 4000) }
         let application = try connection.integer("PRAGMA application_id") ?? 0
         let version = try connection.integer("PRAGMA user_version") ?? 0
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0

@@ -1,5 +1,4 @@
 import CommandLineKit
-import Glibc
 import HealthModel
 import SampleStore
 
@@ -27,15 +26,16 @@ enum ChangesCommand: Command {
         let store = try context.openForReading()
         let writer = ChangeWriter(me: store.subject)
         let follow = invocation.flag("--follow")
-        let watch = follow ? try FileWatch(paths: [store.path, store.path + "-wal"]) : nil
+        // Before the first look, so that no commit falls between the two.
+        let bell = follow ? try StoreBell(store: store.path) : nil
         while true {
             try store.changes(after: anchor, types: types) { change in
                 anchor = change.seq
                 try context.streams.output.write(writer.line(change))
             }
             try context.streams.output.flush()
-            guard let watch else { return .success }
-            try watch.wait()
+            guard let bell else { return .success }
+            try bell.wait()
         }
     }
 }
@@ -61,33 +61,5 @@ private final class ChangeWriter {
             object.set("seq", Int(deletion.seq))
             return object.line
         }
-    }
-}
-
-/// Waits until files change, without polling (inotify).
-final class FileWatch {
-    private let descriptor: Int32
-    private let paths: [String]
-
-    init(paths: [String]) throws {
-        descriptor = inotify_init1(Int32(IN_CLOEXEC))
-        self.paths = paths
-        guard descriptor >= 0 else { throw StoreError(.inputOutput, "waiting for changes: \(String(cString: strerror(errno)))") }
-        watch()
-    }
-
-    deinit { close(descriptor) }
-
-    /// A log that was removed and made anew is another file.
-    private func watch() {
-        for path in paths { inotify_add_watch(descriptor, path, UInt32(IN_MODIFY | IN_CREATE | IN_DELETE_SELF)) }
-    }
-
-    func wait() throws {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        guard read(descriptor, &buffer, buffer.count) > 0 || errno == EINTR else {
-            throw StoreError(.inputOutput, "waiting for changes: \(String(cString: strerror(errno)))")
-        }
-        watch()
     }
 }
