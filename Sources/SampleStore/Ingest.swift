@@ -207,7 +207,6 @@ public final class Ingest: SampleSink {
         var skewed = false
         for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
             group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
-            let first = seq + 1
             var longest: Int64 = 0
             for index in group.rows.indices {
                 seq += 1
@@ -216,9 +215,8 @@ public final class Ingest: SampleSink {
                 if group.rows[index].nominal != group.rows[index].start { skewed = true }
             }
             try connection.lengthen(series: group.series, to: longest)
-            if let low = group.rows.first?.start, let high = group.rows.last?.start {
-                try changes.add(series: group.series, seqs: first...seq, low: low, high: high, deletion: false, ingest: id)
-            }
+            try changes.add(
+                series: group.series, group.rows.lazy.map { ChangeLog.Place(start: $0.start, seq: $0.seq) }, ingest: id)
             rows.append(contentsOf: group.rows)
         }
         guard !rows.isEmpty else { return }

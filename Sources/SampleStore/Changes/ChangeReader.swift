@@ -1,0 +1,118 @@
+import HealthModel
+
+/// Reads the change log in the order of its numbers.
+///
+/// An entry of the log is read when its first number is due, and what it tells of is sorted: so that no more is held at a time than the
+/// entries that overlap in number, which is what some devices sent in some minutes, or one batch of a file.
+final class ChangeReader {
+    private let connection: Connection
+    /// The series to tell of.
+    private let series: [Int64: QuantityType]
+    private let decoder: SampleDecoder
+    /// Entries that were read and not told to their end.
+    private var runs: [Run] = []
+
+    init(connection: Connection, series: [Int64: QuantityType]) {
+        self.connection = connection
+        self.series = series
+        decoder = SampleDecoder(connection: connection)
+    }
+
+    /// What one entry tells of, in the order of numbers.
+    private struct Run {
+        var changes: [StoreChange]
+        var next = 0
+        var seq: Int64 { changes[next].seq }
+    }
+
+    private struct Entry {
+        var series: Int64
+        var type: QuantityType
+        var seqs: (first: Int64, last: Int64)
+        var isDeletion: Bool
+        var times: (low: Int64, high: Int64)
+    }
+
+    /// How many changes are held.
+    var held: Int { runs.reduce(0) { $0 + $1.changes.count - $1.next } }
+
+    /// Gives every change behind `anchor` to `body`, each once.
+    func read(after anchor: Int64, _ body: (StoreChange) throws -> Void) throws {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT series, first_seq, last_seq, deletion, low, high FROM change
+            WHERE first_seq > ?1 - (SELECT value FROM setting WHERE name = 'longestChange') AND last_seq > ?1 ORDER BY first_seq
+            """)
+        try statement.bind([.integer(anchor)])
+        while try statement.step() {
+            guard let type = series[statement.integer(0)] else { continue }
+            let entry = Entry(
+                series: statement.integer(0), type: type,
+                seqs: (max(anchor &+ 1, statement.integer(1)), statement.integer(2)), isDeletion: statement.integer(3) != 0,
+                times: (statement.integer(4), statement.integer(5)))
+            try tell(before: entry.seqs.first, body)
+            let changes = try changes(of: entry)
+            if !changes.isEmpty { runs.append(Run(changes: changes)) }
+        }
+        try tell(before: .max, body)
+    }
+
+    /// Tells what comes before a number: by turns from the entry whose next number is the lowest.
+    private func tell(before limit: Int64, _ body: (StoreChange) throws -> Void) throws {
+        while let index = runs.indices.min(by: { runs[$0].seq < runs[$1].seq }), runs[index].seq < limit {
+            let others = runs.indices.lazy.filter { $0 != index }.map { self.runs[$0].seq }.min()
+            let end = min(limit, others ?? .max)
+            while runs[index].next < runs[index].changes.count, runs[index].seq < end {
+                let change = runs[index].changes[runs[index].next]
+                runs[index].next += 1
+                try body(change)
+            }
+            if runs[index].next == runs[index].changes.count { runs.remove(at: index) }
+        }
+    }
+
+    private func changes(of entry: Entry) throws(StoreError) -> [StoreChange] {
+        var changes = try entry.isDeletion ? deletions(of: entry) : additions(of: entry)
+        changes.sortIfNeeded { $0.seq < $1.seq }
+        return changes
+    }
+
+    private func additions(of entry: Entry) throws(StoreError) -> [StoreChange] {
+        let statement = try connection.statement(
+            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start BETWEEN ? AND ? AND seq BETWEEN ? AND ?")
+        defer { statement.reset() }
+        try bind(entry, to: statement)
+        var changes: [StoreChange] = []
+        while try statement.step() { changes.append(.added(try decoder.decode(statement, series: entry.series))) }
+        return changes
+    }
+
+    private func deletions(of entry: Entry) throws(StoreError) -> [StoreChange] {
+        let statement = try connection.statement(
+            """
+            SELECT start, hash, skew, replaced_by, ingest, deleted_seq FROM deleted JOIN context ON context.id = deleted.context
+            WHERE series = ? AND start BETWEEN ? AND ? AND deleted_seq BETWEEN ? AND ?
+            """)
+        defer { statement.reset() }
+        try bind(entry, to: statement)
+        var changes: [StoreChange] = []
+        while try statement.step() {
+            let hash = try HashBytes.read(statement.blob(1))
+            let nominal = statement.integer(0) &+ statement.integer(2)
+            changes.append(
+                .deleted(
+                    StoredDeletion(
+                        uuid: SampleIdentity(nominalStart: nominal, high: hash.high, low: hash.low), type: entry.type,
+                        replacedBy: statement.optionalText(3), ingest: statement.integer(4), seq: statement.integer(5))))
+        }
+        return changes
+    }
+
+    private func bind(_ entry: Entry, to statement: Statement) throws(StoreError) {
+        try statement.bind([
+            .integer(entry.series), .integer(entry.times.low), .integer(entry.times.high), .integer(entry.seqs.first),
+            .integer(entry.seqs.last),
+        ])
+    }
+}
