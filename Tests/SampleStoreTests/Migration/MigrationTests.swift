@@ -15,7 +15,9 @@ extension TestStore {
     ) -> MigrationRequest {
         var predicate = RepairPredicate(types: type.map { [$0] })
         change(&predicate)
-        return MigrationRequest(repair, of: predicate, takesAmbiguous: ambiguous, now: later)
+        var request = MigrationRequest(repair, of: predicate, takesAmbiguous: ambiguous, now: later)
+        request.merging = .allowed
+        return request
     }
 
     @discardableResult

@@ -83,15 +83,19 @@ struct StoreModel {
     mutating func migrate(_ repair: Repair, of type: QuantityType, _ id: Int64, ingest: Int64) -> Int {
         let repairer = Repairer(repair, takesAmbiguous: true, now: TestStore.later)
         var migration = Migration(ingest: ingest, pairs: [])
+        var moved: [SampleIdentity: (entry: Entry, outcome: Repairer.Outcome)] = [:]
         for (identity, entry) in live where entry.sample.origin.type == type {
             guard !wasRepaired(identity, by: repair.text), case .repaired(let outcome) = repairer.judge(entry.sample) else {
                 continue
             }
+            if let right = right(entry, outcome), let deleted = dead[right.identity], !deleted.isReplaced { continue }
+            moved[identity] = (entry, outcome)
+        }
+        for (identity, (entry, outcome)) in moved {
             let right = right(entry, outcome)
-            if let right, live[right.identity] != nil {
+            // What the repair moves itself is no reading that is there already.
+            if let right, live[right.identity] != nil, moved[right.identity] == nil {
                 migration.pairs.append((identity, right.identity, true))
-            } else if let right, let deleted = dead[right.identity], !deleted.isReplaced {
-                continue
             } else {
                 let new = repaired(entry, outcome, by: repair.text, ingest: ingest)
                 migration.pairs.append((identity, new.sample.identity, false))

@@ -116,15 +116,14 @@ private final class PropertySequence {
     }
 
     private func sample() throws -> (GatedSample, UInt32) {
-        // Few readings, so that they meet again; the fourth maker's are what a repair of the second's gives.
-        let index = Int.random(in: 0..<24, using: &random)
-        var maker = makers[index % 4]
-        if index % 8 >= 6 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
-        let ordinal: UInt32 = index == 5 ? 1 : 0
-        return (
-            try maker(["72", "72.50", "+7e1"][index % 3], at: Double(index / 8), lasting: Double(index / 12), ordinal: ordinal),
-            ordinal
-        )
+        // Few readings on a coarse grid, so that they meet again and repairs move them onto one another; the fourth maker's are what a
+        // repair of the second's gives.
+        var maker = makers[Int.random(in: 0..<4, using: &random)]
+        if Int.random(in: 0..<4, using: &random) == 0 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
+        let ordinal: UInt32 = Int.random(in: 0..<8, using: &random) == 0 ? 1 : 0
+        let numeral = ["60", "120", "30", "+6e1"][Int.random(in: 0..<4, using: &random)]
+        let (start, duration) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<8, using: &random) / 7)
+        return (try maker(numeral, at: Double(start), lasting: Double(duration), ordinal: ordinal), ordinal)
     }
 
     private func keep() throws {
@@ -182,8 +181,8 @@ private final class PropertySequence {
     private func repair() throws -> (Repair, QuantityType) {
         let type: QuantityType = [.heartRate, .bodyMass, .stepCount][Int.random(in: 0..<3, using: &random)]
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: return (.shift([1_000_000, -60_000_000][Int.random(in: 0..<2, using: &random)]), type)
-        case 1: return (.scale(try Numeral(["10", "0.1"][Int.random(in: 0..<2, using: &random)])), type)
+        case 0: return (.shift([1_000_000, -1_000_000, 2_000_000, -60_000_000][Int.random(in: 0..<4, using: &random)]), type)
+        case 1: return (.scale(try Numeral(["2", "0.5", "10", "0.1"][Int.random(in: 0..<4, using: &random)])), type)
         case 2: return (.unit(try HealthModel.Unit(ucum: Bool.random(using: &random) ? "[lb_av]" : "kg")), .bodyMass)
         case 3: return (.zone(TimeZoneRules(fixed: ZoneOffset(seconds: 7200))), type)
         default: return (.subject(Bool.random(using: &random) ? guest : TestStore.subject), type)
@@ -194,7 +193,12 @@ private final class PropertySequence {
         let (repair, type) = try repair()
         var request = TestStore.request(repair, type, ambiguous: true)
         request.now = Instant(microseconds: time)
+        request.merging = Bool.random(using: &random) ? .allowed : .refused
+        let before = try test.store.summary().samples
         guard let (plan, migration) = try change({ try $0.migrate(request) }) else { return }
+        // Counted from outside: no reading comes or goes, but for those that make way for one that stood elsewhere.
+        #expect(try test.store.summary().samples == before - (migration == nil ? 0 : plan.merged), "\(repair.text), seed \(seed)")
+        if migration == nil, plan.merged > 0 { return }
         let ingest = try migration.flatMap { try test.store.migration($0)?.ingest } ?? 0
         let count = model.migrate(repair, of: type, migration ?? 0, ingest: ingest)
         tally.repaired += plan.repaired
@@ -209,7 +213,11 @@ private final class PropertySequence {
             return
         }
         let now = Instant(microseconds: time)
+        let before = try test.store.summary().samples
         guard let (ingest, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
+        let merged = try #require(try test.store.migration(id)?.merged)
+        #expect(try test.store.summary().samples - before <= merged, comment)
+        #expect(try test.store.summary().samples >= before, comment)
         tally.undone += count
         #expect(count == model.undoMigration(id, ingest: ingest), comment)
     }

@@ -1,0 +1,171 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Repairs that move readings onto one another: a repair compares with what stands outside it, never with what it moves itself.
+@Suite struct RepairCollisionTests {
+    private static let hour: Int64 = 3_600_000_000
+
+    /// What a repair does to a series, by hand: all of it moved or scaled, nothing lost; then back.
+    private static func check(_ test: TestStore, _ request: MigrationRequest, _ expected: [String]) throws {
+        let before = try test.lines()
+        let count = before.count
+        let (plan, migration) = try test.migrate(request)
+        #expect((plan.repaired, plan.merged) == (count, 0))
+        #expect(try places(test) == expected.sorted())
+        #expect(try test.store.check(deep: true) == [])
+        // Told the same by the feed.
+        var live: Set<SampleIdentity> = []
+        try test.store.changes(after: 0, types: nil) { change in
+            switch change {
+            case .added(let stored): live.insert(stored.uuid)
+            case .deleted(let deletion): live.remove(deletion.uuid)
+            }
+        }
+        #expect(live.count == count)
+        #expect(try test.undo(try #require(migration)) == count)
+        #expect(try test.lines() == before)
+        #expect(try test.store.check(deep: true) == [])
+        // And once more: what was undone is made again.
+        try test.migrate(request)
+        #expect(try places(test) == expected.sorted())
+    }
+
+    private static func places(_ test: TestStore) throws -> [String] {
+        try test.samples().map { "\(($0.sample.start.microseconds - 1_767_225_600_000_000) / 1_000_000) \($0.sample.value)" }
+            .sorted()
+    }
+
+    @Test(arguments: [1, -1, 3, 47] as [Int64]) func movedOntoTheNeighbour(hours: Int64) throws {
+        try TestStore.with { test in
+            let steps = try SampleMaker(.stepCount)
+            try test.keep(try (0..<48).map { try steps("10", at: Double($0) * 3600, lasting: 600) })
+            try Self.check(
+                test, TestStore.request(.shift(hours * Self.hour), .stepCount),
+                (0..<48).map { "\(($0 + Int(hours)) * 3600) 10.0" })
+        }
+    }
+
+    /// More than is looked at together, so that the neighbour is written already, or not yet.
+    @Test(arguments: [30, -30] as [Int64]) func overTheEndOfAChunk(seconds: Int64) throws {
+        try TestStore.with { test in
+            let count = MigrationReader.chunk * 2 + 100
+            let rates = try SampleMaker()
+            try test.keep(try (0..<count).map { try rates("60", at: Double($0) * 30) })
+            try Self.check(
+                test, TestStore.request(.shift(seconds * 1_000_000), .heartRate),
+                (0..<count).map { "\($0 * 30 + Int(seconds)) 60.0" })
+        }
+    }
+
+    @Test func scaledOntoOneAnother() throws {
+        try TestStore.with { test in
+            let rates = try SampleMaker()
+            try test.keep([try rates("60", at: 0), try rates("120", at: 0), try rates("30", at: 0)])
+            let two = Repair.scale(try Numeral("2"))
+            try Self.check(test, TestStore.request(two, .heartRate, ambiguous: true), ["0 120.0", "0 240.0", "0 60.0"])
+        }
+    }
+
+    /// 10 and 20 are one reading in two units only where the other one stays.
+    @Test func twoPersonsMovedTogether() throws {
+        try TestStore.with { test in
+            let mine = try SampleMaker(.bodyMass)
+            let theirs = try SampleMaker(.bodyMass, subject: "unassigned")
+            try test.keep([try mine("80", at: 0), try theirs("80", at: 0)])
+            // Only the one that is nobody's is assigned; mine stands outside, as the same reading.
+            let request = TestStore.request(.subject(TestStore.subject), .bodyMass) { $0.subject = "unassigned" }
+            var told = request
+            told.merging = .allowed
+            let (plan, migration) = try test.migrate(told)
+            #expect((plan.repaired, plan.merged) == (0, 1))
+            #expect(try test.undo(try #require(migration)) == 1)
+            #expect(try test.samples().count == 2)
+        }
+    }
+
+    /// What would make fewer readings is counted, and done only where it is told to.
+    @Test func fewerReadingsOnlyWhenTold() throws {
+        try TestStore.with { test in
+            let steps = try SampleMaker(.stepCount)
+            try test.keep(try (0..<4).map { try steps("10", at: Double($0) * 3600) })
+            // The last of these stands outside, where the one before it is moved to.
+            var request = TestStore.request(.shift(Self.hour), .stepCount) {
+                $0.to = Instant(microseconds: 1_767_225_600_000_000 + 3 * Self.hour)
+            }
+            request.merging = .refused
+            #expect(try test.store.plan(request).merged == 1)
+            let before = try test.lines()
+            let refused = try test.migrate(request)
+            #expect((refused.migration, refused.plan.merged) == (nil, 1))
+            #expect(try test.lines() == before)
+            #expect(try test.store.migrations().isEmpty)
+
+            request.merging = .never
+            let apart = try test.migrate(request)
+            #expect((apart.plan.repaired, apart.plan.merged) == (3, 0))
+            #expect(try test.samples().count == 4)
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.undo(try #require(apart.migration)) == 3)
+            #expect(try test.lines() == before)
+
+            request.merging = .allowed
+            let merged = try test.migrate(request)
+            #expect((merged.plan.repaired, merged.plan.merged) == (2, 1))
+            #expect(try test.samples().count == 3)
+            #expect(try test.undo(try #require(merged.migration)) == 3)
+            #expect(try test.lines() == before)
+        }
+    }
+
+    /// A store that an earlier version damaged so: the check names the repair, and undoing it gives the readings back.
+    @Test(arguments: [1, -1] as [Int64]) func aDamagedStoreIsMended(hours: Int64) throws {
+        let test = try TestStore()
+        let steps = try SampleMaker(.stepCount)
+        try test.keep(try (0..<48).map { try steps("10", at: Double($0) * 3600) })
+        let before = try test.lines()
+        let (_, migration) = try test.migrate(TestStore.request(.shift(hours * Self.hour), .stepCount))
+        try Self.damage(test, hours: hours)
+        #expect(try test.samples().count == 1)
+        let problems = try test.store.check(deep: true)
+        #expect(problems.contains { $0.contains("migration 1: 47 readings") && $0.contains("migrate undo 1") }, "\(problems)")
+        #expect(try test.undo(try #require(migration)) == 48)
+        #expect(try test.lines() == before)
+        #expect(try test.store.check(deep: true) == [])
+        try test.close()
+    }
+
+    /// Makes of a good repair what the fault made: each moved sample but one is gone, and the old ones name their neighbours.
+    private static func damage(_ test: TestStore, hours: Int64) throws {
+        let connection = try test.store.connection
+        let last = hours > 0 ? "max" : "min"
+        func uuid(_ place: SamplePlace) -> String { place.identity(skew: 0).description }
+        let statement = try Statement(connection, "SELECT start, hash FROM deleted ORDER BY start")
+        var old: [SamplePlace] = []
+        while try statement.step() {
+            try old.append(SamplePlace(series: 1, start: statement.integer(0), hash: statement.blob(1)))
+        }
+        if hours < 0 { old.reverse() }
+        let numbers = try Statement(connection, "SELECT \(last)(start), max(seq) FROM sample")
+        _ = try numbers.step()
+        let kept = numbers.integer(0)
+        numbers.reset()
+        try connection.run("DELETE FROM repaired WHERE start <> ?", .integer(kept))
+        try connection.run("DELETE FROM sample WHERE start <> ?", .integer(kept))
+        for (one, next) in zip(old, old.dropFirst()) {
+            try connection.run(
+                "UPDATE deleted SET replaced_by = ? WHERE start = ? AND hash = ?", .text(uuid(next)), .integer(one.start),
+                .blob(one.hash))
+            try connection.run(
+                "INSERT INTO repaired VALUES(1, ?, ?, 1, ?, ?, 1, 1)", .integer(next.start), .blob(next.hash),
+                .integer(one.start),
+                .blob(one.hash))
+        }
+        try connection.run("DELETE FROM reading_alias WHERE nominal <> ?", .integer(kept))
+        try connection.run("UPDATE migration SET repaired = 1, merged = 47")
+        try connection.run("UPDATE ingest SET stored = 1 WHERE kind = 'migrate'")
+    }
+}
