@@ -126,7 +126,10 @@ extension SampleStore {
         predicate.samples = members
         predicate.from = first
         predicate.to = Instant(microseconds: last.microseconds &+ 1)
-        let done = try migrate(MigrationRequest(.subject(subject), of: predicate, now: now), owner: owner)
+        var request = MigrationRequest(.subject(subject), of: predicate, now: now)
+        // Each of them was named: where the person has the reading already, it is that one.
+        request.merging = .allowed
+        let done = try migrate(request, owner: owner)
         return (done.plan.repaired + done.plan.merged, done.migration)
     }
 

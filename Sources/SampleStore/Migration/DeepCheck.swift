@@ -11,6 +11,7 @@ struct DeepCheck {
             if count > 0 { problems.append("\(count) \(what)") }
         }
         problems += try migrations()
+        problems += try eaten()
         problems += try cycles()
         problems += try conversions()
         return problems
@@ -108,6 +109,24 @@ struct DeepCheck {
             if statement.integer(3) != said || statement.integer(4) != statement.integer(5) {
                 problems.append("migration \(id): its entry in the ledger says otherwise")
             }
+        }
+        return problems
+    }
+
+    /// A repair that replaces so many samples leaves as many readings, but for those that stood outside it in the right form.
+    private func eaten() throws(StoreError) -> [String] {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT migration.id, count(*) FROM migration JOIN repaired AS r ON r.migration = migration.id
+            WHERE migration.state = 'applied' AND \(SampleStore.mergedWithItsOwn) GROUP BY migration.id
+            """)
+        var problems: [String] = []
+        while try statement.step() {
+            let id = statement.integer(0)
+            problems.append(
+                "migration \(id): \(statement.integer(1)) readings were taken for others that it moved as well, and are lost to queries; "
+                    + "'vitalgate migrate undo \(id)' gives them back")
         }
         return problems
     }

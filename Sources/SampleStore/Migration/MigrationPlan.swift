@@ -14,6 +14,18 @@ public struct MigrationRequest: Sendable {
     public var received: ClosedRange<Int64>?
     /// Whether a shift moves the time of receipt with it: it was our own clock that was wrong.
     public var movesReceipt = false
+    /// What becomes of a sample whose reading is in the store already, read rightly, and not moved by the same repair.
+    public var merging = Merging.refused
+
+    /// Whether a repair may make fewer readings.
+    public enum Merging: Sendable {
+        /// It is not done at all; the plan says how many readings there would be fewer.
+        case refused
+        /// The sample makes way for the one that is there.
+        case allowed
+        /// Both stay: they are two readings.
+        case never
+    }
 
     /// Describes a repair.
     public init(_ repair: Repair, of predicate: RepairPredicate, takesAmbiguous: Bool = false, now: Instant) {

@@ -25,6 +25,9 @@ final class MigrationReader {
     private let request: MigrationRequest
     private let repairer: Repairer
     private let readings: RightReadings
+    private let decoder: SampleDecoder
+    /// The numbers that what is repaired may have: what is written on the way has a higher one, and is not met again.
+    private let numbers: ClosedRange<Int64>
     /// Whether this very repair was ever made: only then can its results be met.
     let isKnownRepair: Bool
     private(set) var plan = MigrationPlan()
@@ -39,20 +42,22 @@ final class MigrationReader {
         connection = store.connection
         repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
         readings = try RightReadings(connection: store.connection, repair: request.repair)
+        decoder = SampleDecoder(connection: store.connection)
+        let last = try store.lastChange()
+        let first = max(request.changes?.lowerBound ?? 0, 0)
+        numbers = first...max(first, min(last, request.changes?.upperBound ?? .max))
         isKnownRepair =
             try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
     }
 
     /// Judges every sample, and gives what `row` makes of those to replace to `body`, some thousand at a time; `body` may write.
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
-        // What is written on the way has a higher number, and is not met again.
-        let last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
         for series in try store.series(matching: query) {
             var place: SamplePlace?
             repeat {
                 var rows: [Row] = []
-                place = try read(series, after: place, until: last) { rows.append(try row($0)) }
+                place = try read(series, after: place) { rows.append(try row($0)) }
                 if !rows.isEmpty { try body(rows) }
             } while place != nil
         }
@@ -62,7 +67,7 @@ final class MigrationReader {
     ///
     /// - Returns: where they ended; `nil` where the series did.
     private func read(
-        _ series: SeriesDescription, after place: SamplePlace?, until last: Int64, _ body: (RepairCandidate) throws -> Void
+        _ series: SeriesDescription, after place: SamplePlace?, _ body: (RepairCandidate) throws -> Void
     ) throws -> SamplePlace? {
         let statement = try connection.statement(
             """
@@ -73,9 +78,8 @@ final class MigrationReader {
         try statement.bind([
             .integer(series.id), .integer(place?.start ?? request.predicate.from?.microseconds ?? .min), .blob(place?.hash ?? []),
             .integer(request.predicate.to?.microseconds ?? .max),
-            .integer(last), .integer(request.changes?.lowerBound ?? 0),
+            .integer(numbers.upperBound), .integer(numbers.lowerBound),
         ])
-        let decoder = SampleDecoder(connection: connection)
         var place = place
         var seen = 0
         while try statement.step() {
@@ -83,9 +87,7 @@ final class MigrationReader {
             let here = try SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
             place = here
             let stored = try decoder.decode(statement, series: series.id)
-            guard request.predicate.matches(stored.sample),
-                request.received?.contains(stored.sample.received.microseconds) ?? true
-            else { continue }
+            guard isMeant(stored.sample) else { continue }
             plan.matched += 1
             plan.before[series.type, default: Histogram()].add(stored.sample.value)
             switch try verdict(on: stored.sample, at: here) {
@@ -118,19 +120,50 @@ final class MigrationReader {
     }
 
     /// Where the reading is in the store already, read rightly, that sample takes the place; false where that one was deleted.
-    private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws(StoreError) -> Bool {
+    ///
+    /// Only what stands outside the repair counts: a sample that the repair moves away as well is another reading.
+    private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
         candidate.series = try readings.series(of: candidate.after.origin)
         guard let right = candidate.right, let series = candidate.series else { return true }
         switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
         case .none: return true
         case .deleted: return false
         case .live(let start):
+            if try moves(SamplePlace(series: series, start: start, of: right)) { return true }
+            // An alias would say that the two are one.
+            candidate.right = nil
+            guard request.merging != .never else { return true }
             candidate.isMerged = true
             candidate.after.identity = right
             candidate.after.start = Instant(microseconds: start)
-            candidate.right = nil
             return true
         }
+    }
+
+    /// Whether this repair replaces the live sample that stands there.
+    private func moves(_ place: SamplePlace) throws -> Bool {
+        let statement = try connection.statement(
+            """
+            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?1 AND start = ?2 AND hash = ?3 AND seq BETWEEN ?4 AND ?5
+            """)
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(numbers.lowerBound),
+            .integer(numbers.upperBound),
+        ])
+        guard try statement.step() else { return false }
+        let sample = try decoder.decode(statement, series: place.series).sample
+        guard isMeant(sample), case .repaired(let outcome) = try verdict(on: sample, at: place) else { return false }
+        guard let right = try readings.identity(of: sample, outcome, at: place),
+            let series = try readings.series(of: outcome.origin),
+            case .deleted = try readings.find(right, nominal: outcome.nominalStart, in: series)
+        else { return true }
+        // It stays, since the reading was deleted.
+        return false
+    }
+
+    private func isMeant(_ sample: QuantitySample) -> Bool {
+        request.predicate.matches(sample) && request.received?.contains(sample.received.microseconds) ?? true
     }
 
     private func note(_ candidate: RepairCandidate) {

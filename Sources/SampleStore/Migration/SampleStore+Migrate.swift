@@ -19,7 +19,8 @@ extension SampleStore {
     ///   - source: what asks for it, where no person does.
     ///   - owner: names the process.
     ///   - progress: called now and then with the number of samples replaced so far.
-    /// - Returns: what was done, and the repair's number; none where there was nothing to do.
+    /// - Returns: what was done, and the repair's number; none where nothing was done: there was nothing to do, or it would make fewer
+    ///   readings (`plan.merged`) and is not told to.
     public func migrate(
         _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (plan: MigrationPlan, migration: Int64?) {
@@ -40,7 +41,9 @@ extension SampleStore {
                         progress(reader.plan.repaired + reader.plan.merged)
                     })
                 let plan = reader.plan
-                guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
+                guard plan.repaired + plan.merged > 0, plan.merged == 0 || request.merging != .refused else {
+                    throw NothingRepaired(plan: plan)
+                }
                 try writer.finish()
                 try closeAccount(ingest.id, writer, at: request.now)
                 try connection.run(
@@ -55,12 +58,12 @@ extension SampleStore {
                     .integer(Int64(plan.left(.impossible))))
                 return (plan, migration)
             }
-        } catch let nothing as NothingToRepair {
+        } catch let nothing as NothingRepaired {
             return (nothing.plan, nil)
         }
     }
 
-    private struct NothingToRepair: Error {
+    private struct NothingRepaired: Error {
         let plan: MigrationPlan
     }
 

@@ -46,13 +46,20 @@ extension SampleStore {
             """
             SELECT max(later.id) FROM repaired AS r CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
                 JOIN migration AS later ON later.ingest = d.ingest
-            WHERE r.migration = ? AND later.state = 'applied' AND NOT d.forgotten
+            WHERE r.migration = ?1 AND later.id <> ?1 AND later.state = 'applied' AND NOT d.forgotten
             """, .integer(id))
         if let later, later != 0 {
             throw StoreError(
                 .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate migrate undo \(later)' first")
         }
     }
+
+    /// Of a row `r` of the map: its sample was taken for one that the same repair replaced. Earlier versions did that where a repair moved
+    /// readings onto one another; their tombstones still hold them.
+    static let mergedWithItsOwn = """
+        (r.merged AND EXISTS(SELECT 1 FROM deleted AS n JOIN migration AS m ON m.ingest = n.ingest
+            WHERE n.series = r.series AND n.start = r.start AND n.hash = r.hash AND m.id = r.migration))
+        """
 
     /// Some thousand pairs whose new sample is live and whose old one waits as its tombstone.
     private func pairs(
@@ -65,7 +72,8 @@ extension SampleStore {
                 ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
                 CROSS JOIN context AS c ON c.id = d.context
             WHERE r.migration = ?1 AND (r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash) > (?2, ?3, ?4, ?5, ?6, ?7)
-                AND EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
+                AND (EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
+                    OR \(Self.mergedWithItsOwn))
                 AND d.replaced_by IS NOT NULL
             ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash LIMIT \(MigrationReader.chunk)
             """)
