@@ -29,12 +29,6 @@ final class RightReadings {
     func identity(
         of sample: QuantitySample, _ outcome: Repairer.Outcome, at place: SamplePlace
     ) throws(StoreError) -> SampleIdentity? {
-        let duration = sample.end.microseconds - sample.start.microseconds
-        func own(_ ordinal: UInt32) -> Bool {
-            SampleIdentity(
-                series: sample.origin.seriesKey, start: sample.nominalStart, end: sample.nominalStart + duration,
-                numeral: sample.numeral, unit: sample.unit, ordinal: ordinal) == sample.identity
-        }
         func right(_ ordinal: UInt32) -> SampleIdentity? {
             let identity = SampleIdentity(
                 series: outcome.origin.seriesKey, start: outcome.nominalStart,
@@ -42,8 +36,9 @@ final class RightReadings {
                 unit: outcome.unit, ordinal: ordinal)
             return identity == sample.identity ? nil : identity
         }
-        if own(0) { return right(0) }
-        if try Replacements(connection: connection).origin(of: place) != nil { return right(0) }
+        if Self.isFirst(sample) { return right(0) }
+        let root = try Replacements(connection: connection).root(of: place)
+        if root != place { return right(try tombstone(at: root).flatMap(Self.ordinal) ?? 0) }
         let record = try connection.statement(
             "SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1")
         defer { record.reset() }
@@ -54,8 +49,32 @@ final class RightReadings {
                 record: RecordIdentifier(id: record.text(0), version: record.integer(1)))
             return identity == sample.identity ? nil : identity
         }
-        let ordinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
-        return ordinals.first(where: own).flatMap(right)
+        return Self.ordinal(of: sample).flatMap(right)
+    }
+
+    /// Whether the sample is a received reading, and the first of its like in its frame.
+    private static func isFirst(_ sample: QuantitySample) -> Bool { has(0, sample) }
+
+    private static func has(_ ordinal: UInt32, _ sample: QuantitySample) -> Bool {
+        SampleIdentity(
+            series: sample.origin.seriesKey, start: sample.nominalStart,
+            end: sample.nominalStart + (sample.end.microseconds - sample.start.microseconds), numeral: sample.numeral,
+            unit: sample.unit, ordinal: ordinal) == sample.identity
+    }
+
+    /// Which of the equal readings of its frame a received one is; `nil` where its identity comes from something else.
+    private static func ordinal(of sample: QuantitySample) -> UInt32? {
+        (0...255).lazy.flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }.first { has($0, sample) }
+    }
+
+    /// A reading as it was received, before a repair replaced it.
+    private func tombstone(at place: SamplePlace) throws(StoreError) -> QuantitySample? {
+        let statement = try connection.statement(
+            "SELECT \(SampleDecoder.columns) FROM deleted WHERE series = ? AND start = ? AND hash = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
+        guard try statement.step() else { return nil }
+        return try SampleDecoder(connection: connection).decode(statement, series: place.series).sample
     }
 
     /// The series of an origin; `nil` where the store has none yet.

@@ -28,7 +28,11 @@ enum MigrateCommand: Command {
                         "vitalgate migrate plan --type bodyFatPercentage --scale 0.01", "3040 % that should be 30.40 %."),
                 ]),
             CommandSpecification(
-                name: "apply", summary: "Repair, in one step that is done whole or not begun.", options: MigrateOptions.all,
+                name: "apply", summary: "Repair, in one step that is done whole or not begun.",
+                discussion: """
+                    A repair gives as many readings as it found. Where the same reading is in the store already in the right form, both would be one: that is only done \
+                    with --merge, after it was said how many there are.
+                    """, options: MigrateOptions.all + [MigrateOptions.merge],
                 examples: [
                     Example(
                         "vitalgate migrate apply --type bodyMass --device S-17 --from 2026-03-01 --read-as '[lb_av]' --ambiguous",
@@ -59,7 +63,7 @@ enum MigrateCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
         case "plan": try plan(context)
-        case "apply": try apply(context)
+        case "apply": return try apply(context)
         case "undo": try undo(context)
         case "suggest": try SuspicionReport(context: context).run()
         case "list":
@@ -76,12 +80,14 @@ enum MigrateCommand: Command {
         let plan = try store.plan(request)
         try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
-        context.note("nothing is changed; 'vitalgate migrate apply' with the same options does it")
+        context.note(
+            "nothing is changed; 'vitalgate migrate apply' with the same options\(plan.merged > 0 ? " and --merge" : "") does it")
     }
 
-    private static func apply(_ context: CommandContext) throws {
+    private static func apply(_ context: CommandContext) throws -> ExitCode {
         let store = try context.access().openForWriting(creating: false)
-        let request = try MigrateOptions.request(context, store)
+        var request = try MigrateOptions.request(context, store)
+        request.merging = context.invocation.flag("--merge") ? .allowed : .refused
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let (plan, migration) = try store.migrate(request, owner: ProcessIdentity.current()) {
             progress.update("\(Readable.count($0, "sample")) repaired")
@@ -90,12 +96,19 @@ enum MigrateCommand: Command {
         try store.checkpoint()
         try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
         guard let migration else {
-            context.note("there is nothing to repair; nothing is changed")
-            return
+            guard plan.merged > 0 else {
+                context.note("there is nothing to repair; nothing is changed")
+                return .success
+            }
+            context.note(
+                "this would make \(Readable.count(plan.merged, "reading")) fewer: the same are in the store already, in the right form; "
+                    + "nothing is changed; --merge does it")
+            return .dataError
         }
         context.note(
             "\(Readable.count(plan.repaired + plan.merged, "sample")) repaired (this is migration \(migration); "
                 + "'vitalgate migrate undo \(migration)' takes it back)")
+        return .success
     }
 
     private static func identifier(_ context: CommandContext) throws -> Int64 {

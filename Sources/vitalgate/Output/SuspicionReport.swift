@@ -139,6 +139,12 @@ struct CorrectionNotices {
             return
         }
         for (entry, plan, migration) in try corrections.apply(to: store) {
+            guard let migration else {
+                context.streams.note(
+                    "action: correction \(entry.name) would make \(Readable.count(plan.merged, "reading")) fewer and is left to you: "
+                        + "'vitalgate migrate plan --correction \(entry.name)' shows it", priority: .error)
+                continue
+            }
             context.note(
                 "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (migration \(migration))"
             )

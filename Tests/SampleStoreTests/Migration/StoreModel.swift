@@ -153,10 +153,9 @@ struct StoreModel {
 
     private func right(_ entry: Entry, _ outcome: Repairer.Outcome) -> (identity: SampleIdentity, key: SeriesKey)? {
         let duration = outcome.end.microseconds - outcome.start.microseconds
-        let ordinal = parents[entry.sample.identity] == nil ? entry.ordinal : 0
         let identity = SampleIdentity(
             series: outcome.origin.seriesKey, start: outcome.nominalStart, end: outcome.nominalStart + duration,
-            numeral: outcome.numeral, unit: outcome.unit, ordinal: ordinal)
+            numeral: outcome.numeral, unit: outcome.unit, ordinal: entry.ordinal)
         return identity == entry.sample.identity ? nil : (identity, outcome.origin.seriesKey)
     }
 
@@ -169,6 +168,6 @@ struct StoreModel {
         sample.nominalStart = outcome.start.microseconds
         sample.identity = SampleIdentity(
             series: sample.origin.seriesKey, start: sample.nominalStart, repaired: entry.sample.identity, by: repair)
-        return Entry(sample: sample, ordinal: 0, bringer: ingest, cause: ingest)
+        return Entry(sample: sample, ordinal: entry.ordinal, bringer: ingest, cause: ingest)
     }
 }
