@@ -60,7 +60,8 @@ struct BatchJudgement {
     /// Holds the readings that break a rule, with what arrived, so that a person can judge.
     func hold(_ groups: [SeriesRows], text: [UInt8], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         for group in groups {
-            for row in group.rows where outcomes[Int(row.index)] == .stored {
+            // In the order in which they came, which is the order in which they may be released.
+            for row in group.rows.sorted(by: { $0.index < $1.index }) where outcomes[Int(row.index)] == .stored {
                 let gated = batch[Int(row.index)]
                 guard let rule = gated.rule else { continue }
                 let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]

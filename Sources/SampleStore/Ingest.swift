@@ -199,14 +199,15 @@ public final class Ingest: SampleSink {
         try insert(waiting)
     }
 
-    /// Writes rows in the order of the table.
+    /// Writes rows in the order of their starts; the readings of one frame in their own.
     private func insert(_ groups: [SeriesRows]) throws {
         var rows: [SampleRow] = []
         let changes = ChangeLog(connection: connection, cause: id)
         var seq = try store.lastChange()
         var skewed = false
         for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
-            group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
+            // Numbered in the order in which they came: the intervals of one frame have one start.
+            group.rows.sortIfNeeded { ($0.start, $0.index) < ($1.start, $1.index) }
             var longest: Int64 = 0
             for index in group.rows.indices {
                 seq += 1

@@ -51,7 +51,7 @@ extension SampleStore {
     @discardableResult
     public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { ingest, deletion in
-            for id in ids {
+            for id in ids.sorted() {
                 try connection.run(
                     "UPDATE quarantine SET state = 'accepted', judged = ?2, revoked = NULL WHERE id = ?1 AND state = 'held'",
                     .integer(id), .integer(ingest))

@@ -102,7 +102,7 @@ extension SampleStore {
     public func restore(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var count = 0
-            for uuid in uuids {
+            for uuid in try inOrder(uuids) {
                 var found = false
                 for place in try places(of: uuid, in: "deleted") {
                     guard try Witnesses(connection: connection, deletion: deletion).standsIn(place) else { continue }
@@ -128,6 +128,20 @@ extension SampleStore {
         }
     }
 
+    /// Deleted samples as they came once: those of one frame stay in order.
+    private func inOrder(_ uuids: [SampleIdentity]) throws(StoreError) -> [SampleIdentity] {
+        guard uuids.count > 1 else { return uuids }
+        var numbers: [SampleIdentity: Int64] = [:]
+        for uuid in uuids {
+            for place in try places(of: uuid, in: "deleted") {
+                numbers[uuid] = try connection.integer(
+                    "SELECT seq FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
+                    .integer(place.start), .blob(place.hash))
+            }
+        }
+        return uuids.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 }
+    }
+
     /// Takes back what an ingest did: what it brought or restored is deleted, what it deleted is restored, what it put into quarantine
     /// is rejected.
     ///
@@ -145,7 +159,8 @@ extension SampleStore {
                     AND start BETWEEN low AND high AND seq BETWEEN first_seq AND last_seq
                 WHERE ? IN (change.ingest, cause) AND NOT deletion
                 """, undone)
-            let dead = try places("SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten", undone)
+            let dead = try places(
+                "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             try witnesses.withdraw(undone)
             for place in live { try deletion.delete(series: place.series, start: place.start, hash: place.hash) }

@@ -77,7 +77,7 @@ extension SampleStore {
     }
 }
 
-/// Walks over samples in the order of their start: the series' rows, each in order already, are merged.
+/// Walks over samples in the order of their start, those of one start as they came: the series' rows, each in order already, are merged.
 public final class SampleCursor {
     private let snapshot: Snapshot
     private let decoder: SampleDecoder
@@ -102,7 +102,7 @@ public final class SampleCursor {
                 connection,
                 """
                 SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ?
-                ORDER BY start \(order), hash \(order)
+                ORDER BY start \(order), seq \(order)
                 """)
             try statement.bind([
                 .integer(series.id), .integer(query.from?.microseconds ?? .min), .integer(query.to?.microseconds ?? .max),

@@ -54,38 +54,45 @@ final class MigrationReader {
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
         let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
         for series in try store.series(matching: query) {
-            var place: SamplePlace?
+            var last: Position?
             repeat {
                 var rows: [Row] = []
-                place = try read(series, after: place) { rows.append(try row($0)) }
+                last = try read(series, after: last) { rows.append(try row($0)) }
                 if !rows.isEmpty { try body(rows) }
-            } while place != nil
+            } while last != nil
         }
+    }
+
+    /// How far a series has been read: rows of one start come in the order of their numbers.
+    private struct Position {
+        var start: Int64
+        var seq: Int64
     }
 
     /// Gives those to replace among the next some thousand.
     ///
     /// - Returns: where they ended; `nil` where the series did.
     private func read(
-        _ series: SeriesDescription, after place: SamplePlace?, _ body: (RepairCandidate) throws -> Void
-    ) throws -> SamplePlace? {
+        _ series: SeriesDescription, after last: Position?, _ body: (RepairCandidate) throws -> Void
+    ) throws -> Position? {
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns) FROM sample
-            WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start < ?4 AND seq <= ?5 AND seq >= ?6 ORDER BY start, hash LIMIT \(Self.chunk)
+            WHERE series = ?1 AND start >= ?2 AND (start > ?2 OR seq > ?3) AND start < ?4 AND seq <= ?5 AND seq >= ?6 ORDER BY start, seq LIMIT \(Self.chunk)
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(series.id), .integer(place?.start ?? request.predicate.from?.microseconds ?? .min), .blob(place?.hash ?? []),
+            .integer(series.id), .integer(last?.start ?? request.predicate.from?.microseconds ?? .min),
+            .integer(last?.seq ?? .min),
             .integer(request.predicate.to?.microseconds ?? .max),
             .integer(numbers.upperBound), .integer(numbers.lowerBound),
         ])
-        var place = place
+        var last = last
         var seen = 0
         while try statement.step() {
             seen += 1
             let here = try SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
-            place = here
+            last = Position(start: here.start, seq: statement.integer(9))
             let stored = try decoder.decode(statement, series: series.id)
             guard isMeant(stored.sample) else { continue }
             plan.matched += 1
@@ -109,7 +116,7 @@ final class MigrationReader {
                 try body(candidate)
             }
         }
-        return seen < Self.chunk ? nil : place
+        return seen < Self.chunk ? nil : last
     }
 
     private func verdict(on sample: QuantitySample, at place: SamplePlace) throws(StoreError) -> Repairer.Verdict {

@@ -34,7 +34,8 @@ final class ReplacementWriter {
     func write(_ chunk: [Replacement]) throws {
         var rows = chunk
         rows.sortIfNeeded {
-            ($0.old.series, $0.new.series, $0.bringer, $0.old.start) < ($1.old.series, $1.new.series, $1.bringer, $1.old.start)
+            ($0.old.series, $0.new.series, $0.bringer, $0.old.start, $0.order)
+                < ($1.old.series, $1.new.series, $1.bringer, $1.old.start, $1.order)
         }
         for index in rows.indices {
             // Both numbers are spent, so that deletions are odd and additions even within a run.

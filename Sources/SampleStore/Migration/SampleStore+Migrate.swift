@@ -78,7 +78,8 @@ extension SampleStore {
         guard let series else { throw StoreError(.defect, "a repaired sample has no series") }
         let place = SamplePlace(series: series, start: start, of: after.identity)
         var replacement = Replacement(
-            old: candidate.place, arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: place) : .made,
+            order: candidate.stored.seq, old: candidate.place,
+            arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: place) : .made,
             new: place, uuid: after.identity, bringer: ingest)
         replacement.alias = candidate.right.map { SamplePlace(series: series, start: candidate.rightNominal, of: $0) }
         guard replacement.arrival == .made else { return replacement }

@@ -75,7 +75,7 @@ extension SampleStore {
                 AND (EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
                     OR \(Self.mergedWithItsOwn))
                 AND d.replaced_by IS NOT NULL
-            ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash LIMIT \(MigrationReader.chunk)
+            ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash
             """)
         defer { statement.reset() }
         try statement.bind([
@@ -89,14 +89,18 @@ extension SampleStore {
         while try statement.step() {
             let new = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             let old = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            // What has one start stays together, so that it keeps its order.
+            if let seen, pairs.count >= MigrationReader.chunk, (seen.new.series, seen.new.start) != (new.series, new.start) {
+                return (pairs, seen)
+            }
             seen = (new, old)
             pairs.append(
                 Replacement(
-                    old: new, leaves: statement.integer(6) == 0, arrival: .restored, new: old,
+                    order: statement.integer(7), old: new, leaves: statement.integer(6) == 0, arrival: .restored, new: old,
                     uuid: old.identity(skew: statement.integer(8)),
                     bringer: try decoder.change(of: statement.integer(7), series: old.series).ingest))
         }
-        return (pairs, pairs.count < MigrationReader.chunk ? nil : seen)
+        return (pairs, nil)
     }
 
     /// Refuses to undo an ingest whose samples a repair replaced: the readings would be gone, and the repaired ones stay.

@@ -13,6 +13,8 @@ struct Replacement {
         case present = 2
     }
 
+    /// The old one's number, which tells its place among those of one start.
+    var order: Int64
     var old: SamplePlace
     /// Whether the old one leaves; where it does not, it had never made way.
     var leaves = true
