@@ -22,7 +22,7 @@ public final class ScriptedMeter {
         self.pty = pty
         self.records = records
         self.serial = serial ?? (kind == .oneTouchUltra2 ? "ABC12DE3Y" : "DAMH359-63524")
-        clock = kind == .oneTouchUltra2 ? "T \"FRI\",\"11/20/26\",\"07:31:00   \"" : "Nov  20 2026 07:31:00"
+        clock = kind == .oneTouchUltra2 ? "F \"FRI\",\"11/20/26\",\"07:31:00   \"" : "Nov  20 2026 07:31:00"
     }
 
     /// `P "THU","01/06/11","15:51:00   ","  106 ","N","11", 00`
