@@ -84,7 +84,7 @@ extension ZoneOffset: CustomStringConvertible {
             minutes = value
             end += 2
         }
-        guard minutes < 60 else { return nil }
+        guard minutes < 60, hours * 60 + minutes <= 18 * 60 else { return nil }
         let seconds = Int32(hours * 3600 + minutes * 60)
         return (ZoneOffset(seconds: negative ? -seconds : seconds), end)
     }

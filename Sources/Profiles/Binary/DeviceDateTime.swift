@@ -42,7 +42,20 @@ public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension WallTime {
+    /// So many minutes later, as a device counts them; `nil` beyond the years that calendars have.
+    func adding(minutes: Int64) -> WallTime? {
+        let (length, isBeyond) = minutes.multipliedReportingOverflow(by: 60_000_000)
+        let (sum, isFurther) = microseconds.addingReportingOverflow(length)
+        guard !isBeyond, !isFurther, DeviceDateTime.seconds.contains(sum / 1_000_000) else { return nil }
+        return WallTime(microseconds: sum)
+    }
+}
+
 extension DeviceDateTime {
+    /// Of the years 1582 to 9999, since 1970.
+    static let seconds: ClosedRange<Int64> = -12_243_916_800...253_402_300_799
+
     /// The wall clock's time, to the second; `nil` outside the years 1582 to 9999.
     init?(_ wall: WallTime) {
         let (days, rest) = wall.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)

@@ -182,7 +182,9 @@ public struct FrameDecoder: Sendable {
         }
         let (product, overflow) = coefficient.multipliedReportingOverflow(by: scale.coefficient)
         if overflow { throw failure(.prohibited, step, at: offset) }
-        return (product, exponent + scale.exponent)
+        let (power, isBeyond) = exponent.addingReportingOverflow(scale.exponent)
+        if isBeyond { throw failure(.prohibited, step, at: offset) }
+        return (product, power)
     }
 
     private static let powersOfFive: [Int64] = (0...16).map { power in (0..<power).reduce(1) { product, _ in product * 5 } }

@@ -54,18 +54,37 @@ public struct ProfileLibrary: Sendable {
     ///
     /// - Throws: ``ProfileErrors`` with every problem and its key.
     public static func check(file path: String) throws(ProfileErrors) -> Profile {
-        let bytes: [UInt8]
-        do {
-            bytes = Array(try Data(contentsOf: URL(filePath: path)))
-        } catch {
-            throw ProfileErrors([ProfileProblem("", "cannot be read", file: path)])
-        }
+        let bytes = try read(path)
         let profile = try Profile(json5: bytes, file: path)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name == profile.id + ".json5" else {
             throw ProfileErrors([ProfileProblem("id", "the file must have the name of its id, \(profile.id).json5", file: path)])
         }
         return profile
+    }
+
+    /// A profile's text. Neither a pipe, which might wait for ever, nor a device, which might never end, is one.
+    private static func read(_ path: String) throws(ProfileErrors) -> [UInt8] {
+        func failure(_ reason: String) -> ProfileErrors { ProfileErrors([ProfileProblem("", reason, file: path)]) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure("cannot be read") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw failure("is not a file") }
+        guard status.st_size <= Profile.maximumLength else {
+            throw failure("the file is longer than \(Profile.maximumLength) bytes")
+        }
+        var bytes = [UInt8](repeating: 0, count: Profile.maximumLength + 1)
+        var length = 0
+        while length < bytes.count {
+            let count = bytes.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress.map { $0 + length }, $0.count - length)
+            }
+            guard count >= 0 else { throw failure("cannot be read") }
+            if count == 0 { break }
+            length += count
+        }
+        return Array(bytes[..<length])
     }
 
     public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }

@@ -165,6 +165,9 @@ struct ComputedReader {
             }
             layout.plan.parts.append(.init(shift: UInt8(term.shift), width: UInt8(term.width)))
         }
+        if layout.plan.parts[Int(start)...].reduce(0, { $0 + Int($1.width) }) > 63 {
+            node.problem("bits that are joined to one number are 63 at most")
+        }
         return start..<Int32(layout.plan.parts.count)
     }
 }

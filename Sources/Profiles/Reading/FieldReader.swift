@@ -26,6 +26,7 @@ struct FieldReader {
         if let range = members["range"]?.elements(), range.count == 2 {
             step.minimum = Int64(range[0].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
             step.maximum = Int64(range[1].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
+            if step.minimum > step.maximum { members["range"]?.problem("the lower bound comes first") }
         }
         guard let name = members["name"]?.text() else {
             node.problem("name is missing")

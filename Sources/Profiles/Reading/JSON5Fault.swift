@@ -13,6 +13,32 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "line \(line), column \(column): \(expected)" }
 
+    /// The first octet that is no UTF-8; nothing where all are.
+    ///
+    /// Foundation's decoder ends the program where a key is none (swift-foundation, JSON5 keys): ask here before it is handed a text.
+    public static func encodingFault(in bytes: [UInt8]) -> JSON5Fault? {
+        guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
+        var index = 0
+        var decoder = UTF8()
+        var iterator = bytes.makeIterator()
+        while case .scalarValue(let scalar) = decoder.decode(&iterator) { index += UTF8.width(scalar) }
+        return JSON5Fault(at: index, in: bytes, "the text must be UTF-8")
+    }
+
+    private init(at index: Int, in bytes: [UInt8], _ expected: String) {
+        let before = bytes[..<min(index, bytes.count)]
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        self.init(
+            line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+            column: String(decoding: before[start...], as: UTF8.self).count + 1, expected: expected)
+    }
+
+    private init(line: Int, column: Int, expected: String) {
+        self.line = line
+        self.column = column
+        self.expected = expected
+    }
+
     /// The first fault; nothing where none is found.
     public static func find(in bytes: [UInt8]) -> JSON5Fault? {
         var walker = Walker(bytes: bytes)
@@ -22,11 +48,7 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
             guard walker.index == bytes.count else { throw Stop(walker.index, "nothing more is expected behind the end") }
             return nil
         } catch {
-            let before = bytes[..<min(error.index, bytes.count)]
-            let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-            return JSON5Fault(
-                line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-                column: String(decoding: before[start...], as: UTF8.self).count + 1, expected: error.expected)
+            return JSON5Fault(at: error.index, in: bytes, error.expected)
         }
     }
 
