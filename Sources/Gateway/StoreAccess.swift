@@ -51,7 +51,20 @@ public struct StoreAccess: Sendable {
         return try SampleStore(
             path: configuration.store, access: .write,
             creation: SampleStore.Creation(
-                subject: configuration.subject ?? Self.randomUUID(), time: machine.now().microseconds, isDemo: asDemo))
+                subject: configuration.subject?.lowercased() ?? Self.randomUUID(), time: machine.now().microseconds,
+                isDemo: asDemo))
+    }
+
+    /// Whether the configured subject can be one: it becomes a part of every sample's identity, for ever.
+    ///
+    /// - Throws: ``SubjectSettingError`` where it is neither a UUID nor the name of a person whom the store knows.
+    public func checkSubject() throws(SubjectSettingError) {
+        guard let subject = configuration.subject, !Self.isUUID(subject) else { return }
+        if let store = try? openForReading(), let persons = try? store.persons(), persons.contains(where: { $0.name == subject })
+        {
+            return
+        }
+        throw SubjectSettingError()
     }
 
     private func checkPath() throws(StoreError) {
@@ -106,4 +119,12 @@ public struct StoreAccess: Sendable {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
     }
+}
+
+/// The configured subject is nobody.
+public struct SubjectSettingError: Error, CustomStringConvertible {
+    public let description =
+        "configuration: subject: must be a UUID, such as 'vitalgate store stats' shows of another hub's store, or the name of a person "
+        + "whom the store knows; leave it out, and a new store makes its own"
+    public init() {}
 }

@@ -16,7 +16,11 @@ struct CommandContext {
         return configuration
     }
 
-    func access() throws -> StoreAccess { StoreAccess(configuration: try configuration(), machine: machine) }
+    func access() throws -> StoreAccess {
+        let access = StoreAccess(configuration: try configuration(), machine: machine)
+        try access.checkSubject()
+        return access
+    }
 
     func openForReading() throws -> SampleStore { try access().openForReading() }
 

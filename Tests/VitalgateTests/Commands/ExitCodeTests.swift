@@ -94,6 +94,38 @@ import Testing
         #expect(wrong.errors.contains("stor"))
     }
 
+    /// What it says becomes an identity for ever.
+    @Test(arguments: ["abc", "", "me", "unassigned", "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e5"]) func aSubjectThatIsNobody(
+        subject: String
+    ) throws {
+        let file = try folder.write("more.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
+        try folder.write("subject.json5", "{ subject: \"\(subject)\" }")
+        let options = [
+            "--store", folder.path("new.db"), "--config", folder.path("subject.json5"), "--profiles", Repository.profiles,
+        ]
+        let run = try Vitalgate.run(options + ["import", file], environment: Vitalgate.environment(home: folder.root))
+        #expect(run.status == 78)
+        #expect(run.errors.contains("subject: must be a UUID"))
+        #expect(!folder.exists("new.db"))
+    }
+
+    @Test func aSubjectThatIsSomebody() throws {
+        let file = try folder.write("more.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
+        try folder.write("subject.json5", "{ subject: \"7F9C24E8-3B1D-4C52-9F0E-2A6D1B8C4E57\" }")
+        let options = [
+            "--store", folder.path("new.db"), "--config", folder.path("subject.json5"), "--profiles", Repository.profiles,
+        ]
+        let run = try Vitalgate.run(options + ["import", file], environment: Vitalgate.environment(home: folder.root))
+        #expect(run.status == 0)
+        let stats = try Vitalgate.run(options + ["store", "stats"], environment: Vitalgate.environment(home: folder.root))
+        #expect(stats.output.contains("7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57"))
+        // A name that the store knows is as good.
+        #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
+        try folder.write("named.json5", "{ subject: \"Anna\" }")
+        let named = ["--store", folder.store, "--config", folder.path("named.json5"), "--profiles", Repository.profiles]
+        #expect(try Vitalgate.run(named + ["import", file], environment: Vitalgate.environment(home: folder.root)).status == 0)
+    }
+
     /// Another program holds the store for longer than one waits: try again (75), and nothing is broken.
     @Test func aStoreInUseIsForLater() throws {
         // A reader that stays, so that the file of shared memory is alive.
