@@ -111,7 +111,6 @@ public struct ImportService {
         var isZoneNoted = false
         // What is released at the end of the file belongs to no frame.
         var judged = 0
-        var history = PersonHistory(store: store)
         func flush() throws {
             if normaliser.readsLocalTimes, !isZoneNoted {
                 try ingest.note(zone: zone.identifier)
@@ -121,8 +120,7 @@ public struct ImportService {
             output.refusals.removeAll(keepingCapacity: true)
             gate.judge(&output.samples, from: judged)
             judged = 0
-            try history.assign(&output.samples)
-            _ = try ingest.keep(output.samples)
+            _ = try ingest.keep(output.samples) { try PersonHistory.assign(&$0, in: store) }
             state.readings += output.samples.count
             output.samples.removeAll(keepingCapacity: true)
             progress(state)

@@ -12,39 +12,75 @@ import SampleStore
 /// history says by now.
 struct PersonHistory {
     private let store: SampleStore
-    /// By subject: earlier weights in order of time.
-    private var weights: [String: [(time: Int64, value: Double)]] = [:]
+    /// By subject.
+    private var weights: [String: EarlierWeights] = [:]
+    /// By source: whether it has weighings of nobody's.
+    private var sources: [String: Bool] = [:]
 
     /// Earlier weighings that count.
-    private static let depth = 9
+    static let depth = 9
     private static let least = 3
     /// A year and a bit.
     private static let reach: Int64 = 400 * 86_400_000_000
     /// Pounds and stones in kilograms, and the other way round.
     private static let units = [2.20462, 6.35029, 14.0]
 
-    init(store: SampleStore) { self.store = store }
+    private init(store: SampleStore) { self.store = store }
 
-    /// Gives weighings that are not the person's to nobody.
-    mutating func assign(_ batch: inout [GatedSample], from first: Int = 0) throws {
-        for index in first..<batch.count where batch[index].sample.origin.type == .bodyMass {
-            guard batch[index].rule == nil, batch[index].sample.origin.subject != Origin.unassigned else { continue }
-            let sample = batch[index].sample
-            let members = Self.members(of: index, in: batch)
-            if try isAnothers(sample) {
-                // Stored as the person's before there was a history: it stays that.
-                if try store.knows(sample) { continue }
-                for member in members { Self.unassign(&batch[member].sample) }
-            } else {
-                if try store.hasUnassigned(like: sample.origin), let other = Self.unassigned(sample),
-                    try store.knows(other)
-                {
-                    for member in members { Self.unassign(&batch[member].sample) }
-                    continue
-                }
-                note(sample)
+    /// Gives weighings that are not the person's to nobody: all that was measured with them goes along. Called inside the transaction that
+    /// keeps the batch, so that nobody else stores the same weighing as another's meanwhile.
+    ///
+    /// - Returns: which of the batch are nobody's now.
+    static func assign(_ batch: inout [GatedSample], in store: SampleStore) throws -> [Int] {
+        let weighings = batch.indices.filter {
+            batch[$0].sample.origin.type == .bodyMass && batch[$0].rule == nil
+                && batch[$0].sample.origin.subject != Origin.unassigned
+        }
+        guard !weighings.isEmpty else { return [] }
+        var history = PersonHistory(store: store)
+        var given: [Int] = []
+        // In order of time, whichever way the file is sorted: what came earlier is what a weighing is held against.
+        for index in weighings.sorted(by: { (batch[$0].sample.start, $0) < (batch[$1].sample.start, $1) })
+        where try history.isNobodys(batch[index].sample) {
+            for member in members(of: index, in: batch) {
+                guard let other = reading(batch[member].sample, of: Origin.unassigned) else { continue }
+                batch[member].sample = other
+                given.append(member)
             }
         }
+        return given
+    }
+
+    private mutating func isNobodys(_ sample: QuantitySample) throws -> Bool {
+        // Stored as the person's before there was a history: it stays that.
+        if try isAnothers(sample) { return try !store.knows(sample) }
+        if try hasUnassigned(like: sample.origin), let other = Self.reading(sample, of: Origin.unassigned), try store.knows(other)
+        {
+            return true
+        }
+        weights[sample.origin.subject]?.note(sample.value, at: sample.start.microseconds)
+        return false
+    }
+
+    private mutating func hasUnassigned(like origin: Origin) throws -> Bool {
+        if let known = sources[origin.source.id] { return known }
+        let found = try store.hasUnassigned(like: origin)
+        sources[origin.source.id] = found
+        return found
+    }
+
+    private mutating func isAnothers(_ sample: QuantitySample) throws -> Bool {
+        let time = sample.start.microseconds
+        var recent = try weights[sample.origin.subject, default: EarlierWeights(sample.origin.subject)]
+            .before(time, since: time &- Self.reach, in: store)
+        guard recent.count >= Self.least else { return false }
+        recent.sort()
+        let median = recent[recent.count / 2]
+        // Who varies so much already is no measure.
+        guard median > 0, recent[0] > median * 0.75, recent[recent.count - 1] < median * 1.25 else { return false }
+        let ratio = sample.value / median
+        guard ratio > 0, ratio < 0.5 || ratio > 2 else { return false }
+        return !Self.units.contains { abs(ratio / $0 - 1) < 0.03 || abs(ratio * $0 - 1) < 0.03 }
     }
 
     /// All samples of one frame.
@@ -57,51 +93,6 @@ struct PersonHistory {
         while high + 1 < batch.count, batch[high + 1].sample.group == group { high += 1 }
         return Array(low...high)
     }
-
-    private mutating func isAnothers(_ sample: QuantitySample) throws -> Bool {
-        let time = sample.start.microseconds
-        let known = try earlier(sample.origin.subject)
-        var recent: [Double] = []
-        for weight in known.reversed() where weight.time < time && weight.time > time - Self.reach {
-            recent.append(weight.value)
-            if recent.count == Self.depth { break }
-        }
-        guard recent.count >= Self.least else { return false }
-        recent.sort()
-        let median = recent[recent.count / 2]
-        // Who varies so much already is no measure.
-        guard median > 0, recent[0] > median * 0.75, recent[recent.count - 1] < median * 1.25 else { return false }
-        let ratio = sample.value / median
-        guard ratio > 0, ratio < 0.5 || ratio > 2 else { return false }
-        return !Self.units.contains { abs(ratio / $0 - 1) < 0.03 || abs(ratio * $0 - 1) < 0.03 }
-    }
-
-    /// What the store has, and what came since.
-    private mutating func earlier(_ subject: String) throws -> [(time: Int64, value: Double)] {
-        if let known = weights[subject] { return known }
-        let cursor = try store.samples(matching: SampleQuery(types: [.bodyMass], subject: subject))
-        defer { cursor.close() }
-        var found: [(time: Int64, value: Double)] = []
-        while let next = try cursor.next() { found.append((next.sample.start.microseconds, next.sample.value)) }
-        weights[subject] = found
-        return found
-    }
-
-    private mutating func note(_ sample: QuantitySample) {
-        let time = sample.start.microseconds
-        guard var known = weights[sample.origin.subject] else { return }
-        // Files are mostly in order.
-        let place = known.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
-        known.insert((time, sample.value), at: place)
-        weights[sample.origin.subject] = known
-    }
-
-    private static func unassign(_ sample: inout QuantitySample) {
-        guard let other = unassigned(sample) else { return }
-        sample = other
-    }
-
-    private static func unassigned(_ sample: QuantitySample) -> QuantitySample? { reading(sample, of: Origin.unassigned) }
 
     /// The same reading as another person's; nil where its identity cannot be told from its fields.
     static func reading(_ sample: QuantitySample, of subject: String) -> QuantitySample? {

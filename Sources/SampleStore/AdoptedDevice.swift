@@ -100,20 +100,22 @@ extension SampleStore {
     }
 
     /// Adopts a device, or changes what is known of it.
-    public func keep(_ device: AdoptedDevice) throws(StoreError) {
+    public func keep(_ device: AdoptedDevice) throws {
         let places = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
-        let statement = try connection.statement(
-            "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(places))")
-        defer { statement.reset() }
-        try statement.bind(
-            [
-                .text(device.address), .text(device.profiles.joined(separator: " ")), .text(device.name), .text(device.subject),
-                .integer(device.adopted), .optional(device.bindKey),
-            ] + Self.memory(of: device))
-        _ = try statement.step()
-        // One person's from now on.
-        guard device.subject != Origin.unassigned else { return }
-        try connection.run("DELETE FROM shared_use WHERE address = ?", .text(device.address))
+        try connection.transaction {
+            let statement = try connection.statement(
+                "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(places))")
+            defer { statement.reset() }
+            try statement.bind(
+                [
+                    .text(device.address), .text(device.profiles.joined(separator: " ")), .text(device.name),
+                    .text(device.subject), .integer(device.adopted), .optional(device.bindKey),
+                ] + Self.memory(of: device))
+            _ = try statement.step()
+            // One person's from now on.
+            guard device.subject != Origin.unassigned else { return }
+            try connection.run("DELETE FROM shared_use WHERE address = ?", .text(device.address))
+        }
     }
 
     /// Keeps what the device made known; nothing where it was forgotten meanwhile, and nothing of what a person decides.
@@ -128,10 +130,12 @@ extension SampleStore {
     /// Forgets a device; its samples stay.
     ///
     /// - Throws: ``StoreError`` where no device has this address.
-    public func forget(device address: String) throws(StoreError) {
-        try connection.run("DELETE FROM device WHERE address = ?", .text(address))
-        guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
-        try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
+    public func forget(device address: String) throws {
+        try connection.transaction {
+            try connection.run("DELETE FROM device WHERE address = ?", .text(address))
+            guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
+            try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
+        }
     }
 
     /// Old device keys and the keys they were merged into.
@@ -141,6 +145,19 @@ extension SampleStore {
         var aliases: [String: String] = [:]
         while try statement.step() { aliases[statement.text(0)] = statement.text(1) }
         return aliases
+    }
+
+    /// The keys of all devices that are adopted, or have delivered, or were merged.
+    public func deviceKeys() throws(StoreError) -> [String] {
+        let statement = try connection.statement(
+            """
+            SELECT device FROM series WHERE device <> '' UNION SELECT key FROM device UNION SELECT old FROM device_alias
+            UNION SELECT new FROM device_alias ORDER BY 1
+            """)
+        defer { statement.reset() }
+        var keys: [String] = []
+        while try statement.step() { keys.append(statement.text(0)) }
+        return keys
     }
 
     /// From now on readings of the device key `new` go by the key `old`, under which its earlier ones are stored.

@@ -33,14 +33,16 @@ extension SampleStore {
     /// Keeps a comparison, and releases what was held for want of one: with its time corrected where the clock is off.
     @discardableResult
     public func keep(_ comparison: ClockComparison, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        try connection.run(
-            "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),
-            .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
-        let held = try heldByClock(of: comparison.device)
-        guard !held.isEmpty else { return (0, 0) }
-        return try change(description) { ingest, _ in
-            for id in held { try release(id, ahead: comparison.ahead, ingest) }
-            return held.count
+        try connection.transaction {
+            try connection.run(
+                "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),
+                .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
+            let held = try heldByClock(of: comparison.device)
+            guard !held.isEmpty else { return (0, 0) }
+            return try change(description) { ingest, _ in
+                for id in held { try release(id, ahead: comparison.ahead, ingest) }
+                return held.count
+            }
         }
     }
 

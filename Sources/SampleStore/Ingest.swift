@@ -15,14 +15,19 @@ public final class Ingest: SampleSink {
     private var text: [UInt8] = []
     private var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
-    /// Readings whose sample a repair replaced.
-    private var repaired = 0
+    /// Why duplicates are not where, or what, they are in what came.
+    private var hindrances = Hindrances()
+    /// Weighings that were stored as nobody's.
+    private var strangers = 0
     /// Whether the batch has any of these at all.
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
     /// Nothing where only the very same readings are to count as duplicates.
     private let search: NearDuplicateSearch?
+    private let retellings: RetellingSearch?
+    /// Whether the account says which duplicates stand at other times. Devices' clocks are learned, and move what they tell again.
+    private let comparesTimes: Bool
     private var witnesses = 0
     private var linked = 0
 
@@ -34,6 +39,8 @@ public final class Ingest: SampleSink {
         connection = store.connection
         received = description.received
         search = description.comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
+        comparesTimes = description.kind == .import
+        retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
         try connection.run(
             "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
             .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
@@ -50,6 +57,8 @@ public final class Ingest: SampleSink {
         received = account.received
         id = account.id
         search = NearDuplicateSearch(connection: store.connection)
+        comparesTimes = account.kind == .import
+        retellings = RetellingSearch(connection: store.connection)
         self.refusalsKept = refusalsKept
         try connection.run(
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
@@ -68,21 +77,31 @@ public final class Ingest: SampleSink {
     public var waiting: Int { refusals.count }
 
     /// Keeps a batch in one transaction: samples, their places in the change log, and the account. All of it, or nothing.
-    public func keep(_ batch: [GatedSample]) throws -> [SampleOutcome] { try keep(batch, with: []) }
+    public func keep(_ batch: [GatedSample]) throws -> [SampleOutcome] { try keep(batch) { _ in [] } }
 
     /// Keeps a batch, and in the same transaction what the devices it came from made known.
-    public func keep(_ batch: [GatedSample], with devices: [AdoptedDevice]) throws -> [SampleOutcome] {
-        let noted = (refusals, skipped, refusalsKept, repeated, repaired)
+    ///
+    /// - Parameter decide: says whose samples are, by what the store has: nobody else writes to it before they are kept. It returns which
+    ///   of them are nobody's, although a person's scale measured them.
+    public func keep(
+        _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
+    ) throws -> [SampleOutcome] {
+        let noted = (refusals, skipped, refusalsKept, repeated, hindrances, strangers)
         do {
             return try connection.transaction {
                 for device in devices { try store.remember(device) }
-                return try write(batch)
+                var batch = batch
+                let nobodys = try decide(&batch)
+                let outcomes = try write(batch)
+                strangers += nobodys.count { outcomes[$0] == .stored && batch[$0].sample.origin.type == .bodyMass }
+                return outcomes
             }
         } catch {
             // What was noted for a batch that came to nothing goes into the account with the next.
-            (refusals, skipped, refusalsKept, repeated, repaired) = noted
+            (refusals, skipped, refusalsKept, repeated, hindrances, strangers) = noted
             store.interner.forget()
             search?.forget()
+            retellings?.forget()
             throw error
         }
     }
@@ -103,11 +122,11 @@ public final class Ingest: SampleSink {
         try batch.withUnsafeBufferPointer { samples in
             if let first = samples.baseAddress { try collect(first, count: samples.count) }
         }
-        var existing = ExistingSamples(connection: connection)
+        var existing = ExistingSamples(connection: connection, comparesTimes: comparesTimes)
         for group in groups where !group.rows.isEmpty {
             for index in try existing.mark(&group.rows, of: group.series) { outcomes[Int(index)] = .duplicate }
         }
-        repaired += existing.repaired
+        hindrances.add(existing.hindrances)
         let judgement = BatchJudgement(connection: connection, ingest: id, batch: batch)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
         if hasRecords { try judgement.replaceRecords(groups, &outcomes) }
@@ -116,7 +135,12 @@ public final class Ingest: SampleSink {
             for group in groups { group.rows.removeAll { outcomes[Int($0.index)] != .stored } }
         }
         try batch.withUnsafeBufferPointer { samples in
-            if let first = samples.baseAddress { try insertAll(first, &outcomes) }
+            guard let first = samples.baseAddress else { return }
+            guard let retellings, !existing.shared.isEmpty else { return try insertAll(groups, first, &outcomes) }
+            var waiting = groups
+            while !waiting.isEmpty {
+                waiting = try insertTold(waiting, existing.shared, retellings, first, &outcomes)
+            }
         }
         try account(batch, outcomes)
         return outcomes
@@ -172,8 +196,45 @@ public final class Ingest: SampleSink {
             metadata: metadata, numeral: numeral, index: index)
     }
 
+    /// Writes rows but for those that their path told before in another unit, and returns those that tell of an instant in another unit
+    /// than a row written now.
+    private func insertTold(
+        _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: RetellingSearch, _ batch: UnsafePointer<GatedSample>,
+        _ outcomes: inout [SampleOutcome]
+    ) throws -> [SeriesRows] {
+        var (waiting, firsts): ([SeriesRows], Set<SamplePlace>) = ([], [])
+        for group in groups where !group.rows.isEmpty {
+            guard let instants = shared[group.series] else { continue }
+            let type = batch[Int(group.rows[0].index)].sample.origin.type
+            // Records are told apart by their maker.
+            var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
+            let later = try search.later(&rows, at: instants, of: type)
+            let matches = try search.search(rows, at: instants, of: type)
+            let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
+            try keeper.keep(witnesses: matches, among: rows, text: text)
+            witnesses += matches.count
+            for match in matches {
+                outcomes[Int(rows[match.row].index)] = .duplicate
+                firsts.insert(match.of)
+            }
+            let gone = Set(matches.map { rows[$0.row].index } + later.map(\.index))
+            if !gone.isEmpty { group.rows.removeAll { gone.contains($0.index) } }
+            guard !later.isEmpty else { continue }
+            let rest = SeriesRows(series: group.series)
+            rest.rows = later
+            waiting.append(rest)
+        }
+        try insertAll(groups, batch, &outcomes)
+        // Of what was taken back, what is told now stands up.
+        let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
+        for first in firsts where try !kept.isLive(first) { try kept.settle(first) }
+        return waiting
+    }
+
     /// Writes what is left of the batch, and keeps the readings that another path brought already as witnesses of what it brought.
-    private func insertAll(_ batch: UnsafePointer<GatedSample>, _ outcomes: inout [SampleOutcome]) throws {
+    private func insertAll(
+        _ groups: [SeriesRows], _ batch: UnsafePointer<GatedSample>, _ outcomes: inout [SampleOutcome]
+    ) throws {
         guard let search else { return try insert(groups) }
         var waiting: [SeriesRows] = []
         for group in groups where !group.rows.isEmpty {
@@ -283,6 +344,15 @@ public final class Ingest: SampleSink {
         skipped.removeAll(keepingCapacity: true)
     }
 
+    private var nobodysNotes: [String] {
+        guard strangers > 0 else { return [] }
+        return [
+            "\(strangers) weighing\(strangers == 1 ? " is" : "s are") nobody's (unassigned), far from what the person weighed before: "
+                + "'vitalgate query all --subject unassigned' shows what is, 'vitalgate devices assign --samples UUID --subject NAME' "
+                + "gives it to somebody"
+        ]
+    }
+
     /// Adds what was assumed on the way.
     public func note(_ notes: [String]) throws(StoreError) {
         try connection.run(
@@ -299,21 +369,19 @@ public final class Ingest: SampleSink {
     ///
     /// - Parameter state: `done`, `interrupted` or `failed`.
     public func finish(at time: Int64, state: String = "done") throws -> IngestAccount {
-        let noted = (refusals, skipped, refusalsKept, repeated, repaired)
+        let noted = (refusals, skipped, refusalsKept, repeated)
         do {
             try connection.transaction {
                 try account([], [])
-                if repaired > 0 {
+                for note in hindrances.notes + nobodysNotes {
                     try connection.run(
-                        "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?",
-                        .text("\(repaired) of the duplicates were repaired since, and stay so: 'vitalgate migrate list'"),
-                        .integer(id))
+                        "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(id))
                 }
                 try connection.run(
                     "UPDATE ingest SET finished = ?, state = ? WHERE id = ?", .integer(time), .text(state), .integer(id))
             }
         } catch {
-            (refusals, skipped, refusalsKept, repeated, repaired) = noted
+            (refusals, skipped, refusalsKept, repeated) = noted
             throw error
         }
         guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ingest \(id)") }

@@ -38,6 +38,13 @@ extension SampleStore {
         return persons
     }
 
+    /// What people are called, by subject: the store's own person `me`, where there is no name.
+    public func personNames() throws(StoreError) -> [String: String] {
+        var names = [subject: "me", Origin.unassigned: Origin.unassigned]
+        for person in try persons() { names[person.subject] = person.name }
+        return names
+    }
+
     /// Gives a person a name, or another one.
     ///
     /// - Throws: ``StoreError`` where somebody else has the name; it is not in the error.

@@ -254,6 +254,10 @@ extension SampleStore {
             }
         } catch is NothingToChange {
             return (0, 0)
+        } catch {
+            // Rows that it made for samples to share are gone with it.
+            interner.forget()
+            throw error
         }
     }
 

@@ -17,6 +17,30 @@ extension SampleStore {
             != nil
     }
 
+    /// Start and value, in the canonical unit, of a person's samples of a type that start between two times.
+    ///
+    /// - Parameter isDescending: whether the last ones come first.
+    public func values(
+        of type: QuantityType, subject: String, in times: Range<Int64>, isDescending: Bool, limit: Int
+    ) throws(StoreError) -> [(time: Int64, value: Double)] {
+        let order = isDescending ? "DESC" : "ASC"
+        let series = try connection.statement("SELECT id FROM series WHERE type = ? AND subject = ? ORDER BY id")
+        defer { series.reset() }
+        try series.bind([.text(type.id), .text(subject)])
+        var found: [(time: Int64, value: Double)] = []
+        while try series.step() {
+            let rows = try connection.statement(
+                "SELECT start, value FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start \(order) LIMIT ?")
+            defer { rows.reset() }
+            try rows.bind([
+                .integer(series.integer(0)), .integer(times.lowerBound), .integer(times.upperBound), .integer(Int64(limit)),
+            ])
+            while try rows.step() { found.append((rows.integer(0), rows.real(1))) }
+        }
+        found.sort { isDescending ? $0.time > $1.time : $0.time < $1.time }
+        return Array(found.prefix(limit))
+    }
+
     /// Whether there are samples of nobody's from the same source, of the same type.
     public func hasUnassigned(like origin: Origin) throws(StoreError) -> Bool {
         try connection.integer(

@@ -16,7 +16,7 @@ public final class LiveIngest {
     private let machine: Machine
     private let ledger: DailyLedger
     /// Not committed yet.
-    private var pending = Normaliser.Output()
+    private(set) var pending = Normaliser.Output()
     private var skipped: [SkipKind: Int] = [:]
     /// Readings that came in; the ledger's are counted apart, so that one lost on the way cannot stay unseen.
     private var entered = 0
@@ -31,6 +31,8 @@ public final class LiveIngest {
     /// Of the store, to be made before any sample that waits is written.
     private var changes: [() throws -> Void] = []
     private var arrivals: Set<String> = []
+    /// By device key: who shares a device.
+    private var shared: [String: [SharedUse]] = [:]
     /// Addresses of devices of which something is durable.
     public private(set) var delivered: Set<String> = []
     private var failing: Failing?
@@ -123,6 +125,7 @@ public final class LiveIngest {
     /// Whose the last samples are, where the device is shared. Where the store cannot tell what it knows, they stay nobody's: a person can
     /// assign them later.
     private func assign(from first: Int, of device: LiveDevice) {
+        shared[device.key] = device.adopted.sharedBy.isEmpty ? nil : device.adopted.sharedBy
         do {
             try SharedScale(store: store).assign(&pending.samples, from: first, of: device)
         } catch {
@@ -335,10 +338,15 @@ public final class LiveIngest {
         pending.refusals.removeAll(keepingCapacity: true)
         for (kind, count) in skipped { ingest.skip(kind, count: count) }
         skipped.removeAll(keepingCapacity: true)
-        var history = PersonHistory(store: store)
-        try history.assign(&pending.samples)
-        _ = try ingest.keep(pending.samples, with: Array(changed.values))
-        units.count(pending.samples)
+        // Whose they are is decided again, where nobody writes meanwhile: an import may have brought the same weighing.
+        var decided = pending.samples
+        _ = try ingest.keep(pending.samples, with: Array(changed.values)) {
+            try SharedScale.assign(&$0, asKnownIn: store, sharedBy: shared)
+            let nobodys = try PersonHistory.assign(&$0, in: store)
+            decided = $0
+            return nobodys
+        }
+        units.count(decided)
         pending.samples.removeAll(keepingCapacity: true)
         changed.removeAll()
         try ledger.writeNotes()

@@ -25,6 +25,29 @@ struct SharedScale {
         }
     }
 
+    /// Gives readings of shared devices to those whose they are in the store already, whatever was decided when they came.
+    ///
+    /// - Parameter uses: by device key.
+    static func assign(
+        _ batch: inout [GatedSample], asKnownIn store: SampleStore, sharedBy uses: [String: [SharedUse]]
+    ) throws {
+        guard !uses.isEmpty else { return }
+        var index = 0
+        while index < batch.count {
+            let members = PersonHistory.members(of: index, in: batch)
+            defer { index = (members.last ?? index) + 1 }
+            let sample = batch[index].sample
+            guard let key = sample.origin.device?.key, let uses = uses[key], try !store.knows(sample) else { continue }
+            for subject in [Origin.unassigned] + uses.map(\.subject) where subject != sample.origin.subject {
+                guard let other = PersonHistory.reading(sample, of: subject), try store.knows(other) else { continue }
+                for member in members {
+                    if let other = PersonHistory.reading(batch[member].sample, of: subject) { batch[member].sample = other }
+                }
+                break
+            }
+        }
+    }
+
     /// Who it was; nothing where that is open.
     private func subject(of frame: [GatedSample], _ uses: [SharedUse], _ device: LiveDevice) throws -> String? {
         guard let first = frame.first, first.sample.origin.subject == Origin.unassigned else { return nil }

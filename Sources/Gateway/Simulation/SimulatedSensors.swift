@@ -32,7 +32,7 @@ public final class SimulatedSensors: HubSource {
     }
 
     /// Adopts them, so that they are listed and read as all devices are.
-    public static func adopt(in store: SampleStore, at time: Instant) throws(StoreError) {
+    public static func adopt(in store: SampleStore, at time: Instant) throws {
         let known = Set(try store.adoptedDevices().map(\.address))
         for sensor in SimulatedSensor.all {
             let device = sensor.adopted(subject: store.subject, at: time)

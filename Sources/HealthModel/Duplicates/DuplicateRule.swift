@@ -14,6 +14,8 @@
 /// Linked readings are both kept; statistics count one of them.
 public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     case spot, stream, event, interval, none
+    /// Of one path that tells a reading again in another unit, at the same times, whatever its type.
+    case unit
 
     /// What becomes of two readings that agree.
     public enum Verdict: String, Hashable, Sendable {
@@ -38,6 +40,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     /// What the table above says.
     public func verdict(_ kinship: DeviceKinship) -> Verdict {
         switch (self, kinship) {
+        case (.unit, _): .duplicate
         case (.none, _), (.stream, .unknown), (.stream, .other): .two
         case (_, .same), (.spot, .unknown): .duplicate
         case (.spot, .other), (.event, _), (.interval, _): .linked
@@ -51,6 +54,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .spot: onArrival ? 5_000_000 : 2_000_000
         case .stream, .event, .interval, .none: 1_000_000
+        case .unit: 0
         }
     }
 

@@ -3,9 +3,6 @@
 ///     let metadata = Metadata([("bodyTemperatureSensorLocation", .string("armpit")), ("wasUserEntered", .boolean(true))])
 ///     metadata.json  // {"bodyTemperatureSensorLocation":"armpit","wasUserEntered":true}
 public final class Metadata: Hashable, Sendable {
-    /// Longest JSON read, in bytes.
-    public static let maximumLength = 65_536
-
     /// The entries, ordered by the bytes of their keys.
     public let entries: [(key: String, value: MetadataValue)]
 
@@ -32,7 +29,7 @@ public final class Metadata: Hashable, Sendable {
         self.json = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads what ``json`` prints: one flat object of strings, numbers, booleans and quantities. Blanks are refused.
+    /// Reads what ``json`` prints: one flat object of strings, numbers, booleans and quantities, however long. Blanks are refused.
     ///
     /// - Throws: ``MetadataError``.
     public convenience init(json: String) throws(MetadataError) {

@@ -6,15 +6,12 @@ public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
     case repeated(key: String)
     /// A quantity's unit is not a UCUM code.
     case unit(UnitError)
-    /// Longer than ``Metadata/maximumLength`` bytes.
-    case tooLong
 
     public var description: String {
         switch self {
         case .malformed(let offset): "metadata: unexpected character at position \(offset + 1)"
         case .repeated(let key): "metadata: the key \(key) stands twice"
         case .unit(let error): "metadata: \(error)"
-        case .tooLong: "metadata: longer than \(Metadata.maximumLength) bytes"
         }
     }
 }

@@ -1,10 +1,10 @@
-/// Reads the JSON that ``Metadata/json`` prints, and nothing looser: what the store keeps was written by us.
+/// Reads the JSON that ``Metadata/json`` prints, and nothing looser: what the store keeps was written by us. There is no limit to its
+/// length, since there is none to what is written; what comes from outside is bounded where it is read.
 struct MetadataParser {
     private let bytes: [UInt8]
     private var index = 0
 
     static func parse(_ json: String) throws(MetadataError) -> [(String, MetadataValue)] {
-        guard json.utf8.count <= Metadata.maximumLength else { throw .tooLong }
         var parser = MetadataParser(bytes: Array(json.utf8))
         return try parser.object()
     }
@@ -69,7 +69,10 @@ struct MetadataParser {
         let start = index
         while let byte = next, byte != UInt8(ascii: ","), byte != UInt8(ascii: "}") { index += 1 }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        guard JSONText.isNumber(text), let numeral = try? Numeral(text) else { throw .malformed(offset: start) }
+        guard JSONText.isNumber(text) else { throw .malformed(offset: start) }
+        if let numeral = try? Numeral(text) { return numeral }
+        // `+1e-200` is written with all its zeros, which are more digits than a numeral may have.
+        guard let value = Double(text), let numeral = try? Numeral(value.description) else { throw .malformed(offset: start) }
         return numeral
     }
 

@@ -15,6 +15,8 @@ struct Sibling {
 final class Siblings {
     /// What samples of one context share, as far as it is compared.
     struct Telling {
+        /// The unit's code.
+        var unit: String
         var timeResolution: Int32
         var isArrival: Bool
         /// What a step of 1 of the numeral, and what its 0, is in the canonical unit.
@@ -100,19 +102,22 @@ final class Siblings {
     }
 
     /// How samples of a context were told.
-    fileprivate func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
+    func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
         if let known = tellings[key] { return known }
         let statement = try connection.statement("SELECT unit, molar_mass, time_origin, resolution FROM context WHERE id = ?")
         defer { statement.reset() }
         try statement.bind([.integer(key.context)])
-        guard try statement.step(), var unit = try? Unit(ucum: statement.text(0)) else {
-            throw StoreError(.corrupt, "context \(key.context) is missing or its unit is unknown")
+        guard try statement.step() else { throw StoreError(.corrupt, "context \(key.context) is missing") }
+        let code = statement.text(0)
+        guard var unit = try? Unit(ucum: code) else {
+            throw StoreError(.corrupt, "the unit of context \(key.context) is unknown")
         }
         if !statement.isNull(1) { unit = unit.with(molarMass: statement.real(1)) }
         let conversion = (try? type.conversion(from: unit)) ?? .identity
         let zero = conversion(0)
         let telling = Telling(
+            unit: code,
             timeResolution: Int32(truncatingIfNeeded: statement.integer(3)),
             isArrival: statement.integer(2) == Int64(TimeOrigin.receipt.rawValue),
             scale: conversion.isIdentity ? 1 : abs(conversion(1) - zero), zero: zero)

@@ -6,6 +6,8 @@ struct WitnessKeeper {
     let batch: BatchTable
     let ingest: Int64
     let type: QuantityType
+    /// By what rule, where it is not the type's.
+    var rule: DuplicateRule?
 
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
     func keep(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
@@ -68,5 +70,7 @@ struct WitnessKeeper {
         return connection.lastInsertedRow
     }
 
-    private func rule(lasting: Bool) -> String { DuplicateRule.of(type, lasting: lasting).rawValue }
+    private func rule(lasting: Bool) -> String {
+        (rule ?? DuplicateRule.of(type, lasting: lasting)).rawValue
+    }
 }

@@ -74,7 +74,8 @@ struct Witnesses {
         for first in firsts { try settle(first) }
     }
 
-    private func settle(_ first: SamplePlace) throws(StoreError) {
+    /// Lets the first of a measurement, or what stands in for it, be a sample.
+    func settle(_ first: SamplePlace) throws(StoreError) {
         let all = try list(Self.ofFirst(Self.columns, "withdrawn IS NULL", order: "ingest, series, start"), at: first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
@@ -171,7 +172,7 @@ struct Witnesses {
             """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
-    private func isLive(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func isLive(_ place: SamplePlace) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
             .blob(place.hash)) != nil

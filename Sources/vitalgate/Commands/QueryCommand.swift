@@ -67,6 +67,8 @@ enum QueryCommand: Command {
         // With a condition only what meets it counts.
         if condition == nil { query.limit = limit }
         var writer = SampleWriter(context: context, unit: unit, zone: zone, me: store.subject)
+        let subjects = Set(try store.series(matching: query).map(\.subject))
+        if subjects.count > 1 { writer.persons = try store.personNames() }
         let cursor = try store.samples(matching: query)
         var given = 0
         while given < limit ?? .max, let stored = try cursor.next() {

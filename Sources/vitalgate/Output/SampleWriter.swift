@@ -16,6 +16,8 @@ struct SampleWriter {
     private var conversions: [QuantityType: UnitConversion?] = [:]
     private var started = false
     private let csv = CSVWriter()
+    /// By subject, what tables call people; nil where all rows are one person's, so that no column is needed.
+    var persons: [String: String]?
 
     /// Rows of a table are laid out together, so many at a time.
     private static let tableRows = 1000
@@ -68,10 +70,12 @@ struct SampleWriter {
 
     private mutating func flush() throws {
         if format == .table, !rows.isEmpty {
-            var table = TextTable(columns: [
-                .init("start", .left, minimumWidth: 25), .init("type"), .init("value", .decimal), .init("unit"), .init("source"),
-                .init("device"),
-            ])
+            var table = TextTable(
+                columns: [
+                    .init("start", .left, minimumWidth: 25), .init("type"), .init("value", .decimal), .init("unit"),
+                    .init("source"),
+                    .init("device"),
+                ] + (persons == nil ? [] : [.init("person")]))
             for row in rows { table.append(row) }
             rows.removeAll()
             bytes += table.rendered(width: terminal.width, unicode: terminal.isUnicode).utf8
@@ -96,7 +100,7 @@ struct SampleWriter {
             Readable.number(value),
             Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
-        ]
+        ] + (persons.map { [$0[sample.origin.subject] ?? sample.origin.subject] } ?? [])
     }
 
     private func cells(_ stored: StoredSample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {

@@ -12,6 +12,8 @@ import PipelineTesting
 /// - the second path's times: cut to the minute (`HH:mm`), cut to the minute with `:00` written, or to the second;
 /// - its values: rounded to its digits after conversion.
 ///
+/// A quarter of the pairs is told twice by one path, the second time in another unit (``retold``): at the same time, or at the next one's.
+///
 /// Half of the pairs are one measurement. The others are two: the next one of the same person after the type's shortest pause (a minute
 /// for weighings, half a minute for insulin where seconds are told, two seconds for heart rates), with the same value in a third of the
 /// cases; or another value at the same time; or the same value from another maker's device at the same time, which is kept as well.
@@ -65,13 +67,67 @@ struct LabelledPairs {
         ]
     }
 
+    /// What one path tells in either unit.
+    static func retold() throws -> [Kind] {
+        func kind(_ id: String, _ values: ClosedRange<Double>, _ unit: String, _ digits: Int, _ other: String, _ others: Int)
+            throws -> Kind
+        {
+            guard let type = QuantityType(id) else { throw StoreErrorOfTest.noType }
+            return Kind(
+                type: type, values: values, unit: unit, digits: digits, told: [(other, others)], pause: 60, minutes: false)
+        }
+        return try [
+            kind("distanceWalkingRunning", 0.05...12, "km", 2, "[mi_i]", 2),
+            kind("activeEnergyBurned", 1...900, "kcal", 0, "kJ", 1),
+            kind("bodyMass", 40...120, "kg", 1, "[lb_av]", 1), kind("bloodGlucose", 3...16, "mmol/L", 1, "mg/dL", 0),
+            kind("bodyTemperature", 35...40, "Cel", 1, "[degF]", 1),
+        ]
+    }
+
+    /// One path's reading, and again, or another one, in the other unit.
+    private static func retelling(day: Int, _ kind: Kind, _ random: inout SeededGenerator) throws -> LabelledPair {
+        let isOne = Bool.random(using: &random)
+        let time = Double(day) * 86_400 + Double.random(in: 20_000..<70_000, using: &random).rounded(.down)
+        let lasting = kind.type.aggregation == .cumulative ? 300.0 : 0
+        let value = Double.random(in: kind.values, using: &random)
+        let told = kind.told[0]
+        var (otherTime, otherValue, name) = (time, value, "again")
+        if !isOne {
+            if Bool.random(using: &random) {
+                otherTime += kind.pause
+                name = "next"
+            } else {
+                // Further apart than both roundings together.
+                var step = 1.0
+                for _ in 0..<kind.digits { step /= 10 }
+                otherValue += 1.1 * (step + (try Self.step(of: told, kind))) * (Bool.random(using: &random) ? 1 : -1)
+                name = "other value"
+            }
+        }
+        func maker(_ unit: String) throws -> SampleMaker {
+            try SampleMaker(kind.type, source: "com.apple.health", sourceName: "Phone", unit: unit)
+        }
+        let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: told.unit), molarMass: kind.type.molarMass)
+        // Some convert what was measured, others what was told.
+        let source = Bool.random(using: &random) && isOne ? rounded(value, kind.digits) : otherValue
+        return LabelledPair(
+            first: try maker(kind.unit)(text(value, kind.digits), at: time, lasting: lasting),
+            second: try maker(told.unit)(text(conversion(max(0, source)), told.digits), at: otherTime, lasting: lasting),
+            isOne: isOne, kind: "\(name) \(kind.type.id), \(told.unit)")
+    }
+
     private enum StoreErrorOfTest: Error { case noType }
 
     /// - Parameter seed: the same seed gives the same pairs.
     static func made(_ count: Int, seed: UInt64) throws -> [LabelledPair] {
         var random = SeededGenerator(seed: seed)
         let kinds = try kinds()
-        return try (0..<count).map { try pair(day: $0, kinds[Int.random(in: 0..<kinds.count, using: &random)], &random) }
+        let retold = try retold()
+        return try (0..<count).map { day in
+            Int.random(in: 0..<4, using: &random) > 0
+                ? try pair(day: day, kinds[Int.random(in: 0..<kinds.count, using: &random)], &random)
+                : try retelling(day: day, retold[Int.random(in: 0..<retold.count, using: &random)], &random)
+        }
     }
 
     private static func pair(day: Int, _ kind: Kind, _ random: inout SeededGenerator) throws -> LabelledPair {

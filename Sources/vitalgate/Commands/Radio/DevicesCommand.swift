@@ -152,6 +152,15 @@ enum DevicesCommand: Command {
             return devices.first { $0.address == address }?.key ?? text
         }
         let (new, old) = (key("NEW"), key("OLD"))
+        let known = try store.deviceKeys()
+        for (name, key) in [("NEW", new), ("OLD", old)] where !known.contains(key) {
+            throw context.invocation.invalid(
+                name, value: key,
+                expected: known.isEmpty
+                    ? "a device's key; no device is known yet"
+                    : "the address or key of a device that is known: \(known.prefix(20).joined(separator: ", "))"
+                        + (known.count > 20 ? ", …; 'vitalgate devices list' shows those adopted" : ""))
+        }
         try store.merge(device: new, into: old)
         context.note("readings of \(new) go by \(old) from now on")
         return .success

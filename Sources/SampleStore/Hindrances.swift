@@ -1,0 +1,56 @@
+/// Why readings that came again are not seen as they came, and how that is mended: for the account of the ingest that found them there.
+struct Hindrances {
+    enum Reason {
+        /// A repair replaced the sample.
+        case repaired
+        /// The ingest took it back.
+        case withdrawn(by: Int64)
+        /// A person deleted it.
+        case deleted
+        /// It stands there, which is another time than the one that came; the ingest brought it.
+        case elsewhere(broughtBy: Int64)
+    }
+
+    private var repaired = 0
+    private var deleted = 0
+    private var withdrawn: [Int64: Int] = [:]
+    private var elsewhere: [Int64: Int] = [:]
+
+    mutating func count(_ reason: Reason) {
+        switch reason {
+        case .repaired: repaired += 1
+        case .deleted: deleted += 1
+        case .withdrawn(let ingest): withdrawn[ingest, default: 0] += 1
+        case .elsewhere(let ingest): elsewhere[ingest, default: 0] += 1
+        }
+    }
+
+    mutating func add(_ other: Hindrances) {
+        repaired += other.repaired
+        deleted += other.deleted
+        withdrawn.merge(other.withdrawn, uniquingKeysWith: +)
+        elsewhere.merge(other.elsewhere, uniquingKeysWith: +)
+    }
+
+    /// One sentence for each reason, with the command that mends it.
+    var notes: [String] {
+        var notes: [String] = []
+        if repaired > 0 {
+            notes.append("\(repaired) of the duplicates were repaired since, and stay so: 'vitalgate migrate list'")
+        }
+        if deleted > 0 {
+            notes.append("\(deleted) of the duplicates were deleted, and stay so: 'vitalgate restore UUID' brings one back")
+        }
+        for (ingest, count) in withdrawn.sorted(by: { $0.key < $1.key }) {
+            notes.append(
+                "\(count) of the duplicates were taken back by ingest \(ingest): 'vitalgate ingest undo \(ingest)' brings them back"
+            )
+        }
+        for (ingest, count) in elsewhere.sorted(by: { $0.key < $1.key }) {
+            notes.append(
+                "\(count) of the duplicates stand at other times, as ingest \(ingest) read them: "
+                    + "'vitalgate ingest undo \(ingest) --forget' and import again, if this time zone is the right one")
+        }
+        return notes
+    }
+}

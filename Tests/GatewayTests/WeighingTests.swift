@@ -1,0 +1,91 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import Gateway
+
+/// Whose a weighing is.
+@Suite struct WeighingTests {
+    private func row(_ index: Int, _ weight: String) -> String {
+        let (day, minute) = (index / 1440 % 28 + 1, index % 1440)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "20\(10 + index / 40_320)-03-\(two(day))T\(two(minute / 60)):\(two(minute % 60)):00Z,bodyMass,\(weight),kg"
+    }
+
+    /// A file in either order, over several batches: only what came earlier counts, and the child is nobody's once.
+    @Test(arguments: [false, true]) func aLifeOfWeighings(isReversed: Bool) throws {
+        let story = try FileStoryTests()
+        var rows = (0..<70_000).map { row($0, "80.\($0 % 10)") }
+        for index in [5, 40_000, 69_999] { rows[index] = row(index, "15.2") }
+        let account = try story.load([FileStoryTests.header] + (isReversed ? rows.reversed() : rows))
+        #expect(account.stored == 70_000)
+        let nobodys = try story.samples(.bodyMass).filter { $0.origin.subject == Origin.unassigned }
+        #expect(nobodys.map(\.value) == [15.2, 15.2, 15.2])
+        #expect(account.notes.contains { $0.hasPrefix("3 weighings are nobody's") && $0.contains("devices assign") })
+        let again = try story.load([FileStoryTests.header] + rows)
+        #expect((again.stored, again.duplicate) == (0, 70_000))
+        #expect(!again.notes.contains { $0.contains("nobody's") })
+    }
+
+    /// While a hub's weighing waits for its commit, an import brings the same as another person's: it is one weighing.
+    @Test func anImportBetweenDecisionAndCommit() throws {
+        let bench = try RadioBench()
+        defer { #expect(throws: Never.self) { try bench.stop() } }
+        let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
+        try bench.adopt("sig-weight-scale")
+        let address = try #require(try bench.store.adoptedDevices().first?.address)
+        try bench.store.assign(
+            device: address, to: Origin.unassigned,
+            sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
+        try bench.reload()
+        // 80 kg: Ben's.
+        bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E])
+        var batch = bench.live.pending.samples
+        #expect(batch.map(\.sample.origin.subject) == [ben])
+        for index in batch.indices { batch[index].sample = try #require(PersonHistory.reading(batch[index].sample, of: anna)) }
+        let ingest = try bench.store.beginIngest(IngestDescription(kind: .import, received: 0))
+        #expect(try ingest.keep(batch) == [.stored])
+        bench.pass(.seconds(2))
+        let cursor = try bench.store.samples(matching: SampleQuery(types: [.bodyMass]))
+        defer { cursor.close() }
+        #expect(try cursor.next()?.sample.origin.subject == anna)
+        #expect(try cursor.next() == nil)
+    }
+
+    @Test func whyDuplicatesAreNotSeen() throws {
+        let story = try FileStoryTests()
+        let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg", "2026-07-21 06:31:00,bodyMass,80.2,kg"]
+        try story.load(rows)
+        let moved = try story.load(rows, zone: .berlin)
+        #expect(moved.duplicate == 2)
+        #expect(
+            moved.notes.contains {
+                $0.hasPrefix("2 of the duplicates stand at other times") && $0.contains("'vitalgate ingest undo 1 --forget'")
+            }, "\(moved.notes)")
+        #expect(try story.load(rows).notes.allSatisfy { !$0.contains("duplicates") })
+        let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
+        for zone in [TimeZoneRules(fixed: .utc), try .berlin] {
+            let account = try story.load(rows, zone: zone)
+            #expect(
+                account.notes.contains {
+                    $0.hasPrefix("2 of the duplicates were taken back") && $0.contains("'vitalgate ingest undo \(undone)'")
+                }, "\(account.notes)")
+        }
+    }
+
+    /// Local times in a zone other than UTC stand elsewhere than they were told, and are found all the same.
+    @Test func whyLocalDuplicatesAreNotSeen() throws {
+        let story = try FileStoryTests()
+        let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg"]
+        try story.load(rows, zone: .berlin)
+        #expect(try story.load(rows).notes.contains { $0.hasPrefix("1 of the duplicates stand at other times") })
+        let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
+        #expect(
+            try story.load(rows, zone: .berlin).notes.contains {
+                $0.hasSuffix("'vitalgate ingest undo \(undone)' brings them back")
+            })
+    }
+}

@@ -1,0 +1,163 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// One path that tells a reading again in another unit, as an export after the phone's unit was changed.
+@Suite struct RetellingTests {
+    static func maker(_ id: String, _ unit: String) throws -> SampleMaker {
+        try SampleMaker(try #require(QuantityType(id)), source: "com.apple.health", sourceName: "Phone", unit: unit)
+    }
+
+    @Test(arguments: [
+        ("distanceWalkingRunning", "km", "1.25", "[mi_i]", "0.777"), ("activeEnergyBurned", "kcal", "105", "kJ", "439.3"),
+        ("bodyMass", "kg", "80.15", "[lb_av]", "176.7"), ("bloodGlucose", "mmol/L", "5.5", "mg/dL", "99"),
+        ("bodyTemperature", "Cel", "37.0", "[degF]", "98.6"),
+    ])
+    func isADuplicate(type: String, unit: String, value: String, other: String, converted: String) throws {
+        try TestStore.with { test in
+            let first = try Self.maker(type, unit)(value, at: 60, lasting: 300)
+            let again = try Self.maker(type, other)(converted, at: 60, lasting: 300)
+            try test.keep([first])
+            let (outcomes, account) = try test.keep([again])
+            #expect(outcomes == [[.duplicate]])
+            #expect(account.witnesses == 1)
+            #expect(try test.identities() == [first.sample.identity])
+            #expect(try test.keep([again]).account.witnesses == 0)
+            let explanation = try #require(try test.store.explain(again.sample.identity))
+            #expect(explanation.first?.other.uuid == first.sample.identity)
+            #expect(explanation.first?.rule.rawValue == "unit")
+            #expect(try test.store.witnesses(of: 2, limit: 9).map(\.first) == [first.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func otherTimesValuesAndOneUnitStayTwo() throws {
+        try TestStore.with { test in
+            let (metric, imperial) = try (Self.maker("bodyMass", "kg"), Self.maker("bodyMass", "[lb_av]"))
+            try test.keep([try metric("80.15", at: 60, lasting: 30)])
+            let others = try [
+                imperial("176.9", at: 60, lasting: 30), imperial("176.7", at: 61, lasting: 30),
+                imperial("176.7", at: 60, lasting: 31), metric("80.1", at: 60, lasting: 30),
+            ]
+            #expect(try test.keep(others).outcomes == [[.stored, .stored, .stored, .stored]])
+        }
+    }
+
+    /// In batches of one file, in one batch, and over three units; the first stays.
+    @Test func aFileThatMixesUnits() throws {
+        try TestStore.with { test in
+            let one = try Self.maker("distanceWalkingRunning", "km")("5.00", at: 0)
+            let two = try Self.maker("distanceWalkingRunning", "[mi_i]")("3.11", at: 0)
+            let three = try Self.maker("distanceWalkingRunning", "m")("5000", at: 0)
+            let far = try Self.maker("distanceWalkingRunning", "m")("5020", at: 0)
+            #expect(
+                try test.keep([two, one, three, far]).outcomes == [[.stored, .duplicate, .duplicate, .stored]])
+            #expect(try test.keep([far], [three], [one], [two]).account.duplicate == 4)
+        }
+        try TestStore.with { test in
+            let one = try Self.maker("distanceWalkingRunning", "km")("5.00", at: 0)
+            let two = try Self.maker("distanceWalkingRunning", "[mi_i]")("3.11", at: 0)
+            #expect(try test.keep([one], [two]).outcomes == [[.stored], [.duplicate]])
+        }
+    }
+
+    /// Each finds its own, the most alike first; a sample has one telling in each unit.
+    @Test func severalAtOneInstant() throws {
+        try TestStore.with { test in
+            let (metric, imperial) = try (Self.maker("bodyMass", "kg"), Self.maker("bodyMass", "[lb_av]"))
+            try test.keep([
+                try metric("80.0", at: 0), try metric("80.1", at: 0), try metric("80.1", at: 0, ordinal: 1),
+            ])
+            let told = try [
+                imperial("176.6", at: 0), imperial("176.4", at: 0), imperial("176.6", at: 0, ordinal: 1),
+                imperial("176.5", at: 0),
+            ]
+            #expect(try test.keep(told).outcomes == [[.duplicate, .duplicate, .duplicate, .stored]])
+            #expect(try test.keep(told).account.duplicate == 4)
+            // 5.00 km and 5.01 km both round to 3.11 miles; only one of them is what was told so.
+            let (km, mile) = try (Self.maker("distanceCycling", "km"), Self.maker("distanceCycling", "[mi_i]"))
+            try test.keep([try mile("3.11", at: 0)])
+            #expect(try test.keep([try km("5.00", at: 0)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try km("5.01", at: 0)]).outcomes == [[.stored]])
+        }
+    }
+
+    @Test func undoingLetsTheOtherTellingStandUp() throws {
+        try TestStore.with { test in
+            let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
+            let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
+            try test.keep([first])
+            try test.keep([again])
+            let undone = try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest
+            #expect(try test.identities() == [again.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+            try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            #expect(try test.identities() == [first.sample.identity])
+            try test.store.undo(2, forget: false, description: TestStore.description(.undo))
+            #expect(try test.identities() == [first.sample.identity])
+        }
+    }
+
+    /// What an undoing took back may be told again in another unit; when the first comes back, it is one all the same.
+    @Test func toldAgainAfterAnUndoing() throws {
+        try TestStore.with { test in
+            let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
+            let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
+            try test.keep([first])
+            let undone = try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest
+            let account = try test.keep([again]).account
+            #expect((account.stored, account.duplicate, account.witnesses) == (1, 0, 0))
+            #expect(try test.identities() == [again.sample.identity])
+            try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            #expect(try test.identities() == [first.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func deletedStaysDeleted() throws {
+        try TestStore.with { test in
+            let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
+            let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
+            try test.keep([first])
+            try test.delete(first)
+            #expect(try test.keep([again]).outcomes == [[.duplicate]])
+            #expect(try test.identities() == [])
+            try test.restore(first)
+            #expect(try test.identities() == [first.sample.identity])
+        }
+    }
+
+    /// A local time read in two zones is one reading; so it is in another unit.
+    @Test func underAnotherZone() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.maker("bodyMass", "kg").local(1)("80.15", at: 60)])
+            let again = try Self.maker("bodyMass", "[lb_av]").local(2)("176.7", at: 60)
+            #expect(try test.keep([again]).outcomes == [[.duplicate]])
+        }
+    }
+
+    /// A second path's file, told in miles, then in kilometres: both are witnesses of the sensor's sample.
+    @Test func aWitnessToldAgain() throws {
+        try TestStore.with { test in
+            let sensed = try NearDuplicateTests.ble()("80.15", at: 24)
+            try test.keep([sensed])
+            try test.keep([try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 0)])
+            let again = try NearDuplicateTests.file()("80.2", at: 0)
+            #expect(try test.keep([again]).outcomes == [[.duplicate]])
+            #expect(try test.store.explain(again.sample.identity)?.first?.other.uuid == sensed.sample.identity)
+            try test.store.undo(1, forget: false, description: TestStore.description(.undo))
+            #expect(try test.identities().count == 1)
+        }
+    }
+
+    @Test func recordsAreToldApartByTheirMaker() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.maker("bodyMass", "kg")("80.15", at: 60, record: RecordIdentifier(id: "a", version: 1))])
+            let other = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60, record: RecordIdentifier(id: "b", version: 1))
+            #expect(try test.keep([other]).outcomes == [[.stored]])
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HealthModel
+import Pipeline
+import Testing
+
+@testable import SampleStore
+
+/// What takes several statements is written whole, or not at all: a trigger stands for the kill between two of them.
+@Suite struct WholeWritesTests {
+    static let device = AdoptedDevice(
+        address: "serial:1", key: "serial:1", profiles: ["generic-lines"], name: "scale", subject: Origin.unassigned, adopted: 1)
+    static let use = SharedUse(subject: TestStore.subject, weights: 50...65)
+
+    static func fail(_ when: String, _ test: TestStore) throws {
+        try test.execute("CREATE TEMP TRIGGER cut BEFORE \(when) BEGIN SELECT RAISE(ABORT, 'cut'); END")
+    }
+
+    @Test func aDeviceIsForgottenWhole() throws {
+        try TestStore.with { test in
+            try test.store.keep(Self.device)
+            try test.store.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
+            try Self.fail("DELETE ON main.shared_use", test)
+            #expect(throws: StoreError.self) { try test.store.forget(device: Self.device.address) }
+            #expect(try test.store.adoptedDevices().map(\.sharedBy) == [[Self.use]])
+        }
+    }
+
+    @Test func aDeviceIsKeptWhole() throws {
+        try TestStore.with { test in
+            try test.store.keep(Self.device)
+            try test.store.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
+            try Self.fail("DELETE ON main.shared_use", test)
+            var own = Self.device
+            own.subject = TestStore.subject
+            #expect(throws: StoreError.self) { try test.store.keep(own) }
+            #expect(try test.store.adoptedDevices().map(\.subject) == [Origin.unassigned])
+        }
+    }
+
+    @Test func aComparisonIsKeptWithWhatItReleases() throws {
+        try TestStore.with { test in
+            try test.keep([try NearDuplicateTests.ble()("80.1", at: 60, rule: .clockUnknown)])
+            try Self.fail("INSERT ON main.ingest", test)
+            let comparison = ClockComparison(device: NearDuplicateTests.scale.key, shown: 0, received: 0, ahead: nil)
+            #expect(throws: StoreError.self) {
+                try test.store.keep(comparison, description: TestStore.description(.release))
+            }
+            #expect(try test.store.clockComparisons(of: NearDuplicateTests.scale.key) == [])
+        }
+    }
+
+    /// What a change that failed had made for samples to share is not taken for there.
+    @Test func aFailedChangeLeavesNothingToShare() throws {
+        try TestStore.with { test in
+            try test.keep([try NearDuplicateTests.ble()("999", at: 60, rule: .impossible)])
+            #expect(throws: StoreError.self) {
+                try test.store.accept([1, 99], description: TestStore.description(.accept))
+            }
+            try test.store.accept([1], description: TestStore.description(.accept))
+            #expect(try test.samples().count == 1)
+        }
+    }
+
+    /// A row of more than 65,536 octets of metadata, as an earlier version wrote it.
+    @Test func longMetadataIsRead() throws {
+        try TestStore.with { test in
+            let long = Metadata((0..<3).map { ("note\($0)", .string(String(repeating: "x", count: 30_000))) })
+            let sample = try NearDuplicateTests.ble()("80.1", at: 60, metadata: long)
+            try test.keep([sample])
+            try test.reopen()
+            #expect(try test.lines() == [TestStore.line(sample.sample)])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+}
