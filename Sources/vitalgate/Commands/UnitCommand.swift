@@ -45,7 +45,7 @@ enum UnitCommand: Command {
         func unit(_ name: String) throws -> HealthModel.Unit {
             let code = invocation.argument(name) ?? ""
             return invocation.string("--dialect") == "healthkit"
-                ? try HealthModel.Unit(healthKit: code) : try HealthModel.Unit(ucum: code)
+                ? try HealthModel.Unit(healthKit: code) : try HealthModel.Unit(written: code)
         }
         let to = try unit("TO")
         let value = try unit("FROM").conversion(to: to, molarMass: molarMass).convert(numeral)

@@ -125,9 +125,7 @@ extension Readable {
     }
 
     /// A unit's code; of a count what it counts: `steps` for `1{steps}`.
-    static func unit(_ unit: HealthModel.Unit) -> String {
-        unit.code.hasPrefix("1{") ? String(unit.code.dropFirst(2).dropLast()) : unit.code
-    }
+    static func unit(_ unit: HealthModel.Unit) -> String { unit.writtenText }
 
     /// A number for people: at most six digits behind the point, none that say nothing.
     static func number(_ value: Double) -> String {

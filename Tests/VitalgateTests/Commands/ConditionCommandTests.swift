@@ -54,9 +54,11 @@ import Testing
         #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
         let anna = try folder.write("anna.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,99,/min\n")
         #expect(try folder.vitalgate("import", anna, "--subject", "Anna").status == 0)
-        #expect(try values("heartRate", "--where", "subject = me") == [61, 63, 80])
+        let mine = try folder.write("mine.csv", "time,type,value,unit\n2026-03-30T09:00:00Z,heartRate,55,/min\n")
+        #expect(try folder.vitalgate("import", mine).status == 0)
+        #expect(try values("heartRate", "--where", "subject = me") == [55])
         #expect(try values("heartRate", "--where", "subject = Anna") == [99])
-        #expect(try values("heartRate", "--where", "subject != me and subject != unassigned") == [99])
+        #expect(try values("heartRate", "--where", "subject != me and subject != unassigned and value > 80") == [99])
         #expect(try values("bodyMass", "--where", "subject = '\(Household.guest.uppercased())'").count == 1)
     }
 
