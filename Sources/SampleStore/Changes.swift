@@ -5,7 +5,7 @@ public enum StoreChange: Sendable {
     case added(StoredSample)
     case deleted(StoredDeletion)
 
-    /// Its number; a reader that keeps it as its anchor sees what comes behind.
+    /// Its number in the change log.
     public var seq: Int64 {
         switch self {
         case .added(let stored): stored.seq
@@ -32,8 +32,9 @@ extension SampleStore {
     /// Gives every change behind an anchor to `body`, in order, each once; a sample that was added and deleted since shows as deleted
     /// only.
     ///
-    /// - Parameter anchor: the number of the last change seen; 0 for all.
-    public func changes(after anchor: Int64, types: Set<QuantityType>?, _ body: (StoreChange) throws -> Void) throws {
+    /// - Parameter anchor: the number of the last change seen; 0 for all. A number says nothing of the store that it is of: readers
+    ///   keep an ``Anchor``.
+    func changes(after anchor: Int64, types: Set<QuantityType>?, _ body: (StoreChange) throws -> Void) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: connection)
