@@ -74,7 +74,10 @@ struct SampleWriter {
             ])
             for row in rows { table.append(row) }
             rows.removeAll()
-            bytes += table.rendered(width: terminal.width, unicode: terminal.isUnicode).utf8
+            // A person who scrolls sees the header again; a program that reads a pipe would take it for a row.
+            bytes +=
+                table.rendered(width: terminal.width, unicode: terminal.isUnicode, header: !started || terminal.width != nil).utf8
+            started = true
         }
         try output.write(bytes)
         bytes.removeAll(keepingCapacity: true)

@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Two hundred thousand rows in the memory of some thousand.
-    @Test(arguments: ["ndjson", "csv", "table"])
+    @Test(arguments: ["ndjson", "table"])
     func manyRows(format: String) throws {
         let run = try Vitalgate.run(
             try folder.options() + ["stats", "flightsClimbed", "--every", "1m", "--format", format],
