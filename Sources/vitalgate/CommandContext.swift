@@ -28,12 +28,10 @@ struct CommandContext {
     /// A quantity type by its id or HealthKit's.
     func type(_ name: String) throws -> QuantityType {
         if let type = QuantityType(name) { return type }
-        let near = QuantityType.all.map(\.id).first {
-            $0.lowercased() == name.lowercased() || $0.lowercased().hasPrefix(name.lowercased())
-        }
         throw invocation.invalid(
             "TYPE", value: name,
-            expected: (near.map { "a type such as \($0)" } ?? "a quantity type") + "; 'vitalgate types' lists them")
+            expected: (TypeSuggestion.nearest(to: name).map { "a type such as \($0)" } ?? "a quantity type")
+                + "; 'vitalgate types' lists them")
     }
 
     /// The unit named by an option, and whether the type's samples have a conversion to it.
@@ -94,6 +92,15 @@ struct CommandContext {
         return condition
     }
 
+    /// Writes rows of CSV as the person asked.
+    var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
+
+    /// The offset that tables show a reading's time at: of the zone asked for, else the reading's own, else of the zone that is set.
+    func shownOffset(of sample: QuantitySample, _ zone: TimeZoneRules) -> ZoneOffset {
+        let own = invocation.string("--time-zone") == nil ? sample.zone : nil
+        return own ?? zone.offset(at: sample.start)
+    }
+
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
 
     /// Writes what a command says about its work, not its data.
@@ -108,6 +115,8 @@ struct CommandContext {
 enum Format: String, CaseIterable {
     case table, ndjson, csv
 
+    static let safe = Option(
+        names: ["--safe"], help: "In csv for a spreadsheet: a ' before cells that it would take for formulas (= + - @).")
     static let option = Option(
         names: ["--format"], value: "FORMAT", help: "table for people (the default), ndjson or csv for programs.",
         completion: .values(allCases.map(\.rawValue)))

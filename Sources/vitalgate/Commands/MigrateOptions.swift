@@ -44,7 +44,7 @@ enum MigrateOptions {
         names: ["--correction"], value: "PROFILE/ID",
         help: "What a device profile says was stored wrongly; 'migrate suggest' lists them.")
 
-    static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option]
+    static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
     /// What the options ask for.
     static func request(_ context: CommandContext, _ store: SampleStore) throws -> MigrationRequest {

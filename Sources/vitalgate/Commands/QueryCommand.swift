@@ -29,7 +29,7 @@ enum QueryCommand: Command {
             Option(
                 names: ["--explain"],
                 help: "Of a UUID: what it is, by which rule other paths' readings were taken for it, and its witnesses."),
-            SharedOptions.timeZone, Format.option,
+            SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate query bodyTemperature --from -7d --where 'value > 38 Cel'", "Fevers of the last week."),

@@ -27,7 +27,7 @@ enum StatsCommand: Command {
             Option(names: ["--by-source"], help: "Keep the sources apart."),
             Option(names: ["--every-source"], help: "Count every source, also where several tell of the same time."),
             SharedOptions.unit, Option(names: ["--limit"], value: "N", help: "At most so many stretches of each type."),
-            Format.option,
+            Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate stats stepCount --every 1d --from -7d", "Steps of each day of the last week."),
@@ -66,7 +66,7 @@ enum StatsCommand: Command {
         for (query, unit) in zip(queries, units) {
             let report = StatisticsReport(
                 query: query, unit: unit, interval: interval, me: store.subject, hasSums: aggregations.contains(true),
-                hasAverages: aggregations.contains(false))
+                hasAverages: aggregations.contains(false), csv: context.csv)
             let batches = StatisticsBatches(
                 store: store, query: query, limit: limit,
                 conversion: try query.type.canonicalUnit.conversion(to: unit, molarMass: query.type.molarMass))
@@ -170,6 +170,7 @@ private struct StatisticsReport {
     /// Which columns a file of several types has.
     let hasSums: Bool
     let hasAverages: Bool
+    let csv: CSVWriter
 
     private var type: QuantityType { query.type }
     private var zone: TimeZoneRules { query.intervals.zone }
@@ -202,14 +203,13 @@ private struct StatisticsReport {
 
     func csvHeader() -> [UInt8] {
         var bytes: [UInt8] = []
-        CSVWriter().append(
+        csv.append(
             row: ["type", "start", "end", "subject"] + (bySource ? ["source"] : []) + ["unit", "count"] + (hasSums ? ["sum"] : [])
                 + (hasAverages ? ["average", "min", "max", "mostRecent"] : []) + ["zone"], to: &bytes)
         return bytes
     }
 
     func csv(_ rows: [Statistics]) -> [UInt8] {
-        let writer = CSVWriter()
         var bytes: [UInt8] = []
         for row in rows {
             var cells: [String] = [type.id, row.start.description, row.end.description, person(row)]
@@ -220,7 +220,7 @@ private struct StatisticsReport {
                 cells += [row.average, row.minimum, row.maximum, row.mostRecent].map { isCumulative ? "" : ($0 ?? 0).description }
             }
             cells.append(zone.identifier)
-            writer.append(row: cells, to: &bytes)
+            csv.append(row: cells, to: &bytes)
         }
         return bytes
     }

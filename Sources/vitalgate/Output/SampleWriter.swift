@@ -15,7 +15,8 @@ struct SampleWriter {
     private var rows: [[String]] = []
     private var conversions: [QuantityType: UnitConversion?] = [:]
     private var started = false
-    private let csv = CSVWriter()
+    private let csv: CSVWriter
+    private let showsZone: Bool
 
     /// Rows of a table are laid out together, so many at a time.
     private static let tableRows = 1000
@@ -28,6 +29,8 @@ struct SampleWriter {
         self.zone = zone
         self.me = me
         line = SampleLine(me: me)
+        csv = context.csv
+        showsZone = context.invocation.string("--time-zone") != nil
     }
 
     static let columns = [
@@ -95,7 +98,8 @@ struct SampleWriter {
     private func row(_ sample: QuantitySample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
         let device = sample.origin.device
         return [
-            Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start)), sample.origin.type.id,
+            Readable.local(sample.start, at: (showsZone ? nil : sample.zone) ?? zone.offset(at: sample.start)),
+            sample.origin.type.id,
             Readable.number(value),
             Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
