@@ -107,12 +107,28 @@ public struct Configuration: Sendable {
 
     private static func explain(_ error: DecodingError, _ bytes: [UInt8]) -> String {
         switch error {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
-            "'\(context.codingPath.map(\.stringValue).joined(separator: "."))': \(context.debugDescription)"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            path(context.codingPath) + "expected " + words(of: type)
+        case .keyNotFound(let key, let context): path(context.codingPath + [key]) + "is missing"
         case .dataCorrupted(let context):
-            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? context.debugDescription
-        @unknown default:
-            "\(error)"
+            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "this value is not understood"
+        @unknown default: "it is not understood"
+        }
+    }
+
+    /// Where in the file: `'hub.inbox': `, places in a list from 0.
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.isEmpty ? "" : "'" + keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".") + "': "
+    }
+
+    /// What a person would write in place of a value of the wrong kind.
+    private static func words(of type: Any.Type) -> String {
+        switch type {
+        case is String.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number"
+        case is any RangeReplaceableCollection.Type: "a list"
+        default: "an object in braces"
         }
     }
 }

@@ -67,7 +67,8 @@ extension SampleStore {
             schema: Int(try connection.integer("PRAGMA user_version") ?? 0), series: counted)
     }
 
-    /// Copies the store as it is at this moment into a new file (mode 0600), while writing goes on, and synchronises it.
+    /// Copies the store as it is at this moment into a new file (mode 0600), while writing goes on, and synchronises it. The copy knows no anchor
+    /// of this store: who puts it back has lost changes that readers have seen.
     ///
     /// - Throws: ``StoreError`` where the file exists; nothing is left behind where the copy fails.
     public func backup(to target: String) throws(StoreError) {
@@ -86,6 +87,7 @@ extension SampleStore {
             try connection.execute("PRAGMA query_only = OFF")
             defer { _ = try? connection.execute("PRAGMA query_only = \(onlyReads)") }
             try connection.run("VACUUM INTO ?", .text(partial))
+            try Self.beginEpoch(of: partial)
             guard fsync(descriptor) == 0 else { throw StoreError(.inputOutput, "\(target): \(String(cString: strerror(errno)))") }
             try Self.settle(partial, at: target)
         } catch {
@@ -98,6 +100,14 @@ extension SampleStore {
             fsync(directory)
             close(directory)
         }
+    }
+
+    /// In a copy that nobody else knows of; where this fails, so does the backup, and nothing is left of it.
+    private static func beginEpoch(of copy: String) throws(StoreError) {
+        let connection = try Connection(path: copy, writable: true)
+        // No journal beside it.
+        try connection.execute("PRAGMA journal_mode = MEMORY")
+        try Epochs.renew(connection)
     }
 
     /// Gives a finished copy its name. Unlike a rename, a link never replaces what came to be there meanwhile; a FAT stick has no links.

@@ -60,6 +60,7 @@ public final class SampleStore {
             if access == .write {
                 try batch.register(with: connection)
                 try replacements.register(with: connection)
+                try Epochs.begin(connection)
             }
         } catch {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }

@@ -62,10 +62,13 @@ public struct StatisticsQuery: Sendable {
 extension SampleStore {
     /// Statistics of each interval that has samples, in order.
     public func statistics(_ query: StatisticsQuery) throws(StoreError) -> [Statistics] {
-        var gathered: [Key: Accumulator] = [:]
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let all = try series(matching: SampleQuery(types: [query.type], subject: query.subject))
+        return try statistics(query, of: try series(matching: SampleQuery(types: [query.type], subject: query.subject)))
+    }
+
+    func statistics(_ query: StatisticsQuery, of all: [SeriesDescription]) throws(StoreError) -> [Statistics] {
+        var gathered: [Key: Accumulator] = [:]
         for subject in Set(all.map(\.subject)) {
             var own = all.filter { $0.subject == subject }
             let isShared = own.count > 1 && !query.bySource && !query.countsEvery

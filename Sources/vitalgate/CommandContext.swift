@@ -32,43 +32,77 @@ struct CommandContext {
     /// A quantity type by its id or HealthKit's.
     func type(_ name: String) throws -> QuantityType {
         if let type = QuantityType(name) { return type }
-        let near = QuantityType.all.map(\.id).first {
-            $0.lowercased() == name.lowercased() || $0.lowercased().hasPrefix(name.lowercased())
-        }
         throw invocation.invalid(
             "TYPE", value: name,
-            expected: (near.map { "a type such as \($0)" } ?? "a quantity type") + "; 'vitalgate types' lists them")
+            expected: (TypeSuggestion.nearest(to: name).map { "a type such as \($0)" } ?? "a quantity type")
+                + "; 'vitalgate types' lists them")
     }
 
     /// The unit named by an option, and whether the type's samples have a conversion to it.
     func unit(for type: QuantityType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }
-        let unit = try HealthModel.Unit(ucum: code)
+        let unit = try HealthModel.Unit(written: code)
         if let type { _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass) }
         return unit
     }
 
-    /// A point in time as a person writes it: ISO 8601 with or without a zone, a date, `now`, `today`, or `-7d` for seven days ago.
+    /// A point in time as a person writes it: ISO 8601 with or without a zone, a date, `now`, `today`, `yesterday`, a weekday, or `-7d` for
+    /// seven days ago.
     func instant(option: String, zone: TimeZoneRules) throws -> Instant? {
         guard let text = invocation.string(option) else { return nil }
+        guard let instant = instant(text, zone: zone) else {
+            throw invocation.invalid(
+                option, value: text,
+                expected:
+                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, today, monday or -7d that exists in \(zone.identifier)"
+            )
+        }
+        return instant
+    }
+
+    private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+    private func instant(_ text: String, zone: TimeZoneRules) -> Instant? {
         let now = machine.now()
-        if text == "now" { return now }
         let days = CalendarIntervals(.day, zone: zone)
-        if text == "today" { return days.start(of: days.index(of: now)) }
+        let today = days.index(of: now)
+        switch text.lowercased() {
+        case "now": return now
+        case "today": return days.start(of: today)
+        case "yesterday": return days.start(of: today - 1)
+        case let day:
+            guard let weekday = Self.weekdays.firstIndex(where: { $0 == day || $0.prefix(3) == day }) else { break }
+            // The last one that has begun: day 0 of the calendar, 1970-01-01, was a Thursday.
+            let back = (today + 3 - weekday) % 7
+            return days.start(of: today - (back < 0 ? back + 7 : back))
+        }
         if text.hasPrefix("-"), let back = CalendarInterval(text.dropFirst()) {
-            let intervals = CalendarIntervals(back, zone: zone, anchor: now)
-            return intervals.start(of: -1)
+            return CalendarIntervals(back, zone: zone, anchor: now).start(of: -1)
         }
         let stamp = text.utf8.count == 10 ? "\(text)T00:00:00" : text
-        guard let parsed = try? Timestamp(iso8601: stamp) else {
-            throw invocation.invalid(
-                option, value: text, expected: "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, today or -7d")
-        }
+        guard let parsed = try? Timestamp(iso8601: stamp) else { return nil }
         if let instant = parsed.instant { return instant }
-        guard let offset = zone.offsets(at: parsed.wall).first else {
-            throw invocation.invalid(option, value: text, expected: "a time that exists in \(zone.identifier)")
-        }
-        return parsed.wall.instant(at: offset)
+        return zone.offsets(at: parsed.wall).first.map { parsed.wall.instant(at: $0) }
+    }
+
+    /// The condition of `--where`, with times as `--from` takes them and persons by name.
+    ///
+    /// - Parameter types: those that are asked for; `nil` for all.
+    func condition(for types: Set<QuantityType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
+        guard let text = invocation.string("--where") else { return nil }
+        let condition = try SamplePredicate(
+            text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) })
+        try condition.check(for: types ?? Set(QuantityType.all))
+        return condition
+    }
+
+    /// Writes rows of CSV as the person asked.
+    var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
+
+    /// The offset that tables show a reading's time at: of the zone asked for, else the reading's own, else of the zone that is set.
+    func shownOffset(of sample: QuantitySample, _ zone: TimeZoneRules) -> ZoneOffset {
+        let own = invocation.string("--time-zone") == nil ? sample.zone : nil
+        return own ?? zone.offset(at: sample.start)
     }
 
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
@@ -85,6 +119,8 @@ struct CommandContext {
 enum Format: String, CaseIterable {
     case table, ndjson, csv
 
+    static let safe = Option(
+        names: ["--safe"], help: "In csv for a spreadsheet: a ' before cells that it would take for formulas (= + - @).")
     static let option = Option(
         names: ["--format"], value: "FORMAT", help: "table for people (the default), ndjson or csv for programs.",
         completion: .values(allCases.map(\.rawValue)))
@@ -96,7 +132,8 @@ enum SharedOptions {
         names: ["--time-zone"], value: "ZONE",
         help: "A zone such as Europe/Berlin or an offset such as +01:00; else the configured one, else the machine's.")
     static let range = [
-        Option(names: ["--from"], value: "T", help: "The first start that counts: a date, a time, today or -7d."),
+        Option(
+            names: ["--from"], value: "T", help: "The first start that counts: a date, a time, today, yesterday, monday or -7d."),
         Option(names: ["--to"], value: "T", help: "The first start that no longer counts."),
     ]
     static let subject = Option(names: ["--subject"], value: "ID", help: "A person: a name, me, unassigned or a UUID.")
@@ -111,10 +148,12 @@ enum SharedOptions {
         A condition for --where compares a field with a value: FIELD = VALUE, and !=, <, <=, >, >=, and ~ for "contains". not, and, or \
         join comparisons, and bind in this order; parentheses group them. A number may have a unit (value > 38 Cel, value < 70 mg/dL) and is \
         compared after conversion; without one it is in the type's own unit. A text with blanks or parentheses stands in '…' or "…"; put the \
-        whole condition in the shell's other quotes. A field that a sample does not have equals nothing.
+        whole condition in the shell's other quotes. A field that a sample does not have equals nothing. What cannot be compared, a heart rate \
+        with 38 Cel, meets neither the condition nor its contrary.
 
-        Fields are \(SamplePredicate.fields.joined(separator: ", ")); KEY is a metadata key such as bloodGlucoseMealTime, duration is in \
-        seconds, and times are ISO 8601 with a zone.
+        Fields are \(SamplePredicate.fields.joined(separator: ", ")); KEY is a metadata key such as bloodGlucoseMealTime; duration is in \
+        seconds, or with a unit (duration > 90 min); start and end take what --from takes, a day being its midnight; subject takes what \
+        --subject takes. A value of the wrong kind is an error that names its place.
         """
     static let type = Argument(
         name: "TYPE", help: "A quantity type such as heartRate, or all.", completion: .command("vitalgate types --ids"))

@@ -48,6 +48,21 @@ import Testing
         ("metadata.wasUserEntered = true", true),
         ("metadata.wasUserEntered = 1", true), ("metadata.syncVersion > 2", true), ("metadata.weatherTemperature = 10 Cel", true),
         ("metadata.weatherTemperature < 60", true), ("metadata.none = x", false), ("metadata.none != x", true),
+        // A number and its unit in one word or in quotes; what looks like a number is compared as it was written where it is a text.
+        ("value > 38Cel", true), ("value > '38 Cel'", true), ("value > '38.5'", true), ("duration > 1min", true),
+        ("duration > 1h30min", false),
+        ("duration < 91000 ms", true), ("device.serial = 07", false), ("device.serial = '7'", true),
+        ("device.firmware < 1.10", true),
+        ("device.firmware >= 1.10", false), ("zone = +0100", true), ("zone != Z", true), ("group != 0000000000000012", true),
+        ("original.unit = Cel", true), ("metadata.HKWasUserEntered = yes", true),
+        ("metadata.bodyTemperatureSensorLocation = 3", true),
+        ("metadata.syncVersion = '3.0'", true), ("metadata.weatherTemperature = 10Cel", true),
+        // What cannot be compared meets neither a condition nor its contrary.
+        ("value > 5 kg", false), ("not value > 5 kg", false), ("value != 5 kg", false),
+        ("not (value > 5 kg and value > 38)", false),
+        ("value > 5 kg or value > 38", true), ("not (value > 5 kg and value > 40)", true),
+        ("not metadata.weatherTemperature > 5 kg", false),
+        ("metadata.wasUserEntered != 7 kg or value > 40", nil),
         // What binds how.
         ("value > 40 or value > 38 and zone = '+01:00'", true), ("(value > 40 or value > 38) and zone = '+02:00'", false),
         ("not value > 40 and value > 38", true), ("not (value > 40 or value > 38)", false), ("not not value > 38", true),
@@ -74,7 +89,10 @@ import Testing
         ("", 1), ("value", 6), ("value >", 8), ("value > 5 parsecs", 9), ("value > 38)", 11), ("(value > 38", 12),
         ("value 38", 7),
         ("pulse > 5", 1), ("source.id = 'x", 13), ("value > 38 value < 40", 9), ("and value > 1", 1), ("source.colour = red", 1),
-        ("value > 38 or", 14),
+        ("value > 38 or", 14), ("value > abc", 9), ("value > 61,5", 9), ("value ~ 3", 9), ("start > 5", 9),
+        ("start > 2026-11-19", 9),
+        ("duration > 1m", 12), ("duration > 3 kg", 12), ("zone = Berlin", 8), ("group = 12", 9), ("original.value = x", 18),
+        ("time.origin = clock", 15), ("metadata.wasUserEntered = maybe", 27), ("source.name = 5 kg", 15), ("subject < me", 11),
     ])
     func malformed(text: String, position: Int) {
         let error = thrown(PredicateError.self) { _ = try SamplePredicate(text) }

@@ -175,6 +175,22 @@ import Testing
                 }
                 let statistics = try test.store.statistics(query)
                 let expected = Self.reference(live, query)
+                // Some at a time, it is the same; also where one source's samples cover another's.
+                for (countsEvery, batch) in [(true, 1), (true, 7), (false, 3), (false, 100)] {
+                    query.countsEvery = countsEvery
+                    var batches: [Statistics] = []
+                    try test.store.statistics(query, batch: batch) {
+                        batches += $0
+                        return true
+                    }
+                    let whole = try test.store.statistics(query)
+                    #expect(batches.map(\.start) == whole.map(\.start) && batches.map(\.count) == whole.map(\.count))
+                    for (one, other) in zip(batches, whole) {
+                        #expect(abs(one.sum - other.sum) < 1e-6 * max(1, other.sum))
+                        #expect((one.average, one.minimum, one.mostRecent) == (other.average, other.minimum, other.mostRecent))
+                    }
+                }
+                query.countsEvery = true
                 #expect(statistics.count == expected.count, "\(id) \(interval)")
                 for (one, other) in zip(statistics, expected) {
                     #expect((one.start, one.source, one.count) == (other.start, other.source, other.count), "\(id) \(interval)")

@@ -1,7 +1,7 @@
 /// The name that was probably meant by a mistyped one.
-enum Suggestion {
+public enum Suggestion {
     /// The nearest candidate; the first of equals; `nil` if none is near enough to be of help.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    public static func nearest(to word: String, among candidates: [String]) -> String? {
         let typed = Array(word.unicodeScalars.prefix(longest))
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {

@@ -1,7 +1,7 @@
 /// Rows of comma-separated values, quoted as RFC 4180 says.
 ///
-/// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these are data, and `-0.4` is a value. Who opens the file
-/// in a spreadsheet tells it that the columns are text.
+/// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these are data. For a spreadsheet, which would take it for a formula, a
+/// writer that is made safe puts `'` before it, unless it is a number.
 public struct CSVWriter: Sendable {
     public enum LineEnding: Sendable, Equatable {
         /// What programs on Linux cut lines at.
@@ -11,8 +11,10 @@ public struct CSVWriter: Sendable {
     }
 
     private let ending: [UInt8]
+    private let isSafe: Bool
 
-    public init(lineEnding: LineEnding = .lineFeed) {
+    public init(lineEnding: LineEnding = .lineFeed, safe: Bool = false) {
+        isSafe = safe
         ending = lineEnding == .lineFeed ? [0x0A] : [0x0D, 0x0A]
     }
 
@@ -23,11 +25,16 @@ public struct CSVWriter: Sendable {
         for cell in row {
             if !isFirst { buffer.append(UInt8(ascii: ",")) }
             isFirst = false
-            Self.append(cell: cell, to: &buffer)
+            Self.append(cell: isSafe ? Self.safe(cell) : cell, to: &buffer)
         }
         // One empty cell would be an empty line, which most readers skip.
         if !isFirst, buffer.count == start { buffer.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: "\"")]) }
         buffer.append(contentsOf: ending)
+    }
+
+    private static func safe(_ cell: String) -> String {
+        guard let first = cell.utf8.first, "=+-@\t\r".utf8.contains(first), Double(cell) == nil else { return cell }
+        return "'" + cell
     }
 
     private static func append(cell: String, to buffer: inout [UInt8]) {

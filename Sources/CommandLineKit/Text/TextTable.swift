@@ -48,7 +48,8 @@ public struct TextTable: Sendable {
     /// - Parameters:
     ///   - width: the columns of the terminal; `nil` cuts nothing.
     ///   - unicode: whether an ellipsis may be `…`.
-    public func rendered(width: Int? = nil, unicode: Bool = true) -> String {
+    ///   - header: whether the header is written; not above what goes on with a table that has begun.
+    public func rendered(width: Int? = nil, unicode: Bool = true, header: Bool = true) -> String {
         let body = columns.indices.map { index in alignedCells(of: index) }
         let headers = columns.map { TerminalText.sanitized($0.header) }
         let natural = columns.indices.map { index in
@@ -56,7 +57,7 @@ public struct TextTable: Sendable {
         }
         let widths = fitted(natural, to: width)
         let ellipsis = unicode ? "…" : "~"
-        var text = line(headers, widths: widths, ellipsis: ellipsis)
+        var text = header ? line(headers, widths: widths, ellipsis: ellipsis) : ""
         for row in rows.indices {
             text += line(body.map { $0[row] }, widths: widths, ellipsis: ellipsis)
         }

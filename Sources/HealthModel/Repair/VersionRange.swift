@@ -43,7 +43,8 @@ public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func order(_ one: String, _ other: String) -> Int {
+    /// Below, at or above zero as one version comes before, with or behind the other.
+    static func order(_ one: String, _ other: String) -> Int {
         let (own, others) = (pieces(one), pieces(other))
         for index in 0..<max(own.count, others.count) {
             // A missing piece is a zero: 2 is 2.0.

@@ -25,13 +25,35 @@ extension SamplePredicate {
     fileprivate static let originalFields = ["value", "unit"]
 
     /// Reads a condition.
-    public init(_ text: String) throws(PredicateError) {
+    ///
+    /// - Parameters:
+    ///   - instant: what a time means where the condition is written; without it times are ISO 8601 with a zone.
+    ///   - subject: whose UUID a person's name stands for; without it as it is written.
+    public init(
+        _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, subject: (String) -> String? = { $0 }
+    ) throws(PredicateError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw PredicateError(reason: "the condition is too long", position: 1)
         }
         var parser = PredicateParser(text)
-        root = try parser.disjunction(depth: 0)
+        let written = try parser.disjunction(depth: 0)
         try parser.end()
+        root = try written.map { field, comparison, value throws(PredicateError) in
+            try value.literal(for: field, comparison, instant, subject)
+        }
+    }
+
+    /// The instant of a time with a zone.
+    public static func instant(_ text: String) -> Instant? { (try? Timestamp(iso8601: text))?.instant }
+
+    /// What stands behind a comparison.
+    struct Written: Sendable {
+        /// A word, or what stands in quotes.
+        var text: String
+        /// The word behind a number.
+        var unit: String?
+        /// In characters from 0.
+        var position: Int
     }
 }
 
@@ -55,19 +77,19 @@ private struct PredicateParser {
         if index < characters.count { throw error("expected 'and', 'or' or the end") }
     }
 
-    mutating func disjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node {
+    mutating func disjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node<SamplePredicate.Written> {
         var node = try conjunction(depth: depth)
         while takeWord("or") { node = .or(node, try conjunction(depth: depth)) }
         return node
     }
 
-    private mutating func conjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node {
+    private mutating func conjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node<SamplePredicate.Written> {
         var node = try negation(depth: depth)
         while takeWord("and") { node = .and(node, try negation(depth: depth)) }
         return node
     }
 
-    private mutating func negation(depth: Int) throws(PredicateError) -> SamplePredicate.Node {
+    private mutating func negation(depth: Int) throws(PredicateError) -> SamplePredicate.Node<SamplePredicate.Written> {
         guard depth < 64 else { throw error("the condition is nested too deeply") }
         if takeWord("not") { return .not(try negation(depth: depth + 1)) }
         skipBlanks()
@@ -122,7 +144,7 @@ private struct PredicateParser {
             where SamplePredicate.deviceFields.contains(parts[1]):
                 return .device(parts[1])
             case "original" where SamplePredicate.originalFields.contains(parts[1]): return .original(parts[1])
-            case "metadata": return .metadata(parts[1])
+            case "metadata": return .metadata(MetadataKey(rawKey: parts[1])?.name ?? parts[1])
             default: break
             }
         }
@@ -147,7 +169,7 @@ private struct PredicateParser {
         throw error("expected =, !=, <, <=, >, >= or ~")
     }
 
-    private mutating func literal() throws(PredicateError) -> SamplePredicate.Literal {
+    private mutating func literal() throws(PredicateError) -> SamplePredicate.Written {
         skipBlanks()
         guard index < characters.count else { throw error("expected a value to compare with") }
         let quote = characters[index]
@@ -155,23 +177,26 @@ private struct PredicateParser {
             let start = index + 1
             guard let end = characters[start...].firstIndex(of: quote) else { throw error("the quote is not closed") }
             index = end + 1
-            return .text(String(characters[start..<end]))
+            return SamplePredicate.Written(text: String(characters[start..<end]), position: start - 1)
         }
         let start = index
         let word = try word()
-        guard let numeral = try? Numeral(word) else { return .text(word) }
         let behind = index
         skipBlanks()
-        guard index < characters.count, characters[index] != ")", !takesWord("and"), !takesWord("or") else {
+        let hasUnit =
+            (try? Numeral(word)) != nil && index < characters.count && characters[index] != ")" && !takesWord("and")
+            && !takesWord("or")
+        guard hasUnit else {
             index = behind
-            return .number(numeral, nil)
+            return SamplePredicate.Written(text: word, position: start)
         }
         let code = try self.word()
         do throws(UnitError) {
-            return .number(numeral, try Unit(ucum: code))
+            _ = try Unit(written: code)
         } catch {
             throw self.error("\(error)", at: start)
         }
+        return SamplePredicate.Written(text: word, unit: code, position: start)
     }
 
     private func takesWord(_ word: String) -> Bool {

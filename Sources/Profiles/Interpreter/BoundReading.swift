@@ -84,7 +84,7 @@ final class BoundReading {
         guard text.count <= 128 else { throw .init("the unit is too long for one") }
         let code = String(decoding: text, as: UTF8.self)
         // UCUM comes first. HealthKit's strings are asked only where UCUM has no such code, so that `%` is always UCUM's.
-        guard let unit = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) else {
+        guard let unit = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) ?? (try? Unit(written: code)) else {
             throw .init("the unit is neither a UCUM code nor a unit of HealthKit")
         }
         units.store(unit, for: text)

@@ -32,8 +32,9 @@ extension SampleStore {
     /// Gives every change behind an anchor to `body`, in order, each once; a sample that was added and deleted since shows as deleted
     /// only.
     ///
-    /// - Parameter anchor: the number of the last change seen; 0 for all.
-    public func changes(after anchor: Int64, types: Set<QuantityType>?, _ body: (StoreChange) throws -> Void) throws {
+    /// - Parameter anchor: the number of the last change seen; 0 for all. A number says nothing of the store that it is of: readers
+    ///   keep an ``Anchor``.
+    func changes(after anchor: Int64, types: Set<QuantityType>?, _ body: (StoreChange) throws -> Void) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let names = Dictionary(uniqueKeysWithValues: try series(matching: SampleQuery(types: types)).map { ($0.id, $0.type) })

@@ -5,7 +5,7 @@ import Glibc
 ///
 ///     let bell = try StoreBell(store: store.path)   // before the first look, so that no commit falls between the two
 ///     while true {
-///         try store.changes(after: anchor, types: nil) { anchor = $0.seq }
+///         try store.changes(after: anchor, types: nil) { anchor = $1 }
 ///         try bell.wait()
 ///     }
 ///
@@ -21,7 +21,10 @@ public final class StoreBell {
     /// - Throws: ``StoreError`` of the kind `inputOutput` where the system gives no more watches.
     public init(store: String) throws(StoreError) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC))
-        watched = [(store + "-wal", IN_CLOSE_WRITE | IN_DELETE_SELF), (store, IN_MODIFY | IN_CLOSE_WRITE | IN_DELETE_SELF)]
+        watched = [
+            (store + "-wal", IN_CLOSE_WRITE | IN_DELETE_SELF),
+            (store, IN_MODIFY | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB),
+        ]
         guard descriptor >= 0 else { throw Self.failure() }
         do throws(StoreError) {
             try watch()

@@ -7,19 +7,26 @@ enum ChangesCommand: Command {
     static let specification = CommandSpecification(
         name: "changes", summary: "Print what was added and deleted since an anchor.",
         discussion: """
-            One line of NDJSON for each change: an added sample as 'query' prints it, or {"deleted":"UUID",…}. The number "seq" of the last \
-            line is the anchor for the next call; a reader that keeps it sees every change exactly once.
+            One line of NDJSON for each change: an added sample as 'query' prints it, or {"deleted":"UUID",…}. The text "anchor" of the last \
+            line is the anchor for the next call; a reader that keeps it sees every change exactly once. An anchor is of one store: where \
+            that was put back from a backup, or is another, the command ends with status 65 and says how to begin again.
             """,
         options: [
-            Option(names: ["--after"], value: "ANCHOR", help: "The number of the last change seen; 0, the default, gives all."),
+            Option(names: ["--after"], value: "ANCHOR", help: "The anchor of the last line seen; 0, the default, gives all."),
             Option(names: ["--types"], value: "TYPES", help: "Only these types, joined by commas."),
             Option(names: ["--follow"], help: "Wait for further changes until stopped."),
         ],
-        examples: [Example("vitalgate changes --after 90231 --types heartRate", "What came behind change 90231.")])
+        examples: [Example("vitalgate changes --after 5ba07cd5c1be4f10-90231 --types heartRate", "What came behind this anchor.")]
+    )
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        var anchor = Int64(try invocation.integer("--after", in: 0...Int.max) ?? 0)
+        let after = invocation.string("--after") ?? "0"
+        guard var anchor = Anchor(after) else {
+            throw invocation.invalid(
+                "--after", value: after,
+                expected: "0 or an anchor: the text \"anchor\" of the last line seen, not its \"seq\"")
+        }
         let types = try invocation.string("--types").map { names in
             Set(try names.split(separator: ",").map { try context.type(String($0)) })
         }
@@ -29,13 +36,15 @@ enum ChangesCommand: Command {
         // Before the first look, so that no commit falls between the two.
         let bell = follow ? try StoreBell(store: store.path) : nil
         while true {
-            try store.changes(after: anchor, types: types) { change in
-                anchor = change.seq
-                try context.streams.output.write(writer.line(change))
+            try store.changes(after: anchor, types: types) { change, behind in
+                anchor = behind
+                try context.streams.output.write(writer.line(change, anchor: behind))
             }
             try context.streams.output.flush()
             guard let bell else { return .success }
             try bell.wait()
+            // Nobody writes any more to a file that was replaced.
+            try store.checkPlace()
         }
     }
 }
@@ -46,11 +55,14 @@ private final class ChangeWriter {
 
     init(me: String) { line = SampleLine(me: me) }
 
-    func line(_ change: StoreChange) -> [UInt8] {
+    func line(_ change: StoreChange, anchor: Anchor) -> [UInt8] {
         switch change {
         case .added(let stored):
             var bytes: [UInt8] = []
             line.append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
+            // Within the object, which ends in a brace and a line feed.
+            bytes.removeLast(2)
+            bytes += ",\"anchor\":\"\(anchor)\"}\n".utf8
             return bytes
         case .deleted(let deletion):
             var object = JSONObject()
@@ -59,6 +71,7 @@ private final class ChangeWriter {
             object.set("replacedBy", deletion.replacedBy)
             object.set("ingest", Int(deletion.ingest))
             object.set("seq", Int(deletion.seq))
+            object.set("anchor", anchor.description)
             return object.line
         }
     }

@@ -38,7 +38,7 @@ enum ImportCommand: Command {
                 names: ["--exact"],
                 help: "Only the very same readings are duplicates; other paths' tellings of one measurement are stored as well."),
             Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
-            Format.option,
+            Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate import ~/Downloads/export.zip", "What the Health app of a phone exported."),

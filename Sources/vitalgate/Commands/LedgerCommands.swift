@@ -12,10 +12,12 @@ enum IngestCommand: Command {
                 name: "list", summary: "List all ingests, the latest last.",
                 options: [
                     Option(names: ["--limit"], value: "N", help: "Only the last so many."), SharedOptions.timeZone, Format.option,
+                    Format.safe,
                 ]),
             CommandSpecification(
                 name: "show", summary: "Show one ingest with what it refused and assumed.",
-                arguments: [Argument(name: "N", help: "The ingest's number.")], options: [SharedOptions.timeZone, Format.option]),
+                arguments: [Argument(name: "N", help: "The ingest's number.")],
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "undo", summary: "Take back what an ingest did.",
                 discussion: """
@@ -117,12 +119,12 @@ enum DeleteCommand: Command {
         }
         let name = invocation.string("--type") ?? "all"
         let zone = try context.zone()
-        let condition = try invocation.string("--where").map { try SamplePredicate($0) }
-        if name != "all" { try condition?.check(for: [try context.type(name)]) }
+        let types: Set<QuantityType>? = name == "all" ? nil : [try context.type(name)]
         let doIt = invocation.flag("--yes")
         let store = doIt ? try context.access().openForWriting(creating: false) : try context.openForReading()
+        let condition = try context.condition(for: types, zone: zone, in: store)
         let query = SampleQuery(
-            types: name == "all" ? nil : [try context.type(name)], from: try context.instant(option: "--from", zone: zone),
+            types: types, from: try context.instant(option: "--from", zone: zone),
             to: try context.instant(option: "--to", zone: zone),
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"))
@@ -184,11 +186,11 @@ enum QuarantineCommand: Command {
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List what is held, with the rule that holds it.",
-                options: [SharedOptions.timeZone, Format.option]),
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "show", summary: "Show one: the rule, what arrived, and the samples next to it in time.",
                 arguments: [Argument(name: "N", help: "A number that 'quarantine list' shows.")],
-                options: [SharedOptions.timeZone, Format.option]),
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(name: "accept", summary: "Store held samples: they are right.", arguments: ids),
             CommandSpecification(name: "reject", summary: "Throw held samples out.", arguments: ids),
         ])
@@ -233,7 +235,7 @@ enum QuarantineCommand: Command {
         let rows = held.map { entry in
             let sample = entry.stored.sample
             return [
-                "\(entry.id)", Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start)),
+                "\(entry.id)", Readable.local(sample.start, at: context.shownOffset(of: sample, zone)),
                 sample.origin.type.id,
                 Readable.number(sample.value), sample.origin.type.canonicalUnit.code, entry.rule, "\(entry.stored.ingest)",
                 entry.place,

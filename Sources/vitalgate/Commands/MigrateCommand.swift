@@ -49,14 +49,15 @@ enum MigrateCommand: Command {
                 discussion: """
                     Shows the corrections of device profiles that are not applied yet, and stretches of a series whose numbers fit a person's readings, or \
                     anybody's, far better in another unit. A fever or a hypo is no such stretch. Each comes with the command that shows what its repair would do.
-                    """, options: [SharedOptions.timeZone, Format.option]),
+                    """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "list", summary: "List the repairs that were made.", options: [SharedOptions.timeZone, Format.option]),
+                name: "list", summary: "List the repairs that were made.",
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "show", summary: "Show one repair; with --pairs also which sample became which.", arguments: [number],
                 options: [
                     Option(names: ["--pairs"], help: "A line for each sample: its old UUID and its new one."),
-                    SharedOptions.timeZone, Format.option,
+                    SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
         ])
 

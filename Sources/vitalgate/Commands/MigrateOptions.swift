@@ -48,7 +48,7 @@ enum MigrateOptions {
         names: ["--correction"], value: "PROFILE/ID",
         help: "What a device profile says was stored wrongly; 'migrate suggest' lists them.")
 
-    static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option]
+    static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
     /// What the options ask for.
     static func request(_ context: CommandContext, _ store: SampleStore) throws -> MigrationRequest {
@@ -93,7 +93,7 @@ enum MigrateOptions {
     ) throws -> Repair {
         let invocation = context.invocation
         switch name {
-        case "--read-as": return .unit(try HealthModel.Unit(ucum: text))
+        case "--read-as": return .unit(try HealthModel.Unit(written: text))
         case "--scale":
             guard let factor = try? Numeral(text), factor.doubleValue != 0, factor.doubleValue != 1 else {
                 throw invocation.invalid(name, value: text, expected: "a number other than 0 and 1")
@@ -127,8 +127,7 @@ enum MigrateOptions {
         predicate.receivedFrom = try context.instant(option: "--received-from", zone: zone)
         predicate.receivedTo = try context.instant(option: "--received-to", zone: zone)
         predicate.conditionText = invocation.string("--where")
-        predicate.condition = try predicate.conditionText.map { try SamplePredicate($0) }
-        if let types = predicate.types { try predicate.condition?.check(for: types) }
+        predicate.condition = try context.condition(for: predicate.types, zone: zone, in: store)
         return predicate
     }
 

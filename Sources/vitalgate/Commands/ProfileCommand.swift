@@ -19,7 +19,7 @@ enum ProfileCommand: Command {
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the profiles and where they lie.",
-                options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option]),
+                options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option, Format.safe]),
             CommandSpecification(
                 name: "show", summary: "Print a profile's file, and its rules for duplicates.",
                 arguments: [Argument(name: "ID", help: "Its id.", completion: .command("vitalgate profile list --ids"))]),

@@ -29,7 +29,7 @@ enum QueryCommand: Command {
             Option(
                 names: ["--explain"],
                 help: "Of a UUID: what it is, by which rule other paths' readings were taken for it, and its witnesses."),
-            SharedOptions.timeZone, Format.option,
+            SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate query bodyTemperature --from -7d --where 'value > 38 Cel'", "Fevers of the last week."),
@@ -62,8 +62,7 @@ enum QueryCommand: Command {
             source: invocation.string("--source"), device: invocation.string("--device"))
         query.descending = invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc"
         let limit = try invocation.integer("--limit", in: 0...Int.max)
-        let condition = try invocation.string("--where").map { try SamplePredicate($0) }
-        if let types { try condition?.check(for: types) }
+        let condition = try context.condition(for: types, zone: zone, in: store)
         // With a condition only what meets it counts.
         if condition == nil { query.limit = limit }
         var writer = SampleWriter(context: context, unit: unit, zone: zone, me: store.subject)

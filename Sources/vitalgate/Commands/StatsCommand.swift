@@ -15,7 +15,9 @@ enum StatsCommand: Command {
             worn, a phone last.
             """,
         arguments: [
-            Argument(name: "TYPE", help: "A quantity type such as heartRate.", completion: .command("vitalgate types --ids"))
+            Argument(
+                name: "TYPE", help: "A quantity type such as heartRate, or several joined by commas.",
+                completion: .command("vitalgate types --ids"))
         ],
         options: [
             Option(names: ["--every"], value: "LENGTH", help: "The stretch: 15m, 1h, 1d, 1w, 1mo, 1y.", required: true),
@@ -24,24 +26,69 @@ enum StatsCommand: Command {
             SharedOptions.timeZone, SharedOptions.subject,
             Option(names: ["--by-source"], help: "Keep the sources apart."),
             Option(names: ["--every-source"], help: "Count every source, also where several tell of the same time."),
-            SharedOptions.unit, Format.option,
+            SharedOptions.unit, Option(names: ["--limit"], value: "N", help: "At most so many stretches of each type."),
+            Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate stats stepCount --every 1d --from -7d", "Steps of each day of the last week."),
             Example("vitalgate stats heartRate --every 1h --from today --unit /min", "Heart rate by the hour."),
         ])
 
+    /// The most stretches that samples are shared over; a year has 525,600 minutes.
+    private static let mostShares = 2_000_000
+
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        let type = try context.type(invocation.argument("TYPE") ?? "")
-        let zone = try context.zone()
+        let types = try (invocation.argument("TYPE") ?? "").split(separator: ",", omittingEmptySubsequences: false).map {
+            try context.type(String($0))
+        }
         let text = invocation.string("--every") ?? ""
         guard let interval = CalendarInterval(text) else {
             throw invocation.invalid("--every", value: text, expected: "a count and m, h, d, w, mo or y, such as 1d")
         }
-        let unit = try context.unit(for: type) ?? type.canonicalUnit
-        let conversion = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        let units = try types.map { try context.unit(for: $0) ?? $0.canonicalUnit }
         let store = try context.openForReading()
+        let queries = try types.map { try query($0, interval, store, context) }
+        for query in queries {
+            let shares = try store.shares(of: query)
+            guard shares <= mostShares else {
+                throw invocation.invalid(
+                    "--every", value: text,
+                    expected: """
+                        longer stretches, or less time with --from and --to: samples of \(query.type.id) that last for long would be shared \
+                        over \(Readable.count(shares)) stretches, and the most is \(Readable.count(mostShares))
+                        """)
+            }
+        }
+        let limit = try invocation.integer("--limit", in: 0...Int.max) ?? .max
+        let aggregations = Set(types.map { $0.aggregation == .cumulative })
+        var isFirst = true
+        for (query, unit) in zip(queries, units) {
+            let report = StatisticsReport(
+                query: query, unit: unit, interval: interval, me: store.subject, hasSums: aggregations.contains(true),
+                hasAverages: aggregations.contains(false), csv: context.csv)
+            let batches = StatisticsBatches(
+                store: store, query: query, limit: limit,
+                conversion: try query.type.canonicalUnit.conversion(to: unit, molarMass: query.type.molarMass))
+            switch context.format {
+            case .ndjson:
+                try batches.each { rows in for row in rows { try context.streams.output.write(report.object(row).line) } }
+            case .csv:
+                if isFirst { try context.streams.output.write(report.csvHeader()) }
+                try batches.each { try context.streams.output.write(report.csv($0)) }
+            case .table:
+                try table(report, batches, title: types.count > 1 ? (isFirst ? "" : "\n") + "\(query.type.id)\n" : "", context)
+            }
+            isFirst = false
+        }
+        return .success
+    }
+
+    private static func query(
+        _ type: QuantityType, _ interval: CalendarInterval, _ store: SampleStore, _ context: CommandContext
+    ) throws -> StatisticsQuery {
+        let invocation = context.invocation
+        let zone = try context.zone()
         var query = StatisticsQuery(
             type: type,
             intervals: CalendarIntervals(interval, zone: zone, anchor: try context.instant(option: "--anchor", zone: zone)),
@@ -49,19 +96,47 @@ enum StatsCommand: Command {
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
         query.countsEvery = invocation.flag("--every-source")
-        let rows = try store.statistics(query).map { $0.converted(by: conversion) }
-        let report = StatisticsReport(
-            type: type, unit: unit, zone: zone, interval: interval, bySource: query.bySource, me: store.subject,
-            bySubject: Set(rows.map(\.subject)).count > 1)
-        switch context.format {
-        case .ndjson: for row in rows { try context.streams.output.write(report.object(row).line) }
-        case .csv: try context.streams.output.write(report.csv(rows))
-        case .table:
-            let terminal = context.streams.outputTerminal
-            if rows.isEmpty { context.note("no samples") }
-            try context.streams.output.write(report.table(rows, width: terminal.width, unicode: terminal.isUnicode))
+        return query
+    }
+
+    /// A table that does not fit one batch is gathered twice: once for what all its rows share, and once to write it.
+    private static func table(
+        _ report: StatisticsReport, _ batches: StatisticsBatches, title: String, _ context: CommandContext
+    ) throws {
+        let terminal = context.streams.outputTerminal
+        var frame = StatisticsFrame()
+        var only: [Statistics]? = []
+        try batches.each { rows in
+            only = frame.count == 0 ? rows : nil
+            report.add(rows, to: &frame)
         }
-        return .success
+        if frame.count == 0 { context.note(title.isEmpty ? "no samples" : "no samples of \(report.query.type.id)") }
+        var isFirst = true
+        func write(_ rows: [Statistics]) throws {
+            let text = report.table(rows, frame, header: isFirst, width: terminal.width, unicode: terminal.isUnicode)
+            try context.streams.output.write((isFirst ? title : "") + text)
+            isFirst = false
+        }
+        if let only { try write(only) } else { try batches.each(write) }
+    }
+}
+
+/// The answers to a question, converted, some at a time.
+private struct StatisticsBatches {
+    let store: SampleStore
+    let query: StatisticsQuery
+    let limit: Int
+    let conversion: UnitConversion
+
+    func each(_ body: ([Statistics]) throws -> Void) throws {
+        var rest = limit
+        guard rest > 0 else { return }
+        try store.statistics(query) { rows in
+            let given = rows.prefix(rest)
+            rest -= given.count
+            try body(given.map { $0.converted(by: conversion) })
+            return rest > 0
+        }
     }
 }
 
@@ -77,16 +152,29 @@ extension Statistics {
     }
 }
 
+/// What all rows of a table have in common.
+private struct StatisticsFrame {
+    var count = 0
+    var most = 0.0
+    var least = 0.0
+    var precision = 0
+    var subjects: Set<String> = []
+}
+
 /// Writes statistics.
 private struct StatisticsReport {
-    let type: QuantityType
+    let query: StatisticsQuery
     let unit: HealthModel.Unit
-    let zone: TimeZoneRules
     let interval: CalendarInterval
-    let bySource: Bool
     let me: String
-    /// Whether a table has to tell whose a row is.
-    let bySubject: Bool
+    /// Which columns a file of several types has.
+    let hasSums: Bool
+    let hasAverages: Bool
+    let csv: CSVWriter
+
+    private var type: QuantityType { query.type }
+    private var zone: TimeZoneRules { query.intervals.zone }
+    private var bySource: Bool { query.bySource }
 
     private func person(_ row: Statistics) -> String { row.subject == me ? "me" : row.subject }
 
@@ -113,51 +201,65 @@ private struct StatisticsReport {
         return object
     }
 
-    func csv(_ rows: [Statistics]) -> [UInt8] {
-        let writer = CSVWriter()
+    func csvHeader() -> [UInt8] {
         var bytes: [UInt8] = []
-        let values = isCumulative ? ["sum"] : ["average", "min", "max", "mostRecent"]
-        var header = ["type", "start", "end", "subject"]
-        if bySource { header.append("source") }
-        header += ["unit", "count"]
-        header += values
-        header.append("zone")
-        writer.append(row: header, to: &bytes)
+        csv.append(
+            row: ["type", "start", "end", "subject"] + (bySource ? ["source"] : []) + ["unit", "count"] + (hasSums ? ["sum"] : [])
+                + (hasAverages ? ["average", "min", "max", "mostRecent"] : []) + ["zone"], to: &bytes)
+        return bytes
+    }
+
+    func csv(_ rows: [Statistics]) -> [UInt8] {
+        var bytes: [UInt8] = []
         for row in rows {
-            let numbers = isCumulative ? [row.sum] : [row.average, row.minimum, row.maximum, row.mostRecent].map { $0 ?? 0 }
             var cells: [String] = [type.id, row.start.description, row.end.description, person(row)]
             if bySource { cells.append(row.source ?? "") }
             cells += [unit.code, "\(row.count)"]
-            cells += numbers.map(\.description)
+            if hasSums { cells.append(isCumulative ? row.sum.description : "") }
+            if hasAverages {
+                cells += [row.average, row.minimum, row.maximum, row.mostRecent].map { isCumulative ? "" : ($0 ?? 0).description }
+            }
             cells.append(zone.identifier)
-            writer.append(row: cells, to: &bytes)
+            csv.append(row: cells, to: &bytes)
         }
         return bytes
     }
 
-    func table(_ rows: [Statistics], width: Int?, unicode: Bool) -> String {
+    /// Takes more rows into what a table's rows have in common.
+    func add(_ rows: [Statistics], to frame: inout StatisticsFrame) {
+        for row in rows {
+            let shown = isCumulative ? row.sum : row.average ?? 0
+            frame.most = frame.count == 0 ? shown : max(frame.most, shown)
+            frame.least = frame.count == 0 ? shown : min(frame.least, shown)
+            frame.precision = max(frame.precision, precision(of: row.start))
+            frame.subjects.insert(row.subject)
+            frame.count += 1
+        }
+    }
+
+    func table(_ rows: [Statistics], _ frame: StatisticsFrame, header: Bool, width: Int?, unicode: Bool) -> String {
         let values: [TextTable.Column] =
             isCumulative
             ? [.init("sum", .decimal)]
             : [.init("average", .decimal), .init("lowest", .decimal), .init("highest", .decimal), .init("latest", .decimal)]
+        let bySubject = frame.subjects.count > 1
         var table = TextTable(
             columns: [.init("from", .left, minimumWidth: 16)] + (bySubject ? [.init("subject")] : [])
                 + (bySource ? [.init("source")] : []) + values
                 + [.init("unit"), .init("samples", .right), .init("")])
-        let most = rows.map { isCumulative ? $0.sum : $0.average ?? 0 }.max() ?? 0
-        let least = isCumulative ? 0 : min(rows.compactMap(\.average).min() ?? 0, most) * 0.8
-        let precision = rows.map { self.precision(of: $0.start) }.max() ?? 0
+        let least = isCumulative ? 0 : min(frame.least, frame.most) * 0.8
         for row in rows {
             let shown = isCumulative ? row.sum : row.average ?? 0
             let numbers = isCumulative ? [row.sum] : [row.average, row.minimum, row.maximum, row.mostRecent].map { $0 ?? 0 }
             table.append(
-                [label(row.start, precision)] + (bySubject ? [person(row)] : []) + (bySource ? [row.source ?? ""] : [])
+                [label(row.start, frame.precision)] + (bySubject ? [person(row)] : []) + (bySource ? [row.source ?? ""] : [])
                     + numbers.map { Readable.rounded($0) } + [
                         Readable.unit(unit), Readable.count(row.count),
-                        TextTable.bar(most > least ? (shown - least) / (most - least) : 1, width: 20, unicode: unicode),
+                        TextTable.bar(
+                            frame.most > least ? (shown - least) / (frame.most - least) : 1, width: 20, unicode: unicode),
                     ])
         }
-        return table.rendered(width: width, unicode: unicode)
+        return table.rendered(width: width, unicode: unicode, header: header)
     }
 
     /// How much of a time has to be seen: a stretch that an anchor lets begin in the middle of a month, or of a day, says so.

@@ -20,7 +20,8 @@ enum StoreCommand: Command {
             CommandSpecification(
                 name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
                 arguments: [Argument(name: "FILE", help: "The copy; it must not exist yet.", completion: .file)]),
-            CommandSpecification(name: "stats", summary: "Show size, bytes a sample, and the series.", options: [Format.option]),
+            CommandSpecification(
+                name: "stats", summary: "Show size, bytes a sample, and the series.", options: [Format.option, Format.safe]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -73,10 +74,10 @@ enum StoreCommand: Command {
             try output.write(object.line)
         case .csv:
             var bytes: [UInt8] = []
-            CSVWriter().append(row: ["type", "subject", "source", "device", "samples", "first", "last"], to: &bytes)
+            context.csv.append(row: ["type", "subject", "source", "device", "samples", "first", "last"], to: &bytes)
             for series in summary.series {
                 let description = series.description
-                CSVWriter().append(
+                context.csv.append(
                     row: [
                         description.type.id, description.subject == store.subject ? "me" : description.subject,
                         description.source,

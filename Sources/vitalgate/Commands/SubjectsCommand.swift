@@ -14,7 +14,7 @@ enum SubjectsCommand: Command {
             no export.
             """,
         subcommands: [
-            CommandSpecification(name: "list", summary: "List the people.", options: [Format.option]),
+            CommandSpecification(name: "list", summary: "List the people.", options: [Format.option, Format.safe]),
             CommandSpecification(
                 name: "add", summary: "Add a person.", arguments: [Argument(name: "NAME", help: "What you call them.")],
                 options: [

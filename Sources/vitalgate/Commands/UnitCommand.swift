@@ -45,10 +45,14 @@ enum UnitCommand: Command {
         func unit(_ name: String) throws -> HealthModel.Unit {
             let code = invocation.argument(name) ?? ""
             return invocation.string("--dialect") == "healthkit"
-                ? try HealthModel.Unit(healthKit: code) : try HealthModel.Unit(ucum: code)
+                ? try HealthModel.Unit(healthKit: code) : try HealthModel.Unit(written: code)
         }
-        let to = try unit("TO")
-        let value = try unit("FROM").conversion(to: to, molarMass: molarMass).convert(numeral)
+        let (from, to) = (try unit("FROM"), try unit("TO"))
+        if let kelvin = try? from.conversion(to: HealthModel.Unit(ucum: "K")).convert(numeral), kelvin < -1e-9 {
+            context.note("vitalgate: \(text) \(from.code) is below absolute zero, -273.15 Cel")
+            return .dataError
+        }
+        let value = try from.conversion(to: to, molarMass: molarMass).convert(numeral)
         guard value.isFinite else { throw invocation.invalid("VALUE", value: text, expected: "a number within a Double's range") }
         let code = invocation.string("--dialect") == "healthkit" ? invocation.argument("TO") ?? to.code : to.code
         switch context.format {
@@ -78,7 +82,7 @@ enum TypesCommand: Command {
         name: "types", summary: "List the quantity types.",
         discussion:
             "Most are HealthKit's; those marked own are Vitalgate's, for what sensors measure and HealthKit has no type for.",
-        options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option])
+        options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option, Format.safe])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let output = context.streams.output

@@ -8,12 +8,14 @@ struct AccountReport {
     private let output: OutputBuffer
     private let terminal: Terminal
     private let zone: TimeZoneRules
+    private let csv: CSVWriter
 
     init(context: CommandContext, zone: TimeZoneRules) {
         format = context.format
         output = context.streams.output
         terminal = context.streams.outputTerminal
         self.zone = zone
+        csv = context.csv
     }
 
     func write(_ accounts: [IngestAccount]) throws {
@@ -21,8 +23,8 @@ struct AccountReport {
         case .ndjson: for account in accounts { try output.write(Self.object(account).line) }
         case .csv:
             var bytes: [UInt8] = []
-            CSVWriter().append(row: Self.columns, to: &bytes)
-            for account in accounts { CSVWriter().append(row: Self.cells(account), to: &bytes) }
+            csv.append(row: Self.columns, to: &bytes)
+            for account in accounts { csv.append(row: Self.cells(account), to: &bytes) }
             try output.write(bytes)
         case .table:
             var table = TextTable(columns: [

@@ -15,7 +15,8 @@ struct SampleWriter {
     private var rows: [[String]] = []
     private var conversions: [QuantityType: UnitConversion?] = [:]
     private var started = false
-    private let csv = CSVWriter()
+    private let csv: CSVWriter
+    private let showsZone: Bool
     /// By subject, what tables call people; nil where all rows are one person's, so that no column is needed.
     var persons: [String: String]?
 
@@ -30,6 +31,8 @@ struct SampleWriter {
         self.zone = zone
         self.me = me
         line = SampleLine(me: me)
+        csv = context.csv
+        showsZone = context.invocation.string("--time-zone") != nil
     }
 
     static let columns = [
@@ -78,7 +81,10 @@ struct SampleWriter {
                 ] + (persons == nil ? [] : [.init("person")]))
             for row in rows { table.append(row) }
             rows.removeAll()
-            bytes += table.rendered(width: terminal.width, unicode: terminal.isUnicode).utf8
+            // A person who scrolls sees the header again; a program that reads a pipe would take it for a row.
+            bytes +=
+                table.rendered(width: terminal.width, unicode: terminal.isUnicode, header: !started || terminal.width != nil).utf8
+            started = true
         }
         try output.write(bytes)
         bytes.removeAll(keepingCapacity: true)
@@ -96,7 +102,8 @@ struct SampleWriter {
     private func row(_ sample: QuantitySample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
         let device = sample.origin.device
         return [
-            Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start)), sample.origin.type.id,
+            Readable.local(sample.start, at: (showsZone ? nil : sample.zone) ?? zone.offset(at: sample.start)),
+            sample.origin.type.id,
             Readable.number(value),
             Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
@@ -129,9 +136,7 @@ extension Readable {
     }
 
     /// A unit's code; of a count what it counts: `steps` for `1{steps}`.
-    static func unit(_ unit: HealthModel.Unit) -> String {
-        unit.code.hasPrefix("1{") ? String(unit.code.dropFirst(2).dropLast()) : unit.code
-    }
+    static func unit(_ unit: HealthModel.Unit) -> String { unit.writtenText }
 
     /// A number for people: at most six digits behind the point, none that say nothing.
     static func number(_ value: Double) -> String {

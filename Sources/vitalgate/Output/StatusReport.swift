@@ -16,7 +16,7 @@ struct StatusReport {
         let output = context.streams.output
         switch context.format {
         case .ndjson: try output.write(Self.object(status).line)
-        case .csv: try output.write(Self.csv(status))
+        case .csv: try output.write(Self.csv(status, context.csv))
         case .table:
             let terminal = context.streams.outputTerminal
             try output.write(page(status, width: terminal.width, unicode: terminal.isUnicode) + "\n")
@@ -160,7 +160,7 @@ struct StatusReport {
     }
 
     /// One row for each thing that is known, since hub, sources and devices share no columns.
-    private static func csv(_ status: HubStatus) -> [UInt8] {
+    private static func csv(_ status: HubStatus, _ writer: CSVWriter) -> [UInt8] {
         var rows = [["part", "name", "field", "value"]]
         func add(_ part: String, _ name: String, _ fields: [(String, String?)]) {
             for (field, value) in fields { if let value { rows.append([part, name, field, value]) } }
@@ -193,7 +193,7 @@ struct StatusReport {
                 ])
         }
         var bytes: [UInt8] = []
-        for row in rows { CSVWriter().append(row: row, to: &bytes) }
+        for row in rows { writer.append(row: row, to: &bytes) }
         return bytes
     }
 }

@@ -7,7 +7,7 @@ struct TableOutput {
     func write(header: [String], rows: [[String]]) throws {
         if context.format == .csv {
             var bytes: [UInt8] = []
-            for row in [header] + rows { CSVWriter().append(row: row, to: &bytes) }
+            for row in [header] + rows { context.csv.append(row: row, to: &bytes) }
             try context.streams.output.write(bytes)
             return
         }

@@ -74,7 +74,7 @@ import Testing
         let before = try samples("--subject", "unassigned")
         let measured = try #require(before.first { $0["type"].text == "bodyFatPercentage" })
         let fat = try #require(measured["uuid"].text)
-        let anchor = before.compactMap { $0["seq"].integer }.max() ?? 0
+        let anchor = try #require(try folder.vitalgate("changes").objects().last?["anchor"].text)
         let run = try folder.vitalgate("devices", "assign", "--samples", fat, "--subject", "Ben B")
         #expect(run.status == 0 && run.errors.contains("2 samples assigned"), "\(run.errors)")
         #expect(try values(of: "Ben B") == [20, 90], "the weight goes with it")
@@ -83,7 +83,7 @@ import Testing
         #expect(
             Set(moved.compactMap { $0["start"].text }).isSubset(of: Set(before.compactMap { $0["start"].text })), "the time stays"
         )
-        let changes = try folder.vitalgate("changes", "--after", "\(anchor)").lines.map { try JSON($0) }
+        let changes = try folder.vitalgate("changes", "--after", anchor).lines.map { try JSON($0) }
         #expect(changes.map { $0["deleted"].text != nil } == [true, false, true, false])
         #expect(Set(changes.compactMap { $0["uuid"].text }) == Set(moved.compactMap { $0["uuid"].text }))
         #expect(try folder.vitalgate("store", "check", "--deep").status == 0)

@@ -17,7 +17,7 @@ enum StatusCommand: Command {
             Option(
                 names: ["--follow"],
                 help: "Stay, and show each change: drawn anew on a terminal, else a line of NDJSON. Ctrl-C ends it."),
-            SharedOptions.timeZone, Format.option,
+            SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate status", "Is everything there?"),

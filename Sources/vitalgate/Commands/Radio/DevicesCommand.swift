@@ -10,7 +10,7 @@ enum DevicesCommand: Command {
         name: "devices", summary: "List, adopt, pair, forget, merge and assign devices.",
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option]),
+                name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "adopt", summary: "Read a device from now on.",
                 discussion: """

@@ -13,7 +13,7 @@ enum DoctorCommand: Command {
             the kernel tells them, bluetoothd, the policy of D-Bus. Each finding has the command that mends it; nothing is changed. \
             Exit status 69 where something is broken; a warning is no failure.
             """,
-        options: [Format.option],
+        options: [Format.option, Format.safe],
         examples: [Example("vitalgate doctor", "Look at everything.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {

@@ -13,6 +13,7 @@ enum ScanCommand: Command {
             """,
         options: [
             RadioOptions.seconds, Option(names: ["--all"], help: "Show also devices that no profile reads."), Format.option,
+            Format.safe,
         ],
         examples: [Example("vitalgate scan --seconds 20", "Listen for 20 seconds.")])
 

@@ -1,0 +1,93 @@
+import HealthModel
+
+/// The history of a store's change log: whose writing made which numbers.
+///
+/// A copy of the file has the same history up to where it was made, and goes on with tokens of its own. So an anchor of what both have in common
+/// is known to both, wherever the file was moved to, and one of changes that were lost is known to neither.
+struct Epochs {
+    private let connection: Connection
+    /// In the order of their beginning.
+    private var known: [(first: Int64, token: String)] = []
+    /// The last number that `known` tells the epoch of.
+    private var end: Int64 = -1
+    private var index = 0
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// Enters the connection's writing into the history with its first change, in the same transaction.
+    static func begin(_ connection: Connection) throws(StoreError) {
+        guard let token = try connection.text("SELECT lower(hex(randomblob(8)))") else { return }
+        try connection.execute(
+            """
+            CREATE TEMP TRIGGER epoch_begins AFTER UPDATE OF value ON main.setting
+            WHEN new.name = 'seq' AND new.value > old.value AND NOT EXISTS (SELECT 1 FROM epoch WHERE token = '\(token)')
+            BEGIN INSERT INTO epoch VALUES('\(token)', old.value + 1); END
+            """)
+    }
+
+    /// Makes a copy's history its own, so that no anchor of the store that it was made of is known to it.
+    static func renew(_ connection: Connection) throws(StoreError) {
+        try connection.execute(
+            "BEGIN; DELETE FROM epoch; INSERT INTO epoch VALUES(lower(hex(randomblob(8))), 0); COMMIT")
+    }
+
+    /// The number behind which the anchor's reader goes on.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is not of this store's history.
+    func start(of anchor: Anchor) throws(StoreError) -> Int64 {
+        guard anchor != .beginning else { return 0 }
+        let reason =
+            if let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) {
+                try connection.integer(
+                    """
+                    SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
+                        (SELECT value FROM setting WHERE name = 'seq'))
+                    """, .integer(first)
+                ).map { first...max(first, $0) ~= anchor.seq } == true
+                    ? nil : "is of changes that this store no longer has: it was put back from a copy that is older"
+            } else {
+                "is of another store, or of one that a backup has replaced since"
+            }
+        guard let reason else { return anchor.seq }
+        throw StoreError(
+            .invalid,
+            "the anchor \(anchor) \(reason); read everything again with --after 0, forget what that does not tell, and go on from its last anchor"
+        )
+    }
+
+    /// The anchor of a reader who has seen this change; changes are asked for in their order.
+    mutating func anchor(behind seq: Int64) throws(StoreError) -> Anchor {
+        if seq > end { try read() }
+        while index + 1 < known.count, known[index + 1].first <= seq { index += 1 }
+        guard known.indices.contains(index), known[index].first <= seq else {
+            throw StoreError(.corrupt, "the change log has no beginning")
+        }
+        return Anchor(token: known[index].token, seq: seq)
+    }
+
+    private mutating func read() throws(StoreError) {
+        end = try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+        let statement = try connection.statement("SELECT first_seq, token FROM epoch ORDER BY first_seq")
+        defer { statement.reset() }
+        known.removeAll()
+        index = 0
+        while try statement.step() { known.append((statement.integer(0), statement.text(1))) }
+    }
+}
+
+extension SampleStore {
+    /// Gives every change behind an anchor to `body`, in order, each once, and the anchor of a reader who has seen it; a sample that was
+    /// added and deleted since shows as deleted only.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is of another store, or of changes that the store no longer has; what
+    ///   `body` throws.
+    public func changes(
+        after anchor: Anchor, types: Set<QuantityType>?, _ body: (StoreChange, Anchor) throws -> Void
+    ) throws {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        var epochs = Epochs(connection)
+        let start = try epochs.start(of: anchor)
+        try changes(after: start, types: types) { change in try body(change, try epochs.anchor(behind: change.seq)) }
+    }
+}
