@@ -48,10 +48,12 @@ enum JSONValue: Decodable, Hashable, Sendable {
         do {
             return try decoder.decode(JSONValue.self, from: Data(bytes))
         } catch let DecodingError.dataCorrupted(context) {
-            let detail = JSON5Fault.find(in: bytes)?.description ?? context.debugDescription
+            // No words of Foundation's, which speak of Swift's types.
+            let place = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+            let detail = JSON5Fault.find(in: bytes)?.description ?? "a value cannot be read" + (place.isEmpty ? "" : ": '\(place)'")
             throw ProfileProblem("", "not JSON5: \(detail)")
         } catch {
-            throw ProfileProblem("", "not JSON5: \(error)")
+            throw ProfileProblem("", "not JSON5: it cannot be read")
         }
     }
 
