@@ -50,7 +50,8 @@ enum JSONValue: Decodable, Hashable, Sendable {
         } catch let DecodingError.dataCorrupted(context) {
             // No words of Foundation's, which speak of Swift's types.
             let place = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
-            let detail = JSON5Fault.find(in: bytes)?.description ?? "a value cannot be read" + (place.isEmpty ? "" : ": '\(place)'")
+            let fault = JSON5Fault.find(in: bytes)?.description
+            let detail = fault ?? "a value cannot be read" + (place.isEmpty ? "" : ": '\(place)'")
             throw ProfileProblem("", "not JSON5: \(detail)")
         } catch {
             throw ProfileProblem("", "not JSON5: it cannot be read")
