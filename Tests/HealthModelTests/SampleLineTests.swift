@@ -54,6 +54,45 @@ import Testing
         #expect(!text.contains("ingest"))
     }
 
+    /// What is kept from one line to the next never shows in another: a writer of many prints what a new one prints of each.
+    @Test func linesDoNotDependOnOneAnother() throws {
+        var random = SeededGenerator(seed: 7)
+        let shared = SampleLine(me: "6d1f6e7c")
+        let devices = [nil, Device(key: "a"), Device(key: "b", name: "B")]
+        let metadata = [nil, Metadata([("a", .boolean(true))]), Metadata([("b", .string("x\"y"))])]
+        let bases = try devices.flatMap { device in try metadata.map { try Self.sample(device: device, metadata: $0) } }
+        let units = try ["Cel", "[degF]", "K"].map { try Unit(ucum: $0) }
+        for _ in 0..<2000 {
+            guard var sample = bases.randomElement(using: &random) else { continue }
+            func pick<Choice>(_ choices: [Choice]) -> Choice { choices[Int.random(in: 0..<choices.count, using: &random)] }
+            let day = pick([0, 1, -1, 20_777, -719_528, 2_932_896] as [Int64]) * Calendar.day
+            sample.start = Instant(microseconds: day + pick([0, 1, -1, 43_200_000_001]))
+            sample.end = pick([sample.start, Instant(microseconds: sample.start.microseconds + pick([1, Calendar.day]))])
+            sample.received = Instant(microseconds: pick([0, 1, 2_114_000]))
+            sample.value = pick([0, -0.0, 1, -61, 37.5, 1e15, 1e14, 123_456_789_012_345, 1e300, 0.1, -1e-9, .nan])
+            sample.numeral = try Numeral(pick(["98.60", "+5", "0", "-0.001", "007", "1e3", "12345678901234567890.5"]))
+            sample.unit = pick(units)
+            sample.timeOrigin = pick(TimeOrigin.allCases)
+            sample.zone = pick([nil, 0, 3600, -12_600, 3208, -1] as [Int32?]).map { ZoneOffset(seconds: $0) }
+            sample.group = pick([nil, 0xAB, .max])
+            let numbers: (Int64?, Int64?) = pick([(nil, nil), (1, 2), (.max, .max), (412, nil)])
+            var (one, other): ([UInt8], [UInt8]) = ([], [])
+            shared.append(sample, ingest: numbers.0, seq: numbers.1, to: &one)
+            SampleLine(me: "6d1f6e7c").append(sample, ingest: numbers.0, seq: numbers.1, to: &other)
+            let text = String(decoding: one, as: UTF8.self)
+            #expect(text == String(decoding: other, as: UTF8.self))
+            for part in [
+                "\"uuid\":\"\(sample.identity)\",\"type\":\"bodyTemperature\",",
+                "\"start\":\"\(sample.start)\",\"end\":\"\(sample.end)\"",
+                "\"value\":\(sample.value.isNaN ? "null" : sample.value.description),\"unit\":\"Cel\",",
+                "\"zone\":\(sample.zone.map { "\"\($0)\"" } ?? "null"),\"subject\"",
+                "\"original\":{\"value\":\"\(sample.numeral.text)\",\"unit\":\"\(sample.unit.code)\"},",
+                "\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"\(sample.received)\"},\"group\":",
+                "\"metadata\":\(sample.metadata?.json ?? "{}")\(numbers.0.map { ",\"ingest\":\($0)" } ?? "")\(numbers.1.map { ",\"seq\":\($0)" } ?? "")}\n",
+            ] { #expect(text.contains(part), "\(part) is not in \(text)") }
+        }
+    }
+
     /// Another JSON reader reads each line, and finds the texts that went in.
     @Test func linesAreJSON() throws {
         struct Line: Decodable {

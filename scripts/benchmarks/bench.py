@@ -20,7 +20,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "repair", "units", "flood", "crowd",
+    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "repair", "units", "flood", "crowd",
     "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -277,6 +277,20 @@ class Bench:
                 f"{p50:.1f} ms", verdict=verdict(p50 < 30), values=times(runs))
         ]
 
+    def lines(self):
+        """Samples as lines of NDJSON, what programs and exporters read."""
+        store, count = self.year_store(), min(self.samples, 200_000)
+        command = [self.vitalgate, "query", "heartRate", "--limit", count, "--format", "ndjson", "--store", store]
+        runs = [measure.run(command) for _ in range(self.runs)]
+        if any(run.output.count("\n") != count for run in runs):
+            raise SystemExit(f"bench: query does not print {count} lines")
+        rate = count / work_of(runs)
+        return [
+            Result(
+                "lines", f"query of {thousands(count)} samples as NDJSON, by CPU time", ">= 300,000 rows/s", "",
+                f"{thousands(rate)} rows/s", verdict=verdict(rate >= 300_000), values=times(runs))
+        ]
+
     def repair(self):
         """Temperatures in °F that were taken for °C: all of them repaired, and taken back."""
         file = self.scratch.parent / f"fahrenheit-{self.rows}.csv"
@@ -337,7 +351,7 @@ class Bench:
         for kind in ("apple", "zip"):
             if kind in wanted:
                 results += self.apple(kind)
-        for row in ("paths", "pairs", "decode", "stats", "open", "repair", "units"):
+        for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             if row in wanted:
                 results += getattr(self, row)()
         for row in ("flood", "crowd", "latency"):

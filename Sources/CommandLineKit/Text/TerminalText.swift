@@ -7,6 +7,8 @@ public enum TerminalText {
     /// The name of a device comes from outside: an escape sequence in it could clear the screen or forge a line. Tabs and line
     /// breaks become spaces, other control characters `U+FFFD`, so that one sees that something was there.
     public static func sanitized(_ text: some StringProtocol, keepingLines: Bool = false) -> String {
+        // What most texts are.
+        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
         var result = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
         for scalar in text.unicodeScalars {

@@ -2,19 +2,37 @@
 ///
 ///     {"uuid":"…","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me", …}
 ///
-/// What depends on the series alone is rendered once, so that a line costs little more than its numbers.
+/// What depends on the series alone is rendered once, and what neighbouring samples share is kept from the one before, so that a line costs little
+/// more than its numbers.
 public final class SampleLine {
     private let me: String
     private var fragments: [ObjectIdentifier: Fragment] = [:]
+    private var latest: Fragment?
+    private var measured: Measured?
+    private var received: (instant: Instant, text: [UInt8])?
+    private var said: (metadata: Metadata, text: [UInt8])?
+    private var day: (number: Int64, text: WallTime.Digits)?
 
-    private struct Fragment {
+    /// What all samples of a series share.
+    private final class Fragment {
         /// Kept so that the identifier stays its.
-        var origin: Origin
-        /// `"type":"…"` and `"unit":"…"` of the value.
-        var type: [UInt8]
-        var unit: [UInt8]
-        /// `"subject":…,"source":{…},"device":{…}`.
-        var description: [UInt8]
+        let origin: Origin
+        /// `","type":"…","value":` and `,"unit":"…"` of the value.
+        let type: [UInt8]
+        let unit: [UInt8]
+        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`.
+        let description: [UInt8]
+
+        init(origin: Origin, type: [UInt8], unit: [UInt8], description: [UInt8]) {
+            (self.origin, self.type, self.unit, self.description) = (origin, type, unit, description)
+        }
+    }
+
+    /// `,"unit":"…"},"time":{"origin":"…","received":"` of a unit as received.
+    private struct Measured {
+        var unit: Unit
+        var origin: TimeOrigin
+        var text: [UInt8]
     }
 
     /// - Parameter me: the subject that is written as `me`.
@@ -29,11 +47,11 @@ public final class SampleLine {
         _ sample: QuantitySample, ingest: Int64?, seq: Int64?, value: Double? = nil, unit: Unit? = nil, to bytes: inout [UInt8]
     ) {
         let fragment = fragment(for: sample.origin)
-        bytes.append(contentsOf: "{\"uuid\":\"".utf8)
-        Self.append(36, to: &bytes) { sample.identity.write(into: $0) }
-        bytes.append(contentsOf: "\",".utf8)
+        Self.append(45, to: &bytes) { buffer in
+            let head = Self.write("{\"uuid\":\"", to: buffer, at: 0)
+            return head + sample.identity.write(into: UnsafeMutableBufferPointer(rebasing: buffer[head...]))
+        }
         bytes.append(contentsOf: fragment.type)
-        bytes.append(contentsOf: ",\"value\":".utf8)
         Self.append(value ?? sample.value, to: &bytes)
         if let unit {
             bytes.append(contentsOf: ",\"unit\":".utf8)
@@ -41,26 +59,96 @@ public final class SampleLine {
         } else {
             bytes.append(contentsOf: fragment.unit)
         }
-        Self.append("start", sample.start, to: &bytes)
-        Self.append("end", sample.end, to: &bytes)
-        bytes.append(contentsOf: ",\"zone\":".utf8)
-        Self.append(sample.zone?.description, to: &bytes)
+        appendTimes(of: sample, to: &bytes)
         bytes.append(contentsOf: fragment.description)
-        bytes.append(contentsOf: ",\"original\":{\"value\":".utf8)
-        JSONText.write(sample.numeral.text, to: &bytes)
-        bytes.append(contentsOf: ",\"unit\":".utf8)
-        JSONText.write(sample.unit.code, to: &bytes)
-        bytes.append(contentsOf: "},\"time\":{\"origin\":\"".utf8)
-        bytes.append(contentsOf: sample.timeOrigin.name.utf8)
-        bytes.append(UInt8(ascii: "\""))
-        Self.append("received", sample.received, to: &bytes)
-        bytes.append(contentsOf: "},\"group\":".utf8)
-        Self.append(sample.group.map(Self.groupText), to: &bytes)
-        bytes.append(contentsOf: ",\"metadata\":".utf8)
-        bytes.append(contentsOf: (sample.metadata?.json ?? "{}").utf8)
-        if let ingest { bytes.append(contentsOf: ",\"ingest\":\(ingest)".utf8) }
-        if let seq { bytes.append(contentsOf: ",\"seq\":\(seq)".utf8) }
-        bytes.append(contentsOf: "}\n".utf8)
+        append(sample.numeral, to: &bytes)
+        appendOrigin(of: sample, to: &bytes)
+        if received?.instant != sample.received { received = (sample.received, Array(sample.received.description.utf8)) }
+        if let received { bytes.append(contentsOf: received.text) }
+        if let group = sample.group {
+            bytes.append(contentsOf: "\"},\"group\":\"\(Self.groupText(group))\",\"metadata\":".utf8)
+        } else {
+            bytes.append(contentsOf: "\"},\"group\":null,\"metadata\":".utf8)
+        }
+        if let metadata = sample.metadata {
+            if said?.metadata !== metadata { said = (metadata, Array(metadata.json.utf8)) }
+            if let said { bytes.append(contentsOf: said.text) }
+        } else {
+            bytes.append(contentsOf: "{}".utf8)
+        }
+        Self.append(64, to: &bytes) { buffer in
+            var length = 0
+            if let ingest {
+                length = Self.write(",\"ingest\":", to: buffer, at: length)
+                length = Self.write(ingest, to: buffer, at: length)
+            }
+            if let seq {
+                length = Self.write(",\"seq\":", to: buffer, at: length)
+                length = Self.write(seq, to: buffer, at: length)
+            }
+            return Self.write("}\n", to: buffer, at: length)
+        }
+    }
+
+    private func appendTimes(of sample: QuantitySample, to bytes: inout [UInt8]) {
+        Self.append(128, to: &bytes) { buffer in
+            var length = Self.write(",\"start\":\"", to: buffer, at: 0)
+            length = write(sample.start, to: buffer, at: length)
+            length = Self.write("Z\",\"end\":\"", to: buffer, at: length)
+            length = write(sample.end, to: buffer, at: length)
+            length = Self.write("Z\",\"zone\":", to: buffer, at: length)
+            guard let zone = sample.zone else { return Self.write("null", to: buffer, at: length) }
+            guard zone.seconds % 60 == 0, zone.seconds.magnitude < 360_000 else {
+                // Local mean times of old.
+                for byte in "\"\(zone)\"".utf8 {
+                    buffer[length] = byte
+                    length += 1
+                }
+                return length
+            }
+            let minutes = Int(zone.seconds.magnitude) / 60
+            buffer[length] = UInt8(ascii: "\"")
+            buffer[length + 1] = UInt8(ascii: zone.seconds < 0 ? "-" : "+")
+            Self.write(two: minutes / 60, to: buffer, at: length + 2)
+            buffer[length + 4] = UInt8(ascii: ":")
+            Self.write(two: minutes % 60, to: buffer, at: length + 5)
+            buffer[length + 7] = UInt8(ascii: "\"")
+            return length + 8
+        }
+    }
+
+    /// An instant's time in UTC, without the `Z`; the calendar is asked once for each day.
+    private func write(_ instant: Instant, to buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) -> Int {
+        let (number, rest) = instant.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
+        if day?.number != number { day = (number, WallTime.dateDigits(days: Int(number))) }
+        if let day { withUnsafeBytes(of: day.text) { for place in 0..<10 { buffer[index + place] = $0[place] } } }
+        WallTime.write(timeOfDay: rest, into: buffer, at: index + 10)
+        return index + 26
+    }
+
+    private func append(_ numeral: Numeral, to bytes: inout [UInt8]) {
+        guard numeral.isPlain else {
+            bytes.removeLast()
+            JSONText.write(numeral.text, to: &bytes)
+            return
+        }
+        Self.append(32 + Int(-numeral.exponent), to: &bytes) { buffer in
+            let length = numeral.write(plainInto: buffer)
+            buffer[length] = UInt8(ascii: "\"")
+            return length + 1
+        }
+    }
+
+    private func appendOrigin(of sample: QuantitySample, to bytes: inout [UInt8]) {
+        if let measured, measured.origin == sample.timeOrigin, measured.unit == sample.unit {
+            bytes.append(contentsOf: measured.text)
+            return
+        }
+        var text: [UInt8] = Array(",\"unit\":".utf8)
+        JSONText.write(sample.unit.code, to: &text)
+        text.append(contentsOf: "},\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"".utf8)
+        bytes.append(contentsOf: text)
+        measured = Measured(unit: sample.unit, origin: sample.timeOrigin, text: text)
     }
 
     /// A group's number as text, 16 hexadecimal digits.
@@ -70,10 +158,15 @@ public final class SampleLine {
     }
 
     private func fragment(for origin: Origin) -> Fragment {
+        if let latest, latest.origin === origin { return latest }
         let identifier = ObjectIdentifier(origin)
-        if let known = fragments[identifier] { return known }
-        var type: [UInt8] = Array("\"type\":".utf8)
+        if let known = fragments[identifier] {
+            latest = known
+            return known
+        }
+        var type: [UInt8] = Array("\",\"type\":".utf8)
         JSONText.write(origin.type.id, to: &type)
+        type.append(contentsOf: ",\"value\":".utf8)
         var unit: [UInt8] = Array(",\"unit\":".utf8)
         JSONText.write(origin.type.canonicalUnit.code, to: &unit)
         var text: [UInt8] = Array(",\"subject\":".utf8)
@@ -86,9 +179,11 @@ public final class SampleLine {
         Self.append(origin.source.version, to: &text)
         text.append(contentsOf: "},\"device\":".utf8)
         Self.append(origin.device, to: &text)
+        text.append(contentsOf: ",\"original\":{\"value\":\"".utf8)
         let fragment = Fragment(origin: origin, type: type, unit: unit, description: text)
         if fragments.count >= 4096 { fragments.removeAll() }
         fragments[identifier] = fragment
+        latest = fragment
         return fragment
     }
 
@@ -116,18 +211,31 @@ public final class SampleLine {
         if let text { JSONText.write(text, to: &bytes) } else { bytes.append(contentsOf: "null".utf8) }
     }
 
-    private static func append(_ name: StaticString, _ instant: Instant, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: ",\"".utf8)
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: "\":\"".utf8)
-        append(32, to: &bytes) { WallTime(microseconds: instant.microseconds).write(into: $0) }
-        bytes.append(contentsOf: "Z\"".utf8)
-    }
-
     /// The shortest text that reads back as the same Double, `37.0` for a whole number; JSON has no other numbers, and the gate
     /// lets none in.
     private static func append(_ number: Double, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
+        guard number.rounded(.towardZero) == number, number.magnitude < 1e15, number != 0 else {
+            bytes.append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
+            return
+        }
+        append(32, to: &bytes) { write(".0", to: $0, at: write(Int64(number), to: $0, at: 0)) }
+    }
+
+    /// Writes a text from an index on, and gives the index behind it.
+    private static func write(_ text: StaticString, to buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) -> Int {
+        text.withUTF8Buffer { text in
+            for place in text.indices { buffer[index + place] = text[place] }
+            return index + text.count
+        }
+    }
+
+    private static func write(_ number: Int64, to buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) -> Int {
+        index + Numeral(coefficient: number).write(plainInto: UnsafeMutableBufferPointer(rebasing: buffer[index...]))
+    }
+
+    private static func write(two number: Int, to buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) {
+        buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+        buffer[index + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
     }
 
     private static func append(_ capacity: Int, to bytes: inout [UInt8], _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int) {

@@ -96,29 +96,48 @@ extension WallTime: CustomStringConvertible {
     /// Writes the text and returns its length, 26 bytes for the years 0 to 9999.
     @discardableResult public func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let (days, rest) = microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
-        let date = Calendar.date(days: Int(days))
-        let seconds = Int(rest / 1_000_000)
-        func put(_ number: Int, _ digits: Int, at index: Int) {
-            var number = number
-            for position in stride(from: index + digits - 1, through: index, by: -1) {
-                buffer[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
-                number /= 10
-            }
-        }
-        put(min(max(date.year, 0), 9999), 4, at: 0)
-        buffer[4] = UInt8(ascii: "-")
-        put(date.month, 2, at: 5)
-        buffer[7] = UInt8(ascii: "-")
-        put(date.day, 2, at: 8)
-        buffer[10] = UInt8(ascii: "T")
-        put(seconds / 3600, 2, at: 11)
-        buffer[13] = UInt8(ascii: ":")
-        put(seconds / 60 % 60, 2, at: 14)
-        buffer[16] = UInt8(ascii: ":")
-        put(seconds % 60, 2, at: 17)
-        buffer[19] = UInt8(ascii: ".")
-        put(Int(rest % 1_000_000), 6, at: 20)
+        withUnsafeBytes(of: Self.dateDigits(days: Int(days))) { for index in 0..<10 { buffer[index] = $0[index] } }
+        Self.write(timeOfDay: rest, into: buffer, at: 10)
         return 26
+    }
+
+    /// `2026-11-20`, and six octets of nothing.
+    typealias Digits = (UInt64, UInt64)
+
+    /// The date that is so many days after 1970-01-01.
+    static func dateDigits(days: Int) -> Digits {
+        let date = Calendar.date(days: days)
+        var digits: Digits = (0, 0)
+        withUnsafeMutableBytes(of: &digits) { raw in
+            let buffer = raw.bindMemory(to: UInt8.self)
+            put(min(max(date.year, 0), 9999), 4, into: buffer, at: 0)
+            buffer[4] = UInt8(ascii: "-")
+            put(date.month, 2, into: buffer, at: 5)
+            buffer[7] = UInt8(ascii: "-")
+            put(date.day, 2, into: buffer, at: 8)
+        }
+        return digits
+    }
+
+    /// `T06:31:00.000000` of microseconds since midnight, 16 octets.
+    static func write(timeOfDay microseconds: Int64, into buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) {
+        let seconds = Int(microseconds / 1_000_000)
+        buffer[index] = UInt8(ascii: "T")
+        put(seconds / 3600, 2, into: buffer, at: index + 1)
+        buffer[index + 3] = UInt8(ascii: ":")
+        put(seconds / 60 % 60, 2, into: buffer, at: index + 4)
+        buffer[index + 6] = UInt8(ascii: ":")
+        put(seconds % 60, 2, into: buffer, at: index + 7)
+        buffer[index + 9] = UInt8(ascii: ".")
+        put(Int(microseconds % 1_000_000), 6, into: buffer, at: index + 10)
+    }
+
+    private static func put(_ number: Int, _ digits: Int, into buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) {
+        var number = number
+        for position in stride(from: index + digits - 1, through: index, by: -1) {
+            buffer[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
+            number /= 10
+        }
     }
 }
 

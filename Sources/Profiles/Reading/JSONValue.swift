@@ -49,10 +49,13 @@ enum JSONValue: Decodable, Hashable, Sendable {
         do {
             return try decoder.decode(JSONValue.self, from: Data(bytes))
         } catch let DecodingError.dataCorrupted(context) {
-            let detail = JSON5Fault.find(in: bytes)?.description ?? context.debugDescription
+            // No words of Foundation's, which speak of Swift's types.
+            let place = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+            let fault = JSON5Fault.find(in: bytes)?.description
+            let detail = fault ?? "a value cannot be read" + (place.isEmpty ? "" : ": '\(place)'")
             throw ProfileProblem("", "not JSON5: \(detail)")
         } catch {
-            throw ProfileProblem("", "not JSON5: \(error)")
+            throw ProfileProblem("", "not JSON5: it cannot be read")
         }
     }
 

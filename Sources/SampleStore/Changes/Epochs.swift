@@ -36,7 +36,7 @@ struct Epochs {
     /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is not of this store's history.
     func start(of anchor: Anchor) throws(StoreError) -> Int64 {
         guard anchor != .beginning else { return 0 }
-        let reason =
+        let reason: String? =
             if let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) {
                 try connection.integer(
                     """

@@ -132,7 +132,7 @@ extension Readable {
         var text = instant.wallTime(at: offset).description
         while text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
-        return text.replacing("T", with: " ") + " " + offset.description
+        return text.prefix(10) + " " + text.dropFirst(11) + " " + offset.description
     }
 
     /// A unit's code; of a count what it counts: `steps` for `1{steps}`.
