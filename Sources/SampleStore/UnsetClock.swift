@@ -82,6 +82,8 @@ extension SampleStore {
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
             request.movesReceipt = true
+            // Each was received once: what stands at its right time is another reading.
+            request.merging = .never
             // Before the others are released: each is moved once.
             let moved =
                 clock.mark.change < end.change ? try migrate(request, source: "clock", owner: owner).plan : MigrationPlan()

@@ -11,6 +11,7 @@ struct DeepCheck {
             if count > 0 { problems.append("\(count) \(what)") }
         }
         problems += try migrations()
+        problems += try eaten()
         problems += try cycles()
         problems += try conversions()
         return problems
@@ -98,7 +99,8 @@ struct DeepCheck {
             connection,
             """
             SELECT migration.id, repaired + merged, (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id),
-                ingest.deleted, ingest.stored + ingest.restored, repaired
+                ingest.deleted, ingest.stored + ingest.restored, repaired,
+                matched - repaired - merged - already_right - ambiguous - impossible
             FROM migration LEFT JOIN ingest ON ingest.id = migration.ingest WHERE migration.state = 'applied'
             """)
         var problems: [String] = []
@@ -108,6 +110,28 @@ struct DeepCheck {
             if statement.integer(3) != said || statement.integer(4) != statement.integer(5) {
                 problems.append("migration \(id): its entry in the ledger says otherwise")
             }
+            let rest = statement.integer(6)
+            if rest != 0 { problems.append("migration \(id): what became of \(rest) of its samples is not told") }
+        }
+        return problems
+    }
+
+    /// A reading that made way for another one must have made way for one that stands outside the repair: readings before are readings after and
+    /// merged ones. An early Vitalgate merged them into one another.
+    private func eaten() throws(StoreError) -> [String] {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT m.id, count(*) FROM migration AS m JOIN repaired AS r ON r.migration = m.id
+                JOIN deleted AS d ON d.series = r.series AND d.start = r.start AND d.hash = r.hash AND d.ingest = m.ingest
+            WHERE m.state = 'applied' GROUP BY m.id
+            """)
+        var problems: [String] = []
+        while try statement.step() {
+            let (id, count) = (statement.integer(0), statement.integer(1))
+            problems.append(
+                "migration \(id): \(count) readings made way for others of the same repair, and are missing; "
+                    + "'vitalgate migrate undo \(id)' gives them back")
         }
         return problems
     }

@@ -29,6 +29,11 @@ final class MigrationReader {
     let isKnownRepair: Bool
     private(set) var plan = MigrationPlan()
     private var stride = 1
+    private let decoder: SampleDecoder
+    /// The store's last change before the repair: what is written on the way has a higher number, and is not met again.
+    private let last: Int64
+    /// The readings outside the repair that stand for one of it.
+    private var merged: Set<SamplePlace> = []
 
     /// Rows that are read at a time, so that memory stays flat whatever the size.
     static let chunk = 8192
@@ -37,6 +42,8 @@ final class MigrationReader {
         self.store = store
         self.request = request
         connection = store.connection
+        decoder = SampleDecoder(connection: store.connection)
+        last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
         readings = try RightReadings(connection: store.connection, repair: request.repair)
         isKnownRepair =
@@ -45,14 +52,12 @@ final class MigrationReader {
 
     /// Judges every sample, and gives what `row` makes of those to replace to `body`, some thousand at a time; `body` may write.
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
-        // What is written on the way has a higher number, and is not met again.
-        let last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
         for series in try store.series(matching: query) {
             var place: SamplePlace?
             repeat {
                 var rows: [Row] = []
-                place = try read(series, after: place, until: last) { rows.append(try row($0)) }
+                place = try read(series, after: place) { rows.append(try row($0)) }
                 if !rows.isEmpty { try body(rows) }
             } while place != nil
         }
@@ -62,7 +67,7 @@ final class MigrationReader {
     ///
     /// - Returns: where they ended; `nil` where the series did.
     private func read(
-        _ series: SeriesDescription, after place: SamplePlace?, until last: Int64, _ body: (RepairCandidate) throws -> Void
+        _ series: SeriesDescription, after place: SamplePlace?, _ body: (RepairCandidate) throws -> Void
     ) throws -> SamplePlace? {
         let statement = try connection.statement(
             """
@@ -75,7 +80,6 @@ final class MigrationReader {
             .integer(request.predicate.to?.microseconds ?? .max),
             .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
-        let decoder = SampleDecoder(connection: connection)
         var place = place
         var seen = 0
         while try statement.step() {
@@ -83,9 +87,7 @@ final class MigrationReader {
             let here = try SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
             place = here
             let stored = try decoder.decode(statement, series: series.id)
-            guard request.predicate.matches(stored.sample),
-                request.received?.contains(stored.sample.received.microseconds) ?? true
-            else { continue }
+            guard isMeant(stored.sample) else { continue }
             plan.matched += 1
             plan.before[series.type, default: Histogram()].add(stored.sample.value)
             switch try verdict(on: stored.sample, at: here) {
@@ -111,26 +113,75 @@ final class MigrationReader {
     }
 
     private func verdict(on sample: QuantitySample, at place: SamplePlace) throws(StoreError) -> Repairer.Verdict {
-        if isKnownRepair, try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) {
-            return .left(.repairedBefore)
-        }
-        return repairer.judge(sample)
+        guard isKnownRepair else { return repairer.judge(sample) }
+        if try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
+        let verdict = repairer.judge(sample)
+        // The old reading came again after it was forgotten, and what the repair made of it then was put back.
+        if case .repaired(let outcome) = verdict, try isThere(repaired(sample, outcome)) { return .left(.repairedBefore) }
+        return verdict
     }
 
-    /// Where the reading is in the store already, read rightly, that sample takes the place; false where that one was deleted.
-    private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws(StoreError) -> Bool {
+    private func isThere(_ sample: QuantitySample) throws(StoreError) -> Bool {
+        guard let series = try readings.series(of: sample.origin) else { return false }
+        return try connection.integer(
+            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(series),
+            .integer(sample.start.microseconds), .blob(sample.identity.storedHash)) != nil
+    }
+
+    /// Where the reading stands outside the repair already, read rightly, that sample takes the place; false where that one was deleted.
+    private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
         candidate.series = try readings.series(of: candidate.after.origin)
         guard let right = candidate.right, let series = candidate.series else { return true }
         switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
         case .none: return true
-        case .deleted: return false
-        case .live(let start):
+        case .deleted(let place):
+            guard try isMeant("deleted", place) else { return false }
+            // A deleted reading of its own, which may be restored.
+            candidate.right = nil
+        case .live(let place):
+            if try leaves(place) { return true }
+            candidate.right = nil
+            if case .never = request.merging { return true }
+            // One reading that is there stands for one of the repair: a second one stays a reading.
+            guard merged.insert(place).inserted else { return true }
             candidate.isMerged = true
             candidate.after.identity = right
-            candidate.after.start = Instant(microseconds: start)
-            candidate.right = nil
+            candidate.after.start = Instant(microseconds: place.start)
+        }
+        return true
+    }
+
+    /// Whether the live sample there is one that this repair moves away: it is a reading of its own then, and no right form of another.
+    private func leaves(_ place: SamplePlace) throws -> Bool {
+        guard let (sample, outcome) = try meant("sample", place) else { return false }
+        guard let right = try readings.identity(of: sample, outcome, at: place),
+            let series = try readings.series(of: outcome.origin)
+        else { return true }
+        guard case .deleted(let deleted) = try readings.find(right, nominal: outcome.nominalStart, in: series) else {
             return true
         }
+        return try isMeant("deleted", deleted)
+    }
+
+    private func isMeant(_ table: String, _ place: SamplePlace) throws -> Bool { try meant(table, place) != nil }
+
+    /// The sample there, live or deleted, and what becomes of it, where this repair is meant for it.
+    private func meant(_ table: String, _ place: SamplePlace) throws -> (QuantitySample, Repairer.Outcome)? {
+        let statement = try connection.statement(
+            "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? AND start = ? AND hash = ? AND seq <= ? AND seq >= ?")
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(last),
+            .integer(request.changes?.lowerBound ?? 0),
+        ])
+        guard try statement.step() else { return nil }
+        let sample = try decoder.decode(statement, series: place.series).sample
+        guard isMeant(sample), case .repaired(let outcome) = try verdict(on: sample, at: place) else { return nil }
+        return (sample, outcome)
+    }
+
+    private func isMeant(_ sample: QuantitySample) -> Bool {
+        request.predicate.matches(sample) && request.received?.contains(sample.received.microseconds) ?? true
     }
 
     private func note(_ candidate: RepairCandidate) {

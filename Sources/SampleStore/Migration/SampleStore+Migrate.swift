@@ -20,6 +20,7 @@ extension SampleStore {
     ///   - owner: names the process.
     ///   - progress: called now and then with the number of samples replaced so far.
     /// - Returns: what was done, and the repair's number; none where there was nothing to do.
+    /// - Throws: ``FewerReadings`` where more would be merged than the request allows; ``StoreError``.
     public func migrate(
         _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (plan: MigrationPlan, migration: Int64?) {
@@ -36,10 +37,13 @@ extension SampleStore {
                 try reader.forEachChunk(
                     of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
                     { chunk in
+                        // What is too much is counted on, but not written.
+                        guard request.allows(reader.plan) else { return }
                         try writer.write(chunk)
                         progress(reader.plan.repaired + reader.plan.merged)
                     })
                 let plan = reader.plan
+                guard request.allows(plan) else { throw FewerReadings(plan: plan) }
                 guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
                 try writer.finish()
                 try closeAccount(ingest.id, writer, at: request.now)

@@ -21,7 +21,7 @@ extension SampleStore {
             let writer = try ReplacementWriter(self, ingest: ingest.id)
             var last: (new: SamplePlace, old: SamplePlace)?
             while true {
-                let (chunk, seen) = try pairs(of: id, after: last)
+                let (chunk, seen) = try pairs(of: migration, after: last)
                 if !chunk.isEmpty { try writer.write(chunk) }
                 progress(writer.restored)
                 guard let seen else { break }
@@ -46,7 +46,7 @@ extension SampleStore {
             """
             SELECT max(later.id) FROM repaired AS r CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
                 JOIN migration AS later ON later.ingest = d.ingest
-            WHERE r.migration = ? AND later.state = 'applied' AND NOT d.forgotten
+            WHERE r.migration = ?1 AND later.id <> ?1 AND later.state = 'applied' AND NOT d.forgotten
             """, .integer(id))
         if let later, later != 0 {
             throw StoreError(
@@ -55,8 +55,10 @@ extension SampleStore {
     }
 
     /// Some thousand pairs whose new sample is live and whose old one waits as its tombstone.
+    ///
+    /// An early Vitalgate took a reading for the next one of the same repair, which then made way itself: such an old one comes back, too.
     private func pairs(
-        of migration: Int64, after last: (new: SamplePlace, old: SamplePlace)?
+        of migration: Migration, after last: (new: SamplePlace, old: SamplePlace)?
     ) throws(StoreError) -> ([Replacement], (new: SamplePlace, old: SamplePlace)?) {
         let statement = try connection.statement(
             """
@@ -65,15 +67,17 @@ extension SampleStore {
                 ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
                 CROSS JOIN context AS c ON c.id = d.context
             WHERE r.migration = ?1 AND (r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash) > (?2, ?3, ?4, ?5, ?6, ?7)
-                AND EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
+                AND (EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
+                    OR EXISTS(SELECT 1 FROM deleted AS e WHERE e.series = r.series AND e.start = r.start AND e.hash = r.hash AND e.ingest = ?8))
                 AND d.replaced_by IS NOT NULL
             ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash LIMIT \(MigrationReader.chunk)
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(migration), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
+            .integer(migration.id), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
             .blob(last?.new.hash ?? []),
             .integer(last?.old.series ?? .min), .integer(last?.old.start ?? .min), .blob(last?.old.hash ?? []),
+            .integer(migration.ingest),
         ])
         let decoder = SampleDecoder(connection: connection)
         var pairs: [Replacement] = []

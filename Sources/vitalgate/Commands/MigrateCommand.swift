@@ -1,5 +1,6 @@
 import CommandLineKit
 import Gateway
+import Glibc
 import HealthModel
 import SampleStore
 
@@ -28,7 +29,11 @@ enum MigrateCommand: Command {
                         "vitalgate migrate plan --type bodyFatPercentage --scale 0.01", "3040 % that should be 30.40 %."),
                 ]),
             CommandSpecification(
-                name: "apply", summary: "Repair, in one step that is done whole or not begun.", options: MigrateOptions.all,
+                name: "apply", summary: "Repair, in one step that is done whole or not begun.",
+                discussion: """
+                    A repair compares only with what stands outside itself: two readings that it makes equal stay two. Where a reading is there in the right form \
+                    already, the wrong one makes way for it, and there is one reading fewer: 'apply' says how many, and asks, or wants --merge.
+                    """, options: MigrateOptions.all + [MigrateOptions.merge],
                 examples: [
                     Example(
                         "vitalgate migrate apply --type bodyMass --device S-17 --from 2026-03-01 --read-as '[lb_av]' --ambiguous",
@@ -76,17 +81,31 @@ enum MigrateCommand: Command {
         let plan = try store.plan(request)
         try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
-        context.note("nothing is changed; 'vitalgate migrate apply' with the same options does it")
+        context.note(
+            "nothing is changed; 'vitalgate migrate apply' with the same options does it"
+                + (plan.merged == 0
+                    ? "" : "; there would be \(Readable.count(plan.merged)) readings fewer, which it wants --merge for"))
     }
 
     private static func apply(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
-        let request = try MigrateOptions.request(context, store)
+        var request = try MigrateOptions.request(context, store)
+        if context.invocation.flag("--merge") { request.merging = .atMost(.max) }
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-        let (plan, migration) = try store.migrate(request, owner: ProcessIdentity.current()) {
-            progress.update("\(Readable.count($0, "sample")) repaired")
+        func migrate() throws -> (plan: MigrationPlan, migration: Int64?) {
+            defer { progress.finish() }
+            return try store.migrate(request, owner: ProcessIdentity.current()) {
+                progress.update("\(Readable.count($0, "sample")) repaired")
+            }
         }
-        progress.finish()
+        let (plan, migration): (MigrationPlan, Int64?)
+        do {
+            (plan, migration) = try migrate()
+        } catch let fewer as FewerReadings {
+            guard isatty(STDIN_FILENO) == 1, allows(fewer.plan, context) else { throw fewer }
+            request.merging = .atMost(fewer.plan.merged)
+            (plan, migration) = try migrate()
+        }
         try store.checkpoint()
         try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
         guard let migration else {
@@ -96,6 +115,14 @@ enum MigrateCommand: Command {
         context.note(
             "\(Readable.count(plan.repaired + plan.merged, "sample")) repaired (this is migration \(migration); "
                 + "'vitalgate migrate undo \(migration)' takes it back)")
+    }
+
+    /// Asks the person at the terminal whether so many readings may be merged.
+    private static func allows(_ plan: MigrationPlan, _ context: CommandContext) -> Bool {
+        context.note(
+            "\(Readable.count(plan.merged)) of \(Readable.count(plan.matched, "sample")) are there in the right form already: "
+                + "there would be \(Readable.count(plan.merged)) readings fewer. Go on (y/n)?")
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
     private static func identifier(_ context: CommandContext) throws -> Int64 {

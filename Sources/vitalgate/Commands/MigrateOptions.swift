@@ -40,6 +40,10 @@ enum MigrateOptions {
         names: ["--ambiguous"],
         help: "Repair also what could be right as it is: the conditions alone decide.")
 
+    static let merge = Option(
+        names: ["--merge"],
+        help: "Go on where the same reading is there in the right form already, so that there is one fewer.")
+
     static let correction = Option(
         names: ["--correction"], value: "PROFILE/ID",
         help: "What a device profile says was stored wrongly; 'migrate suggest' lists them.")

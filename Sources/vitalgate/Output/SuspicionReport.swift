@@ -139,6 +139,12 @@ struct CorrectionNotices {
             return
         }
         for (entry, plan, migration) in try corrections.apply(to: store) {
+            guard let migration else {
+                context.note(
+                    "warning: correction \(entry.name) would make \(Readable.count(plan.merged)) readings fewer, and waits: "
+                        + "'vitalgate migrate apply --correction \(entry.name) --merge'")
+                continue
+            }
             context.note(
                 "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (migration \(migration))"
             )

@@ -207,8 +207,15 @@ extension TestStore {
             let wrong = try SampleMaker(.bodyTemperature)("98", at: 0)
             let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
             try test.keep([wrong, right])
-            let (plan, migration) = try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature))
+            var request = TestStore.request(Self.fahrenheit, .bodyTemperature)
+            // There would be one reading fewer: nothing is done until somebody says so.
+            let seq = try test.store.lastChange()
+            #expect(thrown(FewerReadings.self) { try test.migrate(request) }?.plan.merged == 1)
+            #expect(try test.store.lastChange() == seq && test.store.migrations().isEmpty)
+            request.merging = .atMost(1)
+            let (plan, migration) = try test.migrate(request)
             #expect(plan.merged == 1 && plan.repaired == 0)
+            #expect(try test.store.check(deep: true) == [])
             #expect(try test.identities() == [right.sample.identity])
             guard case .deleted(_, let replacement?)? = try test.store.lookup(wrong.sample.identity) else {
                 Issue.record("the wrong one is not replaced")
