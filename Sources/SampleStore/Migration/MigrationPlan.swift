@@ -47,8 +47,8 @@ public struct FewerReadings: Error, CustomStringConvertible {
 
     /// What a person can do about it.
     public var description: String {
-        "\(plan.merged) of \(plan.matched) samples are there in the right form already, outside the repair: there would be \(plan.merged) readings fewer. "
-            + "Nothing is changed; 'vitalgate migrate apply' with --merge goes on"
+        "the same reading as \(plan.merged) of \(plan.matched) is there in the right form already, so that there would be \(plan.merged) fewer; "
+            + "nothing is changed, and 'vitalgate migrate apply' with --merge goes on"
     }
 }
 

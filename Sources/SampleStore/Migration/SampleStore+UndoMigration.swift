@@ -3,7 +3,7 @@ import HealthModel
 extension SampleStore {
     /// Takes a repair back, in one transaction: the very same samples as before are there again, and the repaired ones are tombstones.
     ///
-    /// A repaired sample that a person deleted since stays deleted.
+    /// A repaired sample that a person deleted since stays deleted; one that was merged comes back beside the reading that it made way for.
     ///
     /// - Throws: ``StoreError`` where there is no such repair, where it is undone already, and where a later repair changed its samples
     ///   again: that one has to be undone first.
@@ -21,7 +21,7 @@ extension SampleStore {
             let writer = try ReplacementWriter(self, ingest: ingest.id)
             var last: (new: SamplePlace, old: SamplePlace)?
             while true {
-                let (chunk, seen) = try pairs(of: migration, after: last)
+                let (chunk, seen) = try pairs(of: id, after: last)
                 if !chunk.isEmpty { try writer.write(chunk) }
                 progress(writer.restored)
                 guard let seen else { break }
@@ -54,11 +54,12 @@ extension SampleStore {
         }
     }
 
-    /// Some thousand pairs whose new sample is live and whose old one waits as its tombstone.
+    /// Some thousand pairs whose old sample waits as its tombstone, and whose new one is live.
     ///
-    /// An early Vitalgate took a reading for the next one of the same repair, which then made way itself: such an old one comes back, too.
+    /// One that made way for a reading outside the repair comes back whatever became of that one. So do those that an early Vitalgate merged into the
+    /// next one of the same repair, which then made way itself.
     private func pairs(
-        of migration: Migration, after last: (new: SamplePlace, old: SamplePlace)?
+        of migration: Int64, after last: (new: SamplePlace, old: SamplePlace)?
     ) throws(StoreError) -> ([Replacement], (new: SamplePlace, old: SamplePlace)?) {
         let statement = try connection.statement(
             """
@@ -67,17 +68,15 @@ extension SampleStore {
                 ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
                 CROSS JOIN context AS c ON c.id = d.context
             WHERE r.migration = ?1 AND (r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash) > (?2, ?3, ?4, ?5, ?6, ?7)
-                AND (EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
-                    OR EXISTS(SELECT 1 FROM deleted AS e WHERE e.series = r.series AND e.start = r.start AND e.hash = r.hash AND e.ingest = ?8))
+                AND (r.merged OR EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash))
                 AND d.replaced_by IS NOT NULL
             ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash LIMIT \(MigrationReader.chunk)
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(migration.id), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
+            .integer(migration), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
             .blob(last?.new.hash ?? []),
             .integer(last?.old.series ?? .min), .integer(last?.old.start ?? .min), .blob(last?.old.hash ?? []),
-            .integer(migration.ingest),
         ])
         let decoder = SampleDecoder(connection: connection)
         var pairs: [Replacement] = []

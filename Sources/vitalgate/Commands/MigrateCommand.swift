@@ -84,7 +84,7 @@ enum MigrateCommand: Command {
         context.note(
             "nothing is changed; 'vitalgate migrate apply' with the same options does it"
                 + (plan.merged == 0
-                    ? "" : "; there would be \(Readable.count(plan.merged)) readings fewer, which it wants --merge for"))
+                    ? "" : "; with --merge, since there would be \(Readable.count(plan.merged)) fewer"))
     }
 
     private static func apply(_ context: CommandContext) throws {
@@ -113,15 +113,18 @@ enum MigrateCommand: Command {
             return
         }
         context.note(
-            "\(Readable.count(plan.repaired + plan.merged, "sample")) repaired (this is migration \(migration); "
+            (plan.merged == 0
+                ? "\(Readable.count(plan.repaired, "sample")) repaired"
+                : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with what was there")
+                + " (this is migration \(migration); "
                 + "'vitalgate migrate undo \(migration)' takes it back)")
     }
 
     /// Asks the person at the terminal whether so many readings may be merged.
     private static func allows(_ plan: MigrationPlan, _ context: CommandContext) -> Bool {
         context.note(
-            "\(Readable.count(plan.merged)) of \(Readable.count(plan.matched, "sample")) are there in the right form already: "
-                + "there would be \(Readable.count(plan.merged)) readings fewer. Go on (y/n)?")
+            "the same reading as \(Readable.count(plan.merged)) of \(Readable.count(plan.matched)) is there in the right form already, so that there would be "
+                + "\(Readable.count(plan.merged)) fewer. Go on (y/n)?")
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 

@@ -141,7 +141,7 @@ struct CorrectionNotices {
         for (entry, plan, migration) in try corrections.apply(to: store) {
             guard let migration else {
                 context.note(
-                    "warning: correction \(entry.name) would make \(Readable.count(plan.merged)) readings fewer, and waits: "
+                    "warning: correction \(entry.name) finds \(Readable.count(plan.merged, "sample")) there in the right form already, would make as many fewer, and waits: "
                         + "'vitalgate migrate apply --correction \(entry.name) --merge'")
                 continue
             }

@@ -227,6 +227,21 @@ extension TestStore {
         }
     }
 
+    @Test("a merged reading comes back also where the one that it made way for was deleted") func mergedThenDeleted() throws {
+        try TestStore.with { test in
+            let wrong = try SampleMaker(.bodyTemperature)("98", at: 0)
+            let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
+            try test.keep([wrong, right])
+            var request = TestStore.request(Self.fahrenheit, .bodyTemperature)
+            request.merging = .atMost(1)
+            let migration = try #require(try test.migrate(request).migration)
+            try test.delete(right)
+            #expect(try test.undo(migration) == 1)
+            #expect(try test.identities() == [wrong.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     @Test func deletedStaysDeleted() throws {
         try TestStore.with { test in
             let (wrong, _) = try Self.thermometer()

@@ -156,12 +156,13 @@ struct StoreModel {
         migrations[id]?.isApplied = false
         var count = 0
         for pair in migration.pairs {
-            guard var old = dead[pair.old], old.isReplaced, let new = live[pair.new] else { continue }
+            let new = live[pair.new]
+            guard var old = dead[pair.old], old.isReplaced, pair.isMerged || new != nil else { continue }
             old.cause = ingest
             live[pair.old] = old
             dead[pair.old] = nil
             count += 1
-            guard !pair.isMerged else { continue }
+            guard !pair.isMerged, let new else { continue }
             live[pair.new] = nil
             dead[pair.new] = new
             dead[pair.new]?.cause = ingest

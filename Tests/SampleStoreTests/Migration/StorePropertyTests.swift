@@ -299,17 +299,20 @@ private final class PropertySequence {
             }
             var (start, value, pound) = (one.start.microseconds, one.value, one.unit.code == "[lb_av]")
             switch repair {
-            // A reading that is there is known by its time as it was received.
-            case .shift(let offset):
-                start =
-                    pair.isMerged && one.nominalStart + offset == other.nominalStart ? other.start.microseconds : start + offset
+            case .shift(let offset): start += offset
             case .scale(let factor): value *= factor.doubleValue
             case .unit(let unit):
                 if pound { value /= 0.45359237 }
                 pound = unit.code == "[lb_av]"
                 if pound { value *= 0.45359237 }
-            case .zone: start = other.start.microseconds
+            case .zone where !pair.isMerged: start = other.start.microseconds
+            case .zone: continue
             case .subject, .type: break
+            }
+            if pair.isMerged {
+                // A reading that is there is known by its time as it was received, and may be a local one.
+                #expect(other.nominalStart == one.nominalStart + start - one.start.microseconds, comment)
+                start = other.start.microseconds
             }
             #expect(other.start.microseconds == start && abs(other.value - value) < 1e-9 * value, "\(repair.text), seed \(seed)")
             let equal = before.keys.contains { key in
