@@ -31,13 +31,18 @@ public struct Corrections {
         try all.map { ($0, try store.plan($0.request)) }.filter { $0.1.repaired + $0.1.merged > 0 }
     }
 
-    /// Applies all of them; returns those that changed something, and without a number those that were left to a person: they would
-    /// make fewer readings.
+    /// Applies all of them but those that would make fewer readings, which a person is asked for.
+    ///
+    /// - Returns: those that changed something, with the repair's number, and those that wait for a person, without one.
     public func apply(to store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan, migration: Int64?)] {
         try all.compactMap { entry in
-            let (plan, migration) = try store.migrate(
-                entry.request, source: "profile \(entry.name)", owner: ProcessIdentity.current())
-            return migration != nil || plan.merged > 0 ? (entry, plan, migration) : nil
+            do {
+                let (plan, migration) = try store.migrate(
+                    entry.request, source: "profile \(entry.name)", owner: ProcessIdentity.current())
+                return migration.map { (entry, plan, $0) }
+            } catch let fewer as FewerReadings {
+                return (entry, fewer.plan, nil)
+            }
         }
     }
 }

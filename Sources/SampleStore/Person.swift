@@ -135,7 +135,7 @@ extension SampleStore {
         predicate.to = Instant(microseconds: last.microseconds &+ 1)
         var request = MigrationRequest(.subject(subject), of: predicate, now: now)
         // Each of them was named: where the person has the reading already, it is that one.
-        request.merging = .allowed
+        request.merging = .atMost(.max)
         let done = try migrate(request, owner: owner)
         return (done.plan.repaired + done.plan.merged, done.migration)
     }

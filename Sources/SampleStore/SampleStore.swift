@@ -203,6 +203,7 @@ public final class SampleStore {
 
     /// Runs `body` as if for good, and takes everything back: what it returns tells what would have become of it.
     public func rehearse<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.refuseWithinReading()
         try connection.execute("BEGIN IMMEDIATE")
         defer {
             _ = try? connection.execute("ROLLBACK")

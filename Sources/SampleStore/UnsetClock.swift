@@ -82,7 +82,7 @@ extension SampleStore {
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
             request.movesReceipt = true
-            // What arrived twice are two readings, whatever the clock said.
+            // Each was received once: what stands at its right time is another reading.
             request.merging = .never
             // Before the others are released: each is moved once.
             let moved =

@@ -85,6 +85,7 @@ enum Program {
         case let error as PredicateError: (error.description, .usage)
         case let error as ProfileMatchError: (error.description, .dataError)
         case let error as ProfileErrors: (error.description, .dataError)
+        case let error as FewerReadings: (error.description, .dataError)
         case let error as StoreError: (error.description, exitCode(of: error))
         case let error as HubFailure: (error.description, .ioError)
         case let error as SourceError:

@@ -99,7 +99,8 @@ struct DeepCheck {
             connection,
             """
             SELECT migration.id, repaired + merged, (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id),
-                ingest.deleted, ingest.stored + ingest.restored, repaired
+                ingest.deleted, ingest.stored + ingest.restored, repaired,
+                matched - repaired - merged - already_right - ambiguous - impossible
             FROM migration LEFT JOIN ingest ON ingest.id = migration.ingest WHERE migration.state = 'applied'
             """)
         var problems: [String] = []
@@ -109,23 +110,27 @@ struct DeepCheck {
             if statement.integer(3) != said || statement.integer(4) != statement.integer(5) {
                 problems.append("migration \(id): its entry in the ledger says otherwise")
             }
+            let rest = statement.integer(6)
+            if rest != 0 { problems.append("migration \(id): what became of \(rest) of its samples is not told") }
         }
         return problems
     }
 
-    /// A repair that replaces so many samples leaves as many readings, but for those that stood outside it in the right form.
+    /// A reading that made way for another one must have made way for one that stands outside the repair: readings before are readings after and
+    /// merged ones. An early Vitalgate merged them into one another.
     private func eaten() throws(StoreError) -> [String] {
         let statement = try Statement(
             connection,
             """
-            SELECT migration.id, count(*) FROM migration JOIN repaired AS r ON r.migration = migration.id
-            WHERE migration.state = 'applied' AND \(SampleStore.mergedWithItsOwn) GROUP BY migration.id
+            SELECT m.id, count(*) FROM migration AS m JOIN repaired AS r ON r.migration = m.id
+                JOIN deleted AS d ON d.series = r.series AND d.start = r.start AND d.hash = r.hash AND d.ingest = m.ingest
+            WHERE m.state = 'applied' GROUP BY m.id
             """)
         var problems: [String] = []
         while try statement.step() {
-            let id = statement.integer(0)
+            let (id, count) = (statement.integer(0), statement.integer(1))
             problems.append(
-                "migration \(id): \(statement.integer(1)) readings were taken for others that it moved as well, and are lost to queries; "
+                "migration \(id): \(count) readings made way for others of the same repair, and are missing; "
                     + "'vitalgate migrate undo \(id)' gives them back")
         }
         return problems

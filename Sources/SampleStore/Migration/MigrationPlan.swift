@@ -14,16 +14,14 @@ public struct MigrationRequest: Sendable {
     public var received: ClosedRange<Int64>?
     /// Whether a shift moves the time of receipt with it: it was our own clock that was wrong.
     public var movesReceipt = false
-    /// What becomes of a sample whose reading is in the store already, read rightly, and not moved by the same repair.
-    public var merging = Merging.refused
+    /// What becomes of a sample whose reading stands outside the repair already, read rightly.
+    public var merging = Merging.atMost(0)
 
-    /// Whether a repair may make fewer readings.
+    /// A merged sample makes way for the reading that is there, so that there is one reading fewer.
     public enum Merging: Sendable {
-        /// It is not done at all; the plan says how many readings there would be fewer.
-        case refused
-        /// The sample makes way for the one that is there.
-        case allowed
-        /// Both stay: they are two readings.
+        /// So many are merged; where there would be more, nothing is done.
+        case atMost(Int)
+        /// None: it becomes a reading of its own.
         case never
     }
 
@@ -33,6 +31,24 @@ public struct MigrationRequest: Sendable {
         self.predicate = predicate
         self.takesAmbiguous = takesAmbiguous
         self.now = now
+    }
+}
+
+extension MigrationRequest {
+    func allows(_ plan: MigrationPlan) -> Bool {
+        if case .atMost(let limit) = merging { plan.merged <= limit } else { true }
+    }
+}
+
+/// A repair would make fewer readings than it was allowed to. Nothing was changed.
+public struct FewerReadings: Error, CustomStringConvertible {
+    /// What it would do.
+    public let plan: MigrationPlan
+
+    /// What a person can do about it.
+    public var description: String {
+        "the same reading as \(plan.merged) of \(plan.matched) is there in the right form already, so that there would be \(plan.merged) fewer; "
+            + "nothing is changed, and 'vitalgate migrate apply' with --merge goes on"
     }
 }
 
@@ -48,7 +64,7 @@ public struct MigrationPlan: Sendable {
     public var matched = 0
     /// Samples that get a repaired one in their place.
     public var repaired = 0
-    /// Samples whose reading is there already, read rightly: that one takes their place.
+    /// Samples whose reading stands outside the repair already, read rightly: that one takes their place, and there are so many fewer.
     public var merged = 0
     /// Samples that stay as they are, and why.
     public var left: [RepairReason: Int] = [:]

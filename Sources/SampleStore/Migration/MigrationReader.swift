@@ -25,13 +25,15 @@ final class MigrationReader {
     private let request: MigrationRequest
     private let repairer: Repairer
     private let readings: RightReadings
-    private let decoder: SampleDecoder
-    /// The numbers that what is repaired may have: what is written on the way has a higher one, and is not met again.
-    private let numbers: ClosedRange<Int64>
     /// Whether this very repair was ever made: only then can its results be met.
     let isKnownRepair: Bool
     private(set) var plan = MigrationPlan()
     private var stride = 1
+    private let decoder: SampleDecoder
+    /// The store's last change before the repair: what is written on the way has a higher number, and is not met again.
+    private let last: Int64
+    /// The readings outside the repair that stand for one of it.
+    private var merged: Set<SamplePlace> = []
 
     /// Rows that are read at a time, so that memory stays flat whatever the size.
     static let chunk = 8192
@@ -40,12 +42,10 @@ final class MigrationReader {
         self.store = store
         self.request = request
         connection = store.connection
+        decoder = SampleDecoder(connection: store.connection)
+        last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
         readings = try RightReadings(connection: store.connection, repair: request.repair)
-        decoder = SampleDecoder(connection: store.connection)
-        let last = try store.lastChange()
-        let first = max(request.changes?.lowerBound ?? 0, 0)
-        numbers = first...max(first, min(last, request.changes?.upperBound ?? .max))
         isKnownRepair =
             try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
     }
@@ -54,12 +54,12 @@ final class MigrationReader {
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
         let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
         for series in try store.series(matching: query) {
-            var last: Position?
+            var position: Position?
             repeat {
                 var rows: [Row] = []
-                last = try read(series, after: last) { rows.append(try row($0)) }
+                position = try read(series, after: position) { rows.append(try row($0)) }
                 if !rows.isEmpty { try body(rows) }
-            } while last != nil
+            } while position != nil
         }
     }
 
@@ -73,7 +73,7 @@ final class MigrationReader {
     ///
     /// - Returns: where they ended; `nil` where the series did.
     private func read(
-        _ series: SeriesDescription, after last: Position?, _ body: (RepairCandidate) throws -> Void
+        _ series: SeriesDescription, after position: Position?, _ body: (RepairCandidate) throws -> Void
     ) throws -> Position? {
         let statement = try connection.statement(
             """
@@ -82,17 +82,17 @@ final class MigrationReader {
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(series.id), .integer(last?.start ?? request.predicate.from?.microseconds ?? .min),
-            .integer(last?.seq ?? .min),
+            .integer(series.id), .integer(position?.start ?? request.predicate.from?.microseconds ?? .min),
+            .integer(position?.seq ?? .min),
             .integer(request.predicate.to?.microseconds ?? .max),
-            .integer(numbers.upperBound), .integer(numbers.lowerBound),
+            .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
-        var last = last
+        var position = position
         var seen = 0
         while try statement.step() {
             seen += 1
             let here = try SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
-            last = Position(start: here.start, seq: statement.integer(9))
+            position = Position(start: here.start, seq: statement.integer(9))
             let stored = try decoder.decode(statement, series: series.id)
             guard isMeant(stored.sample) else { continue }
             plan.matched += 1
@@ -116,57 +116,75 @@ final class MigrationReader {
                 try body(candidate)
             }
         }
-        return seen < Self.chunk ? nil : last
+        return seen < Self.chunk ? nil : position
     }
 
     private func verdict(on sample: QuantitySample, at place: SamplePlace) throws(StoreError) -> Repairer.Verdict {
-        if isKnownRepair, try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) {
-            return .left(.repairedBefore)
-        }
-        return repairer.judge(sample)
+        guard isKnownRepair else { return repairer.judge(sample) }
+        if try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
+        let verdict = repairer.judge(sample)
+        // The old reading came again after it was forgotten, and what the repair made of it then was put back.
+        if case .repaired(let outcome) = verdict, try isThere(repaired(sample, outcome)) { return .left(.repairedBefore) }
+        return verdict
     }
 
-    /// Where the reading is in the store already, read rightly, that sample takes the place; false where that one was deleted.
-    ///
-    /// Only what stands outside the repair counts: a sample that the repair moves away as well is another reading.
+    private func isThere(_ sample: QuantitySample) throws(StoreError) -> Bool {
+        guard let series = try readings.series(of: sample.origin) else { return false }
+        return try connection.integer(
+            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(series),
+            .integer(sample.start.microseconds), .blob(sample.identity.storedHash)) != nil
+    }
+
+    /// Where the reading stands outside the repair already, read rightly, that sample takes the place; false where that one was deleted.
     private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
         candidate.series = try readings.series(of: candidate.after.origin)
         guard let right = candidate.right, let series = candidate.series else { return true }
         switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
         case .none: return true
-        case .deleted: return false
-        case .live(let start):
-            if try moves(SamplePlace(series: series, start: start, of: right)) { return true }
-            // An alias would say that the two are one.
+        case .deleted(let place):
+            guard try isMeant("deleted", place) else { return false }
+            // A deleted reading of its own, which may be restored.
             candidate.right = nil
-            guard request.merging != .never else { return true }
+        case .live(let place):
+            if try leaves(place) { return true }
+            candidate.right = nil
+            if case .never = request.merging { return true }
+            // One reading that is there stands for one of the repair: a second one stays a reading.
+            guard merged.insert(place).inserted else { return true }
             candidate.isMerged = true
             candidate.after.identity = right
-            candidate.after.start = Instant(microseconds: start)
-            return true
+            candidate.after.start = Instant(microseconds: place.start)
         }
+        return true
     }
 
-    /// Whether this repair replaces the live sample that stands there.
-    private func moves(_ place: SamplePlace) throws -> Bool {
+    /// Whether the live sample there is one that this repair moves away: it is a reading of its own then, and no right form of another.
+    private func leaves(_ place: SamplePlace) throws -> Bool {
+        guard let (sample, outcome) = try meant("sample", place) else { return false }
+        guard let right = try readings.identity(of: sample, outcome, at: place),
+            let series = try readings.series(of: outcome.origin)
+        else { return true }
+        guard case .deleted(let deleted) = try readings.find(right, nominal: outcome.nominalStart, in: series) else {
+            return true
+        }
+        return try isMeant("deleted", deleted)
+    }
+
+    private func isMeant(_ table: String, _ place: SamplePlace) throws -> Bool { try meant(table, place) != nil }
+
+    /// The sample there, live or deleted, and what becomes of it, where this repair is meant for it.
+    private func meant(_ table: String, _ place: SamplePlace) throws -> (QuantitySample, Repairer.Outcome)? {
         let statement = try connection.statement(
-            """
-            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?1 AND start = ?2 AND hash = ?3 AND seq BETWEEN ?4 AND ?5
-            """)
+            "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? AND start = ? AND hash = ? AND seq <= ? AND seq >= ?")
         defer { statement.reset() }
         try statement.bind([
-            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(numbers.lowerBound),
-            .integer(numbers.upperBound),
+            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(last),
+            .integer(request.changes?.lowerBound ?? 0),
         ])
-        guard try statement.step() else { return false }
+        guard try statement.step() else { return nil }
         let sample = try decoder.decode(statement, series: place.series).sample
-        guard isMeant(sample), case .repaired(let outcome) = try verdict(on: sample, at: place) else { return false }
-        guard let right = try readings.identity(of: sample, outcome, at: place),
-            let series = try readings.series(of: outcome.origin),
-            case .deleted = try readings.find(right, nominal: outcome.nominalStart, in: series)
-        else { return true }
-        // It stays, since the reading was deleted.
-        return false
+        guard isMeant(sample), case .repaired(let outcome) = try verdict(on: sample, at: place) else { return nil }
+        return (sample, outcome)
     }
 
     private func isMeant(_ sample: QuantitySample) -> Bool {

@@ -5,10 +5,9 @@ import HealthModel
 final class RightReadings {
     enum Found {
         case none
-        /// The start at which it stands.
-        case live(Int64)
+        case live(SamplePlace)
         /// A person deleted it.
-        case deleted
+        case deleted(SamplePlace)
     }
 
     private let connection: Connection
@@ -101,11 +100,12 @@ final class RightReadings {
         let live = try connection.statement("SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?")
         defer { live.reset() }
         try live.bind(bindings)
-        if try live.step() { return .live(start) }
+        let place = SamplePlace(series: series, start: start, of: identity)
+        if try live.step() { return .live(place) }
         let dead = try connection.statement(
             "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NULL")
         defer { dead.reset() }
         try dead.bind(bindings)
-        return try dead.step() ? .deleted : .none
+        return try dead.step() ? .deleted(place) : .none
     }
 }

@@ -19,8 +19,8 @@ extension SampleStore {
     ///   - source: what asks for it, where no person does.
     ///   - owner: names the process.
     ///   - progress: called now and then with the number of samples replaced so far.
-    /// - Returns: what was done, and the repair's number; none where nothing was done: there was nothing to do, or it would make fewer
-    ///   readings (`plan.merged`) and is not told to.
+    /// - Returns: what was done, and the repair's number; none where there was nothing to do.
+    /// - Throws: ``FewerReadings`` where more would be merged than the request allows; ``StoreError``.
     public func migrate(
         _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (plan: MigrationPlan, migration: Int64?) {
@@ -37,13 +37,14 @@ extension SampleStore {
                 try reader.forEachChunk(
                     of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
                     { chunk in
+                        // What is too much is counted on, but not written.
+                        guard request.allows(reader.plan) else { return }
                         try writer.write(chunk)
                         progress(reader.plan.repaired + reader.plan.merged)
                     })
                 let plan = reader.plan
-                guard plan.repaired + plan.merged > 0, plan.merged == 0 || request.merging != .refused else {
-                    throw NothingRepaired(plan: plan)
-                }
+                guard request.allows(plan) else { throw FewerReadings(plan: plan) }
+                guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
                 try writer.finish()
                 try closeAccount(ingest.id, writer, at: request.now)
                 try connection.run(
@@ -58,12 +59,12 @@ extension SampleStore {
                     .integer(Int64(plan.left(.impossible))))
                 return (plan, migration)
             }
-        } catch let nothing as NothingRepaired {
+        } catch let nothing as NothingToRepair {
             return (nothing.plan, nil)
         }
     }
 
-    private struct NothingRepaired: Error {
+    private struct NothingToRepair: Error {
         let plan: MigrationPlan
     }
 

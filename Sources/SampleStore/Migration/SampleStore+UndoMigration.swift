@@ -3,7 +3,7 @@ import HealthModel
 extension SampleStore {
     /// Takes a repair back, in one transaction: the very same samples as before are there again, and the repaired ones are tombstones.
     ///
-    /// A repaired sample that a person deleted since stays deleted.
+    /// A repaired sample that a person deleted since stays deleted; one that was merged comes back beside the reading that it made way for.
     ///
     /// - Throws: ``StoreError`` where there is no such repair, where it is undone already, and where a later repair changed its samples
     ///   again: that one has to be undone first.
@@ -54,14 +54,10 @@ extension SampleStore {
         }
     }
 
-    /// Of a row `r` of the map: its sample was taken for one that the same repair replaced. Earlier versions did that where a repair moved
-    /// readings onto one another; their tombstones still hold them.
-    static let mergedWithItsOwn = """
-        (r.merged AND EXISTS(SELECT 1 FROM deleted AS n JOIN migration AS m ON m.ingest = n.ingest
-            WHERE n.series = r.series AND n.start = r.start AND n.hash = r.hash AND m.id = r.migration))
-        """
-
-    /// Some thousand pairs whose new sample is live and whose old one waits as its tombstone.
+    /// Some thousand pairs whose old sample waits as its tombstone, and whose new one is live.
+    ///
+    /// One that made way for a reading outside the repair comes back whatever became of that one. So do those that an early Vitalgate merged into the
+    /// next one of the same repair, which then made way itself.
     private func pairs(
         of migration: Int64, after last: (new: SamplePlace, old: SamplePlace)?
     ) throws(StoreError) -> ([Replacement], (new: SamplePlace, old: SamplePlace)?) {
@@ -72,8 +68,7 @@ extension SampleStore {
                 ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
                 CROSS JOIN context AS c ON c.id = d.context
             WHERE r.migration = ?1 AND (r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash) > (?2, ?3, ?4, ?5, ?6, ?7)
-                AND (EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
-                    OR \(Self.mergedWithItsOwn))
+                AND (r.merged OR EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash))
                 AND d.replaced_by IS NOT NULL
             ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash
             """)

@@ -4,6 +4,9 @@ import CSQLite
 final class Connection {
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    let isWritable: Bool
+    /// Snapshots that are open.
+    var readers = 0
 
     /// Readable and writable, or only readable; never created here, so that the file's permissions are the store's to set.
     init(path: String, writable: Bool) throws(StoreError) {
@@ -24,6 +27,7 @@ final class Connection {
             throw StoreError(.readOnly, "\(path) cannot be written")
         }
         self.handle = handle
+        isWritable = writable
         wait(atMost: Self.patience)
     }
 
@@ -77,6 +81,7 @@ final class Connection {
 
     /// Runs `body` in a transaction that is kept whole or not at all; within another one it is a part that is.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try refuseWithinReading()
         let isOuter = sqlite3_get_autocommit(handle) != 0
         try execute(isOuter ? "BEGIN IMMEDIATE" : "SAVEPOINT part")
         do {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Gateway
+import Glibc
 import HealthModel
 import SampleStore
 
@@ -30,8 +31,8 @@ enum MigrateCommand: Command {
             CommandSpecification(
                 name: "apply", summary: "Repair, in one step that is done whole or not begun.",
                 discussion: """
-                    A repair gives as many readings as it found. Where the same reading is in the store already in the right form, both would be one: that is only done \
-                    with --merge, after it was said how many there are.
+                    A repair compares only with what stands outside itself: two readings that it makes equal stay two. Where a reading is there in the right form \
+                    already, the wrong one makes way for it, and there is one reading fewer: 'apply' says how many, and asks, or wants --merge.
                     """, options: MigrateOptions.all + [MigrateOptions.merge],
                 examples: [
                     Example(
@@ -64,7 +65,7 @@ enum MigrateCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
         case "plan": try plan(context)
-        case "apply": return try apply(context)
+        case "apply": try apply(context)
         case "undo": try undo(context)
         case "suggest": try SuspicionReport(context: context).run()
         case "list":
@@ -82,34 +83,50 @@ enum MigrateCommand: Command {
         try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
         context.note(
-            "nothing is changed; 'vitalgate migrate apply' with the same options\(plan.merged > 0 ? " and --merge" : "") does it")
+            "nothing is changed; 'vitalgate migrate apply' with the same options does it"
+                + (plan.merged == 0
+                    ? "" : "; with --merge, since there would be \(Readable.count(plan.merged)) fewer"))
     }
 
-    private static func apply(_ context: CommandContext) throws -> ExitCode {
+    private static func apply(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
         var request = try MigrateOptions.request(context, store)
-        request.merging = context.invocation.flag("--merge") ? .allowed : .refused
+        if context.invocation.flag("--merge") { request.merging = .atMost(.max) }
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-        let (plan, migration) = try store.migrate(request, owner: ProcessIdentity.current()) {
-            progress.update("\(Readable.count($0, "sample")) repaired")
+        func migrate() throws -> (plan: MigrationPlan, migration: Int64?) {
+            defer { progress.finish() }
+            return try store.migrate(request, owner: ProcessIdentity.current()) {
+                progress.update("\(Readable.count($0, "sample")) repaired")
+            }
         }
-        progress.finish()
+        let (plan, migration): (MigrationPlan, Int64?)
+        do {
+            (plan, migration) = try migrate()
+        } catch let fewer as FewerReadings {
+            guard isatty(STDIN_FILENO) == 1, allows(fewer.plan, context) else { throw fewer }
+            request.merging = .atMost(fewer.plan.merged)
+            (plan, migration) = try migrate()
+        }
         try store.checkpoint()
         try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
         guard let migration else {
-            guard plan.merged > 0 else {
-                context.note("there is nothing to repair; nothing is changed")
-                return .success
-            }
-            context.note(
-                "this would make \(Readable.count(plan.merged, "reading")) fewer: the same are in the store already, in the right form; "
-                    + "nothing is changed; --merge does it")
-            return .dataError
+            context.note("there is nothing to repair; nothing is changed")
+            return
         }
         context.note(
-            "\(Readable.count(plan.repaired + plan.merged, "sample")) repaired (this is migration \(migration); "
+            (plan.merged == 0
+                ? "\(Readable.count(plan.repaired, "sample")) repaired"
+                : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with what was there")
+                + " (this is migration \(migration); "
                 + "'vitalgate migrate undo \(migration)' takes it back)")
-        return .success
+    }
+
+    /// Asks the person at the terminal whether so many readings may be merged.
+    private static func allows(_ plan: MigrationPlan, _ context: CommandContext) -> Bool {
+        context.note(
+            "the same reading as \(Readable.count(plan.merged)) of \(Readable.count(plan.matched)) is there in the right form already, so that there would be "
+                + "\(Readable.count(plan.merged)) fewer. Go on (y/n)?")
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
     private static func identifier(_ context: CommandContext) throws -> Int64 {

@@ -42,7 +42,7 @@ enum MigrateOptions {
 
     static let merge = Option(
         names: ["--merge"],
-        help: "Go on where that makes fewer readings: the same ones are there already, in the right form.")
+        help: "Go on where the same reading is there in the right form already, so that there is one fewer.")
 
     static let correction = Option(
         names: ["--correction"], value: "PROFILE/ID",

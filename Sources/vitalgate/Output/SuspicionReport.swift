@@ -140,9 +140,9 @@ struct CorrectionNotices {
         }
         for (entry, plan, migration) in try corrections.apply(to: store) {
             guard let migration else {
-                context.streams.note(
-                    "action: correction \(entry.name) would make \(Readable.count(plan.merged, "reading")) fewer and is left to you: "
-                        + "'vitalgate migrate plan --correction \(entry.name)' shows it", priority: .error)
+                context.note(
+                    "warning: correction \(entry.name) finds \(Readable.count(plan.merged, "sample")) there in the right form already, would make as many fewer, and waits: "
+                        + "'vitalgate migrate apply --correction \(entry.name) --merge'")
                 continue
             }
             context.note(

@@ -15,9 +15,7 @@ extension TestStore {
     ) -> MigrationRequest {
         var predicate = RepairPredicate(types: type.map { [$0] })
         change(&predicate)
-        var request = MigrationRequest(repair, of: predicate, takesAmbiguous: ambiguous, now: later)
-        request.merging = .allowed
-        return request
+        return MigrationRequest(repair, of: predicate, takesAmbiguous: ambiguous, now: later)
     }
 
     @discardableResult
@@ -209,8 +207,15 @@ extension TestStore {
             let wrong = try SampleMaker(.bodyTemperature)("98", at: 0)
             let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
             try test.keep([wrong, right])
-            let (plan, migration) = try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature))
+            var request = TestStore.request(Self.fahrenheit, .bodyTemperature)
+            // There would be one reading fewer: nothing is done until somebody says so.
+            let seq = try test.store.lastChange()
+            #expect(thrown(FewerReadings.self) { try test.migrate(request) }?.plan.merged == 1)
+            #expect(try test.store.lastChange() == seq && test.store.migrations().isEmpty)
+            request.merging = .atMost(1)
+            let (plan, migration) = try test.migrate(request)
             #expect(plan.merged == 1 && plan.repaired == 0)
+            #expect(try test.store.check(deep: true) == [])
             #expect(try test.identities() == [right.sample.identity])
             guard case .deleted(_, let replacement?)? = try test.store.lookup(wrong.sample.identity) else {
                 Issue.record("the wrong one is not replaced")
@@ -219,6 +224,21 @@ extension TestStore {
             #expect(replacement == right.sample.identity.description)
             #expect(try test.undo(try #require(migration)) == 1)
             #expect(Set(try test.identities()) == [wrong.sample.identity, right.sample.identity])
+        }
+    }
+
+    @Test("a merged reading comes back also where the one that it made way for was deleted") func mergedThenDeleted() throws {
+        try TestStore.with { test in
+            let wrong = try SampleMaker(.bodyTemperature)("98", at: 0)
+            let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
+            try test.keep([wrong, right])
+            var request = TestStore.request(Self.fahrenheit, .bodyTemperature)
+            request.merging = .atMost(1)
+            let migration = try #require(try test.migrate(request).migration)
+            try test.delete(right)
+            #expect(try test.undo(migration) == 1)
+            #expect(try test.identities() == [wrong.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
         }
     }
 

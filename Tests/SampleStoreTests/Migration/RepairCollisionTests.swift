@@ -79,7 +79,7 @@ import Testing
             // Only the one that is nobody's is assigned; mine stands outside, as the same reading.
             let request = TestStore.request(.subject(TestStore.subject), .bodyMass) { $0.subject = "unassigned" }
             var told = request
-            told.merging = .allowed
+            told.merging = .atMost(.max)
             let (plan, migration) = try test.migrate(told)
             #expect((plan.repaired, plan.merged) == (0, 1))
             #expect(try test.undo(try #require(migration)) == 1)
@@ -96,11 +96,10 @@ import Testing
             var request = TestStore.request(.shift(Self.hour), .stepCount) {
                 $0.to = Instant(microseconds: 1_767_225_600_000_000 + 3 * Self.hour)
             }
-            request.merging = .refused
+            request.merging = .atMost(0)
             #expect(try test.store.plan(request).merged == 1)
             let before = try test.lines()
-            let refused = try test.migrate(request)
-            #expect((refused.migration, refused.plan.merged) == (nil, 1))
+            #expect(throws: FewerReadings.self) { try test.migrate(request) }
             #expect(try test.lines() == before)
             #expect(try test.store.migrations().isEmpty)
 
@@ -112,7 +111,7 @@ import Testing
             #expect(try test.undo(try #require(apart.migration)) == 3)
             #expect(try test.lines() == before)
 
-            request.merging = .allowed
+            request.merging = .atMost(.max)
             let merged = try test.migrate(request)
             #expect((merged.plan.repaired, merged.plan.merged) == (2, 1))
             #expect(try test.samples().count == 3)

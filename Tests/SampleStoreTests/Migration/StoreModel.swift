@@ -29,11 +29,14 @@ struct StoreModel {
     private var parents: [SampleIdentity: (old: SampleIdentity, repair: String)] = [:]
     /// The right identities of repaired readings, with the series they belong to.
     private var aliases: [SampleIdentity: (migration: Int64, key: SeriesKey)] = [:]
+    /// In the order in which they came.
+    private var series: [SeriesKey] = []
 
     var lines: Set<String> { Set(live.values.map { TestStore.line($0.sample) }) }
 
     mutating func keep(_ gated: GatedSample, ordinal: UInt32, ingest: Int64) -> SampleOutcome {
         let identity = gated.sample.identity
+        note(gated.sample.origin.seriesKey)
         guard live[identity] == nil, dead[identity] == nil else { return .duplicate }
         if let alias = aliases[identity], alias.key == gated.sample.origin.seriesKey { return .duplicate }
         live[identity] = Entry(sample: gated.sample, ordinal: ordinal, bringer: ingest, cause: ingest)
@@ -80,30 +83,56 @@ struct StoreModel {
 
     // MARK: Repairs
 
-    mutating func migrate(_ repair: Repair, of type: QuantityType, _ id: Int64, ingest: Int64) -> Int {
+    /// What a repair would do: nothing is changed.
+    ///
+    /// It compares with what stands outside itself: what it moves away, or would if it were not deleted, is nothing's right form.
+    func plan(
+        _ repair: Repair, of type: QuantityType
+    ) -> [(old: SampleIdentity, outcome: Repairer.Outcome, right: (identity: SampleIdentity, key: SeriesKey)?, isMerged: Bool)] {
         let repairer = Repairer(repair, takesAmbiguous: true, now: TestStore.later)
+        func judged(_ entry: Entry) -> Repairer.Outcome? {
+            guard entry.sample.origin.type == type, !wasRepaired(entry.sample.identity, by: repair.text),
+                case .repaired(let outcome) = repairer.judge(entry.sample),
+                live[Self.repaired(entry, outcome, by: repair.text)] == nil
+            else { return nil }
+            return outcome
+        }
+        var moved: [(entry: Entry, outcome: Repairer.Outcome, right: (identity: SampleIdentity, key: SeriesKey)?)] = []
+        for entry in live.values.sorted(by: isBefore) {
+            guard let outcome = judged(entry) else { continue }
+            var right = right(entry, outcome)
+            if let found = right, let deleted = dead[found.identity], !deleted.isReplaced {
+                guard judged(deleted) != nil else { continue }
+                right = nil
+            }
+            moved.append((entry, outcome, right))
+        }
+        let leaving = Set(moved.map(\.entry.sample.identity))
+        var taken: Set<SampleIdentity> = []
+        return moved.map { entry, outcome, right in
+            guard let right, live[right.identity] != nil, !leaving.contains(right.identity) else {
+                return (entry.sample.identity, outcome, right, false)
+            }
+            let isMerged = taken.insert(right.identity).inserted
+            return (entry.sample.identity, outcome, isMerged ? right : nil, isMerged)
+        }
+    }
+
+    mutating func migrate(_ repair: Repair, of type: QuantityType, _ id: Int64, ingest: Int64) -> Int {
         var migration = Migration(ingest: ingest, pairs: [])
-        var moved: [SampleIdentity: (entry: Entry, outcome: Repairer.Outcome)] = [:]
-        for (identity, entry) in live where entry.sample.origin.type == type {
-            guard !wasRepaired(identity, by: repair.text), case .repaired(let outcome) = repairer.judge(entry.sample) else {
+        for (identity, outcome, right, isMerged) in plan(repair, of: type) {
+            guard let entry = live[identity] else { continue }
+            if isMerged, let right {
+                migration.pairs.append((identity, right.identity, true))
                 continue
             }
-            if let right = right(entry, outcome), let deleted = dead[right.identity], !deleted.isReplaced { continue }
-            moved[identity] = (entry, outcome)
-        }
-        for (identity, (entry, outcome)) in moved {
-            let right = right(entry, outcome)
-            // What the repair moves itself is no reading that is there already.
-            if let right, live[right.identity] != nil, moved[right.identity] == nil {
-                migration.pairs.append((identity, right.identity, true))
-            } else {
-                let new = repaired(entry, outcome, by: repair.text, ingest: ingest)
-                migration.pairs.append((identity, new.sample.identity, false))
-                parents[new.sample.identity] = (identity, repair.text)
-                live[new.sample.identity] = new
-                dead[new.sample.identity] = nil
-                if let right, aliases[right.identity] == nil { aliases[right.identity] = (id, right.key) }
-            }
+            let new = repaired(entry, outcome, by: repair.text, ingest: ingest)
+            note(new.sample.origin.seriesKey)
+            migration.pairs.append((identity, new.sample.identity, false))
+            parents[new.sample.identity] = (identity, repair.text)
+            live[new.sample.identity] = new
+            dead[new.sample.identity] = nil
+            if let right, aliases[right.identity] == nil { aliases[right.identity] = (id, right.key) }
         }
         for pair in migration.pairs {
             guard var old = live.removeValue(forKey: pair.old) else { continue }
@@ -127,12 +156,13 @@ struct StoreModel {
         migrations[id]?.isApplied = false
         var count = 0
         for pair in migration.pairs {
-            guard var old = dead[pair.old], old.isReplaced, let new = live[pair.new] else { continue }
+            let new = live[pair.new]
+            guard var old = dead[pair.old], old.isReplaced, pair.isMerged || new != nil else { continue }
             old.cause = ingest
             live[pair.old] = old
             dead[pair.old] = nil
             count += 1
-            guard !pair.isMerged else { continue }
+            guard !pair.isMerged, let new else { continue }
             live[pair.new] = nil
             dead[pair.new] = new
             dead[pair.new]?.cause = ingest
@@ -159,6 +189,24 @@ struct StoreModel {
         return identity == entry.sample.identity ? nil : (identity, outcome.origin.seriesKey)
     }
 
+    private mutating func note(_ key: SeriesKey) {
+        if !series.contains(key) { series.append(key) }
+    }
+
+    private func isBefore(_ one: Entry, _ other: Entry) -> Bool {
+        func place(_ entry: Entry) -> (Int, Int64, UInt16, UInt64) {
+            let identity = entry.sample.identity
+            let series = series.firstIndex(of: entry.sample.origin.seriesKey) ?? .max
+            return (series, entry.sample.start.microseconds, identity.high, identity.low)
+        }
+        return place(one) < place(other)
+    }
+
+    private static func repaired(_ entry: Entry, _ outcome: Repairer.Outcome, by repair: String) -> SampleIdentity {
+        SampleIdentity(
+            series: outcome.origin.seriesKey, start: outcome.start.microseconds, repaired: entry.sample.identity, by: repair)
+    }
+
     private func repaired(_ entry: Entry, _ outcome: Repairer.Outcome, by repair: String, ingest: Int64) -> Entry {
         var sample = entry.sample
         sample.origin = outcome.origin
@@ -166,8 +214,7 @@ struct StoreModel {
         (sample.start, sample.end, sample.zone) = (outcome.start, outcome.end, outcome.zone)
         sample.timeOrigin = outcome.timeOrigin
         sample.nominalStart = outcome.start.microseconds
-        sample.identity = SampleIdentity(
-            series: sample.origin.seriesKey, start: sample.nominalStart, repaired: entry.sample.identity, by: repair)
+        sample.identity = Self.repaired(entry, outcome, by: repair)
         return Entry(sample: sample, ordinal: entry.ordinal, bringer: ingest, cause: ingest)
     }
 }

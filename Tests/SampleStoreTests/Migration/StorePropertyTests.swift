@@ -6,7 +6,11 @@ import Testing
 
 @testable import SampleStore
 
-/// The store against the model: random sequences of imports, deletions, restorations, undoings, repairs, crashes and reopenings.
+/// The store against the model: random sequences of imports, deletions, restorations, undoings, repairs, crashes, reopenings and backups put
+/// back, by two writers. Few times, few values, and repairs that put them onto one another, so that they meet in every sequence.
+///
+/// Beside the model there are numbers from outside: how many readings there are before and after a repair and what each has become, by
+/// arithmetic of the test's own, and what a reader holds who follows the change log.
 ///
 /// A crash is what a kill leaves: the database and its log as they are in the middle of a change, at a random step of SQLite's, and a new process on
 /// them. `VITALGATE_SEQUENCES` sets how many sequences (240), `VITALGATE_SEED` the first one's seed (1): a failure names the seed of its
@@ -27,7 +31,10 @@ import Testing
         }
         // The sequences go where the dangers are.
         guard count >= 200 else { return }
-        #expect(tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0, "\(tally)")
+        #expect(
+            tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0 && tally.met > 0
+                && tally.backups > 0,
+            "\(tally)")
         print("property test: \(count / 2) sequences, \(tally)")
     }
 }
@@ -39,6 +46,9 @@ private struct PropertyTally {
     var merged = 0
     var undone = 0
     var refused = 0
+    /// Repaired readings that came to where another one of the same repair had been, as its equal.
+    var met = 0
+    var backups = 0
 
     mutating func add(_ other: PropertyTally) {
         crashes += other.crashes
@@ -46,6 +56,8 @@ private struct PropertyTally {
         merged += other.merged
         undone += other.undone
         refused += other.refused
+        met += other.met
+        backups += other.backups
     }
 }
 
@@ -61,6 +73,9 @@ private final class PropertySequence {
     private var time = TestStore.received.microseconds
     private var comment: Comment { "seed \(seed)" }
     private let makers: [SampleMaker]
+    private var other: SampleStore?
+    private var follower = ChangeFollower()
+    private var backup: (name: String, model: StoreModel, ingests: [Int64])?
     private let guest = "7f9c0000-0000-4000-8000-000000000001"
 
     init(seed: UInt64) throws {
@@ -78,8 +93,13 @@ private final class PropertySequence {
         for _ in 0..<Int.random(in: 6...16, using: &random) {
             time += 1_000_000
             try step()
-            #expect(try test.lines() == model.lines, comment)
+            let lines = try test.lines()
+            #expect(lines == model.lines, comment)
+            #expect(try test.samples().count == model.live.count, comment)
+            try follower.read(test.store)
+            #expect(Set(follower.held.values) == lines && follower.held.count == model.live.count, comment)
         }
+        other = nil
         #expect(try test.store.check(deep: true) == [], comment)
         for identity in model.dead.keys {
             guard case .deleted? = try test.store.lookup(identity) else {
@@ -89,6 +109,16 @@ private final class PropertySequence {
         }
         #expect(try test.store.changedUUIDs() == Set(model.live.keys), comment)
         try test.close()
+    }
+
+    /// One of two that write to the store, as two processes do.
+    private func writer() throws -> SampleStore {
+        guard Bool.random(using: &random) else { return try test.store }
+        if let other { return other }
+        let opened = try test.another()
+        try opened.connection.execute("PRAGMA synchronous = OFF")
+        other = opened
+        return opened
     }
 
     /// The tests' disk need not be waited for: what a crash leaves is copied from the files as they are.
@@ -101,7 +131,7 @@ private final class PropertySequence {
     }
 
     private func step() throws {
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0: try delete()
         case 1: try restore()
         case 2, 3: try undoIngest()
@@ -109,25 +139,50 @@ private final class PropertySequence {
         case 7, 8: try undoMigration()
         case 9: try crash()
         case 10:
+            other = nil
             try test.reopen()
             try calm()
+        case 11: try backUp()
+        case 12: try putBack()
         default: try keep()
         }
     }
 
+    private func backUp() throws {
+        let name = "backup-\(time)"
+        try writer().backup(to: test.folder.file(name))
+        backup = (name, model, ingests)
+        tally.backups += 1
+    }
+
+    /// The backup in the store's place, as docs/hub.md tells; a reader begins anew.
+    private func putBack() throws {
+        guard let backup, let bytes = try? test.folder.read(backup.name) else { return }
+        other = nil
+        try test.close()
+        for name in ["store.db", "store.db-wal", "store.db-shm"] { unlink(test.folder.file(name)) }
+        try test.folder.write(bytes, to: "store.db")
+        try test.open()
+        try calm()
+        (model, ingests) = (backup.model, backup.ingests)
+        follower = ChangeFollower()
+    }
+
     private func sample() throws -> (GatedSample, UInt32) {
-        // Few readings on a coarse grid, so that they meet again and repairs move them onto one another; the fourth maker's are what a
-        // repair of the second's gives.
-        var maker = makers[Int.random(in: 0..<4, using: &random)]
-        if Int.random(in: 0..<4, using: &random) == 0 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
-        let ordinal: UInt32 = Int.random(in: 0..<8, using: &random) == 0 ? 1 : 0
-        let numeral = ["60", "120", "30", "+6e1"][Int.random(in: 0..<4, using: &random)]
-        let (start, duration) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<8, using: &random) / 7)
-        return (try maker(numeral, at: Double(start), lasting: Double(duration), ordinal: ordinal), ordinal)
+        // Few readings on a coarse grid, so that they meet again; the fourth maker's are what a repair of the second's gives.
+        func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+        var maker = makers[pick(4)]
+        if pick(6) == 0 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
+        let ordinal: UInt32 = pick(8) == 0 ? 1 : 0
+        return (
+            try maker(
+                ["60", "120", "30", "6e1"][pick(4)], at: Double(pick(4)), lasting: pick(5) == 0 ? 1 : 0, ordinal: ordinal),
+            ordinal
+        )
     }
 
     private func keep() throws {
-        let ingest = try test.store.beginIngest(description(.import))
+        let ingest = try writer().beginIngest(description(.import))
         for _ in 0..<Int.random(in: 1...2, using: &random) {
             var batch: [(GatedSample, UInt32)] = []
             for _ in 0..<Int.random(in: 0...10, using: &random) { batch.append(try sample()) }
@@ -154,10 +209,10 @@ private final class PropertySequence {
         guard !chosen.isEmpty else { return }
         let allowed = model.restorable(chosen)
         guard allowed.count == chosen.count else {
-            #expect(throws: StoreError.self, comment) { try test.store.restore(chosen, description: description(.restore)) }
+            #expect(throws: StoreError.self, comment) { try writer().restore(chosen, description: description(.restore)) }
             return
         }
-        let ingest = try test.store.restore(chosen, description: description(.restore)).ingest
+        let ingest = try writer().restore(chosen, description: description(.restore)).ingest
         model.restore(chosen, ingest: ingest)
         ingests.append(ingest)
     }
@@ -168,7 +223,7 @@ private final class PropertySequence {
         if !forget, try test.store.account(of: undone)?.state == "undone" { return }
         let refused = model.isRepaired(broughtBy: undone)
         do {
-            let (ingest, count) = try test.store.undo(undone, forget: forget, description: description(.undo))
+            let (ingest, count) = try writer().undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)
             #expect(count == model.undo(undone, forget: forget, ingest: ingest), comment)
             if ingest > 0 { ingests.append(ingest) }
@@ -180,11 +235,11 @@ private final class PropertySequence {
 
     private func repair() throws -> (Repair, QuantityType) {
         let type: QuantityType = [.heartRate, .bodyMass, .stepCount][Int.random(in: 0..<3, using: &random)]
-        switch Int.random(in: 0..<5, using: &random) {
-        case 0: return (.shift([1_000_000, -1_000_000, 2_000_000, -60_000_000][Int.random(in: 0..<4, using: &random)]), type)
-        case 1: return (.scale(try Numeral(["2", "0.5", "10", "0.1"][Int.random(in: 0..<4, using: &random)])), type)
-        case 2: return (.unit(try HealthModel.Unit(ucum: Bool.random(using: &random) ? "[lb_av]" : "kg")), .bodyMass)
-        case 3: return (.zone(TimeZoneRules(fixed: ZoneOffset(seconds: 7200))), type)
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0, 1: return (.shift([1, -1, 2, -3600][Int.random(in: 0..<4, using: &random)] * 1_000_000), type)
+        case 2, 3: return (.scale(try Numeral(["2", "0.5", "10"][Int.random(in: 0..<3, using: &random)])), type)
+        case 4: return (.unit(try HealthModel.Unit(ucum: Bool.random(using: &random) ? "[lb_av]" : "kg")), .bodyMass)
+        case 5: return (.zone(TimeZoneRules(fixed: ZoneOffset(seconds: 7200))), type)
         default: return (.subject(Bool.random(using: &random) ? guest : TestStore.subject), type)
         }
     }
@@ -193,31 +248,91 @@ private final class PropertySequence {
         let (repair, type) = try repair()
         var request = TestStore.request(repair, type, ambiguous: true)
         request.now = Instant(microseconds: time)
-        request.merging = Bool.random(using: &random) ? .allowed : .refused
-        let before = try test.store.summary().samples
+        let before = try samplesByIdentity()
+        let merged = model.plan(repair, of: type).count(where: \.isMerged)
+        if merged > 0 {
+            let refused = thrown(FewerReadings.self) { _ = try writer().migrate(request) }
+            #expect(refused?.plan.merged == merged, comment)
+            #expect(try samplesByIdentity() == before, comment)
+            guard Bool.random(using: &random) else { return }
+            request.merging = .atMost(merged)
+        }
         guard let (plan, migration) = try change({ try $0.migrate(request) }) else { return }
-        // Counted from outside: no reading comes or goes, but for those that make way for one that stood elsewhere.
-        #expect(try test.store.summary().samples == before - (migration == nil ? 0 : plan.merged), "\(repair.text), seed \(seed)")
-        if migration == nil, plan.merged > 0 { return }
         let ingest = try migration.flatMap { try test.store.migration($0)?.ingest } ?? 0
         let count = model.migrate(repair, of: type, migration ?? 0, ingest: ingest)
         tally.repaired += plan.repaired
         tally.merged += plan.merged
         #expect(plan.repaired + plan.merged == count, "\(repair.text), seed \(seed)")
+        guard let migration else { return }
+        let after = try samplesByIdentity()
+        try checkSum(repair, migration, plan, before, after)
+        // At once taken back, it is as if it had never been.
+        guard Int.random(in: 0..<3, using: &random) == 0 else { return }
+        let (undoing, undone) = try writer().undoMigration(migration, at: request.now)
+        #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration, ingest: undoing), comment)
+        #expect(try samplesByIdentity() == before, comment)
+        tally.undone += undone
+    }
+
+    private func samplesByIdentity() throws -> [SampleIdentity: String] {
+        Dictionary(uniqueKeysWithValues: try test.samples().map { ($0.uuid, TestStore.line($0.sample)) })
+    }
+
+    /// Readings before are readings after and merged ones; and each has become what arithmetic says.
+    private func checkSum(
+        _ repair: Repair, _ migration: Int64, _ plan: MigrationPlan, _ before: [SampleIdentity: String],
+        _ after: [SampleIdentity: String]
+    ) throws {
+        #expect(before.count == after.count + plan.merged, "\(repair.text), seed \(seed)")
+        var pairs: [RepairedPair] = []
+        try test.store.forEachPair(of: migration) { pairs.append($0) }
+        #expect(pairs.count == plan.repaired + plan.merged && pairs.count(where: \.isMerged) == plan.merged, comment)
+        #expect(Set(pairs.map(\.old)).count == pairs.count && Set(pairs.map(\.new)).count == pairs.count, comment)
+        let old = Set(pairs.map(\.old))
+        for pair in pairs {
+            #expect(before[pair.old] != nil && after[pair.old] == nil && after[pair.new] != nil, comment)
+            // What takes a reading's place without being made stands outside the repair, before it and after it.
+            #expect(pair.isMerged == (before[pair.new] != nil) && !old.contains(pair.new), comment)
+            guard let one = model.dead[pair.old]?.sample, let other = model.live[pair.new]?.sample else {
+                Issue.record("the model does not know \(pair), seed \(seed)")
+                continue
+            }
+            var (start, value, pound) = (one.start.microseconds, one.value, one.unit.code == "[lb_av]")
+            switch repair {
+            case .shift(let offset): start += offset
+            case .scale(let factor): value *= factor.doubleValue
+            case .unit(let unit):
+                if pound { value /= 0.45359237 }
+                pound = unit.code == "[lb_av]"
+                if pound { value *= 0.45359237 }
+            case .zone where !pair.isMerged: start = other.start.microseconds
+            case .zone: continue
+            case .subject, .type: break
+            }
+            if pair.isMerged {
+                // A reading that is there is known by its time as it was received, and may be a local one.
+                #expect(other.nominalStart == one.nominalStart + start - one.start.microseconds, comment)
+                start = other.start.microseconds
+            }
+            #expect(other.start.microseconds == start && abs(other.value - value) < 1e-9 * value, "\(repair.text), seed \(seed)")
+            let equal = before.keys.contains { key in
+                guard key != pair.new, old.contains(key), let sample = model.dead[key]?.sample else { return false }
+                return sample.start == other.start && sample.value == other.value
+            }
+            if equal { tally.met += 1 }
+        }
+        // Nothing else was touched.
+        for (identity, line) in before where !old.contains(identity) { #expect(after[identity] == line, comment) }
     }
 
     private func undoMigration() throws {
         guard let id = model.migrations.filter({ $0.value.isApplied }).keys.sorted().randomElement(using: &random) else { return }
         guard !model.isRepairedAgain(id) else {
-            #expect(throws: StoreError.self, comment) { try test.store.undoMigration(id, at: TestStore.later) }
+            #expect(throws: StoreError.self, comment) { try writer().undoMigration(id, at: TestStore.later) }
             return
         }
         let now = Instant(microseconds: time)
-        let before = try test.store.summary().samples
         guard let (ingest, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
-        let merged = try #require(try test.store.migration(id)?.merged)
-        #expect(try test.store.summary().samples - before <= merged, comment)
-        #expect(try test.store.summary().samples >= before, comment)
         tally.undone += count
         #expect(count == model.undoMigration(id, ingest: ingest), comment)
     }
@@ -235,7 +350,7 @@ private final class PropertySequence {
 
     /// Makes a change; where the process is to end in the middle of it, goes on with what it left behind, and returns nothing.
     private func change<Result>(_ body: (SampleStore) throws -> Result) throws -> Result? {
-        guard isCrashing else { return try body(test.store) }
+        guard isCrashing else { return try body(writer()) }
         let left = try TemporaryFolder()
         let folder = test.folder
         var hasEnded = false
@@ -257,8 +372,29 @@ private final class PropertySequence {
         }
         tally.crashes += 1
         test.isSound = false
+        other = nil
+        // It stays with the files that the process had.
+        backup = nil
         test = try TestStore(folder: left)
         try calm()
         return nil
+    }
+}
+
+/// A reader who follows the change log from the beginning.
+private struct ChangeFollower {
+    private var anchor: Int64 = 0
+    private(set) var held: [SampleIdentity: String] = [:]
+
+    mutating func read(_ store: SampleStore) throws {
+        var (anchor, held) = (anchor, held)
+        try store.changes(after: anchor, types: nil) { change in
+            anchor = change.seq
+            switch change {
+            case .added(let stored): held[stored.uuid] = TestStore.line(stored.sample)
+            case .deleted(let deletion): held[deletion.uuid] = nil
+            }
+        }
+        (self.anchor, self.held) = (anchor, held)
     }
 }
