@@ -63,6 +63,7 @@ enum IngestCommand: Command {
         let number = try number(context)
         let forget = context.invocation.flag("--forget")
         let undone = try store.account(of: number)
+        let heldSoFar = try store.heldAgain(by: number)
         let (ingest, _) = try store.undo(
             number, forget: forget,
             description: IngestDescription(kind: .undo, name: "ingest \(number)", received: context.machine.now().microseconds))
@@ -70,7 +71,7 @@ enum IngestCommand: Command {
             context.note("ingest \(number) left nothing to take back")
             return
         }
-        let became = try consequences(of: ingest, store)
+        let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
         let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
         let outcome =
             if undone?.kind == .migrate {
@@ -86,7 +87,9 @@ enum IngestCommand: Command {
     }
 
     /// What became of the readings, of the undoing's own account.
-    private static func consequences(of ingest: Int64, _ store: SampleStore) throws -> (text: String, withdrawn: Bool) {
+    private static func consequences(of ingest: Int64, judgedAgain: Int, _ store: SampleStore) throws -> (
+        text: String, withdrawn: Bool
+    ) {
         let account = try store.account(of: ingest)
         let (deleted, restored) = (account?.deleted ?? 0, account?.restored ?? 0)
         var parts: [String] = []
@@ -94,6 +97,7 @@ enum IngestCommand: Command {
         if restored > 0 { parts.append("\(Readable.count(restored, "sample")) back as before") }
         let held = try store.heldAgain(by: ingest)
         if held > 0 { parts.append("\(Readable.count(held, "reading")) held again, see 'quarantine list'") }
+        if judgedAgain > 0 { parts.append("\(Readable.count(judgedAgain, "held reading")) judged as before") }
         return (parts.isEmpty ? "no sample changed" : parts.joined(separator: ", "), deleted > 0)
     }
 }

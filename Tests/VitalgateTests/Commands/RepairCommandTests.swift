@@ -51,4 +51,13 @@ import Testing
         try folder.vitalgate("migrate", "apply", "--type", "stepCount", "--shift", "+1h")
         #expect(try folder.vitalgate("ingest", "undo", "4").errors.contains("'vitalgate migrate apply' makes the repair again"))
     }
+
+    @Test func undoingARejectionTells() throws {
+        let folder = try TestFolder()
+        _ = try folder.write("hr.csv", "time,type,value,unit,source\n2026-01-01T00:00:00Z,heartRate,0,/min,Strap\n")
+        try folder.vitalgate("import", folder.path("hr.csv"))
+        try folder.vitalgate("quarantine", "reject", "1")
+        #expect(try folder.vitalgate("ingest", "undo", "2").errors.contains("1 reading held again, see 'quarantine list'"))
+        #expect(try folder.vitalgate("ingest", "undo", "3").errors.contains("1 held reading judged as before"))
+    }
 }
