@@ -144,6 +144,13 @@ extension SampleStore {
         if connection.changes > 0 { deletion.changesMore() }
     }
 
+    /// Readings that an undoing put back into quarantine, and that are held still.
+    public func heldAgain(by undoing: Int64) throws(StoreError) -> Int {
+        Int(
+            try connection.integer("SELECT count(*) FROM quarantine WHERE revoked = ? AND state = 'held'", .integer(undoing)) ?? 0
+        )
+    }
+
     /// An accepted version of a record replaces the lower one.
     private func claimRecord(ofHeld id: Int64, by ingest: Int64) throws(StoreError) {
         let statement = try connection.statement("SELECT record, version, series, start, hash, uuid FROM quarantine WHERE id = ?")

@@ -64,16 +64,43 @@ enum IngestCommand: Command {
         let store = try access.openForWriting(creating: false)
         let number = try number(context)
         let forget = context.invocation.flag("--forget")
-        let (ingest, count) = try store.undo(
+        let undone = try store.account(of: number)
+        let heldSoFar = try store.heldAgain(by: number)
+        let (ingest, _) = try store.undo(
             number, forget: forget,
             description: IngestDescription(kind: .undo, name: "ingest \(number)", received: context.machine.now().microseconds))
         guard ingest > 0 else {
             context.note("ingest \(number) left nothing to take back")
             return
         }
-        context.note(
-            "ingest \(number) is undone: \(Readable.count(count)) samples (this is ingest \(ingest); "
-                + (forget ? "the same readings may come again)" : "the same readings stay out until 'ingest undo \(ingest)')"))
+        let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
+        let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
+        let outcome =
+            if undone?.kind == .migrate {
+                "'vitalgate migrate apply' makes the repair again"
+            } else if forget {
+                "the same readings may come again"
+            } else if became.withdrawn, undone?.kind != .undo {
+                "the same readings stay out until 'ingest undo \(ingest)'"
+            } else {
+                "'ingest undo \(ingest)' takes that back"
+            }
+        context.note("ingest \(number) is undone\(again): \(became.text) (this is ingest \(ingest); \(outcome))")
+    }
+
+    /// What became of the readings, of the undoing's own account.
+    private static func consequences(of ingest: Int64, judgedAgain: Int, _ store: SampleStore) throws -> (
+        text: String, withdrawn: Bool
+    ) {
+        let account = try store.account(of: ingest)
+        let (deleted, restored) = (account?.deleted ?? 0, account?.restored ?? 0)
+        var parts: [String] = []
+        if deleted > 0 { parts.append("\(Readable.count(deleted, "sample")) withdrawn") }
+        if restored > 0 { parts.append("\(Readable.count(restored, "sample")) back as before") }
+        let held = try store.heldAgain(by: ingest)
+        if held > 0 { parts.append("\(Readable.count(held, "reading")) held again, see 'quarantine list'") }
+        if judgedAgain > 0 { parts.append("\(Readable.count(judgedAgain, "held reading")) judged as before") }
+        return (parts.isEmpty ? "no sample changed" : parts.joined(separator: ", "), deleted > 0)
     }
 }
 

@@ -70,7 +70,7 @@ enum MigrateCommand: Command {
         case "suggest": try SuspicionReport(context: context).run()
         case "list":
             let store = try context.openForReading()
-            try MigrationReport(context: context, me: store.subject).write(try store.migrations())
+            try MigrationReport(context: context, me: store.subject).writeList(try store.migrations())
         default: try show(context)
         }
         return .success

@@ -165,6 +165,34 @@ struct MigrationReport {
 
     // MARK: What was done
 
+    /// At a terminal a list that fits it: the rest is for `migrate show`.
+    func writeList(_ migrations: [Migration]) throws {
+        guard context.format == .table else { return try write(migrations) }
+        // Only what was done, and to what, may be cut.
+        var table = TextTable(columns: [
+            .init("migration", .right), .init("when", .right), .init("samples", .right), .init("state", .right), .init("repair"),
+            .init("conditions"),
+        ])
+        for migration in migrations {
+            let applied = Instant(microseconds: migration.applied)
+            table.append([
+                "\(migration.id)", String(Readable.local(applied, at: zone.offset(at: applied)).prefix(19)),
+                Readable.count(migration.repaired + migration.merged), migration.state, Repair.words(of: migration.repair),
+                Self.words(migration.conditions) + (migration.source.map { " (\($0))" } ?? ""),
+            ])
+        }
+        let terminal = context.streams.outputTerminal
+        try output.write(table.rendered(width: terminal.width, unicode: terminal.isUnicode))
+    }
+
+    /// The conditions of a repair without the marks of JSON: `type heartRate, source Strap`.
+    private static func words(_ conditions: String) -> String {
+        guard let parts = try? Metadata(json: conditions).entries else { return conditions }
+        return parts.map { part in
+            if case .string(let text) = part.value { "\(part.key) \(text)" } else { "\(part.key) \(part.value.json)" }
+        }.joined(separator: ", ")
+    }
+
     func write(_ migrations: [Migration]) throws {
         if context.format == .ndjson {
             for migration in migrations { try output.write(Self.object(migration).line) }
