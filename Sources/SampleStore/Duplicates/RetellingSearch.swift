@@ -15,6 +15,8 @@ final class RetellingSearch {
     }
 
     private let connection: Connection
+    /// Pairs of one instant that are compared at most: a file made to have more is no sensor's.
+    private static let crowd = 4_000_000
     private let siblings: Siblings
 
     init(connection: Connection) {
@@ -59,7 +61,7 @@ final class RetellingSearch {
             let told = try readings(of: rows[indices[0]].series, at: instant, type)
             let taken = Set(told.lazy.filter { $0.unit == unit }.map(\.first))
             var open = Dictionary(grouping: told.filter { !taken.contains($0.first) }, by: \.first)
-            guard !open.isEmpty else { continue }
+            guard !open.isEmpty, open.count * indices.count <= Self.crowd else { continue }
             var found: [(likeness: Likeness, row: Int, of: SamplePlace)] = []
             for index in indices {
                 let row = rows[index]

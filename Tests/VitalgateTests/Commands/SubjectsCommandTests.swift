@@ -45,4 +45,25 @@ import Testing
         let unknown = try folder.vitalgate("query", "all", "--subject", "Zoe")
         #expect(unknown.status == 64 && !unknown.errors.contains("Zoe"), "\(unknown.errors)")
     }
+
+    /// Where rows of more than one person stand in a table, it says whose they are.
+    @Test func tablesShowWhoseItIs() throws {
+        #expect(try folder.vitalgate("subjects", "add", "Anna", "--id", Household.guest).status == 0)
+        let all = try folder.vitalgate("query", "all").output
+        for name in ["person", "Anna", "unassigned", "me"] { #expect(all.contains(name), "\(name): \(all)") }
+        let own = try folder.vitalgate("query", "heartRate", "--subject", Household.subject).output
+        #expect(!own.contains("person") && own.contains("Strap"))
+    }
+
+    @Test func mergingKnowsItsKeys() throws {
+        let key = try #require(
+            try folder.vitalgate("query", "bodyTemperature", "--format", "ndjson").objects().first?["device"]["key"].text)
+        let wrong = try folder.vitalgate("devices", "merge", "no-such-key", key)
+        #expect(wrong.status == 64)
+        #expect(wrong.errors.contains("no-such-key") && wrong.errors.contains(key), "\(wrong.errors)")
+        #expect(try folder.vitalgate("devices", "merge", key, "no-such-key").status == 64)
+        let other = try #require(
+            try folder.vitalgate("query", "stepCount", "--format", "ndjson").objects().first?["device"]["key"].text)
+        #expect(try folder.vitalgate("devices", "merge", other, key).status == 0)
+    }
 }
