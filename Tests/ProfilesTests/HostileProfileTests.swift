@@ -1,0 +1,149 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+import Wire
+
+@testable import Profiles
+
+/// Profiles that somebody wrote in bad faith, or by mistake, and frames that meet their limits.
+@Suite struct HostileProfileTests {
+    private static func profile(_ layout: String, _ more: String = #"information: "test""#) throws -> Profile {
+        let text = """
+            { id: "test", name: "Test", version: "1", channels: [ { channel: "gatt:FFFF", layout: [\(layout)], \(more) } ] }
+            """
+        return try Profile(json5: Array(text.utf8), file: "test.json5")
+    }
+
+    private static func outcome(
+        _ layout: String, _ more: String = #"information: "test""#, _ hex: String, session: Timestamp? = nil
+    ) throws -> (fields: String, error: FrameError?, refusal: Refusal?) {
+        let match = try #require(profile(layout, more).match(channel: "gatt:ffff"))
+        let interpreter = BinaryInterpreter(
+            match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(sessionStart: session))
+        let octets = try #require(HexadecimalText.octets(hex))
+        do {
+            try octets.withUnsafeBytes { try interpreter.decode($0) }
+        } catch let error as FrameError {
+            return ("", error, nil)
+        }
+        let fields = String(decoding: interpreter.fieldsJSON, as: UTF8.self)
+        var readings: [Reading] = []
+        do throws(Refusal) {
+            _ = try interpreter.appendReadings(at: Place(.byte, 0), to: &readings)
+        } catch {
+            return (fields, nil, error)
+        }
+        return (fields, nil, nil)
+    }
+
+    /// `{über: 1}` in Latin-1: a key that is no UTF-8.
+    @Test(arguments: ["7bfc6265723a20317d", "7b226122 3a2022ff227d", "ff", "5bc3285d", "7beda0803a317d", "7b61c0af3a317d"])
+    func whatIsNoUTF8IsNoProfile(hex: String) throws {
+        let octets = try #require(HexadecimalText.octets(hex.filter { $0 != " " }))
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: octets, file: "test.json5") }
+        #expect(error?.problems.first?.message.contains("UTF-8") == true)
+    }
+
+    @Test func aDeepTextIsRefused() {
+        for (open, close) in [("[", "]"), ("{a:", "}")] {
+            let text = String(repeating: open, count: 100_000) + "1" + String(repeating: close, count: 100_000)
+            #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
+        }
+    }
+
+    /// A pipe that nobody writes to, a folder and a file without an end are no profiles, and none is waited for.
+    @Test func onlyAPlainFileOfItsSizeIsAProfile() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path + "/pipe.json5"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        try #require(mkdir(folder.path + "/folder.json5", 0o700) == 0)
+        try #require(symlink("/dev/zero", folder.path + "/zero.json5") == 0)
+        try Data(repeating: UInt8(ascii: " "), count: 2 << 20).write(to: URL(filePath: folder.path + "/large.json5"))
+        for (name, words) in [
+            ("pipe", "no plain file"), ("folder", "no plain file"), ("zero", "no plain file"), ("large", "longer than"),
+        ] {
+            let error = #expect(throws: ProfileErrors.self) {
+                try ProfileLibrary.check(file: folder.path + "/\(name).json5")
+            }
+            #expect(error?.problems.first?.message.contains(words) == true, "\(name)")
+        }
+    }
+
+    @Test func minutesThatNoCalendarHas() throws {
+        let session = try Timestamp(iso8601: "2026-11-20T06:31:00+01:00")
+        let more = #"time: { session: "m" }, readings: [{ field: "v", type: "heartRate", unit: "/min" }]"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "m", type: "s64" }, { name: "v", type: "u8" }"#, more) }
+        let layout = #"{ name: "m", type: "s32" }, { name: "v", type: "u8" }"#
+        for hex in ["ffffff7f48", "0000008048"] {
+            let (_, error, _) = try Self.outcome(layout, more, hex, session: session)
+            #expect(error == nil, "it is decoded, whatever becomes of the reading")
+        }
+        let sum = #"{ name: "t", type: "datetime" }, { name: "m", type: "s64" }, { name: "s", time: "t", plus: "m" }"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(sum) }
+        let narrow = #"{ name: "t", type: "datetime" }, { name: "m", type: "s32" }, { name: "s", time: "t", plus: "m" }"#
+        let (fields, error, _) = try Self.outcome(narrow, "information: \"test\"", "EA070B14061F00" + "FFFFFF7F")
+        #expect(error == nil && fields.contains("\"s\":\"6109"))
+    }
+
+    @Test func aTimeIsADateAndTime() {
+        let more = #"time: { field: "t" }, readings: [{ field: "v", type: "heartRate", unit: "/min" }]"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "t", type: "s64" }, { name: "v", type: "u8" }"#, more) }
+        #expect(throws: ProfileErrors.self) {
+            try Self.profile(#"{ name: "t", type: "u8" }, { name: "m", type: "u8" }, { name: "s", time: "t", plus: "m" }"#)
+        }
+    }
+
+    @Test(arguments: ["FFFFFFFFFFFFFF7F", "0000000000000080"]) func anInstantThatNoCalendarHas(hex: String) throws {
+        #expect(try Self.outcome(#"{ name: "i", type: "s64", as: "instant" }"#, hex).fields == #"{"i":null}"#)
+    }
+
+    @Test func joinedBitsFitIntoANumber() throws {
+        let words = #"{ type: "u48", bits: { a: { at: [0, 47] } } }, { type: "u16", bits: { b: { at: [0, 15] } } }"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(words + #", { name: "j", join: ["a", "b"] }"#) }
+        #expect(throws: ProfileErrors.self) { try Self.profile(words + #", { name: "j", join: ["a", "a"] }"#) }
+        let narrow = #"{ type: "u48", bits: { a: { at: [0, 47] } } }, { type: "u8", bits: { b: { at: [0, 7] } } }"#
+        let (fields, _, _) = try Self.outcome(narrow + #", { name: "j", join: ["a", "b"] }"#, "FFFFFFFFFFFFFF")
+        #expect(fields == #"{"j":72057594037927935}"#)
+    }
+
+    /// What is read and stays to be read again can't be read to the end.
+    @Test func peekedFieldsDoNotRepeat() {
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "u8", peek: true, repeat: true }"#) }
+    }
+
+    @Test(arguments: ["u8", "digits"]) func aRangeBeginsBeforeItEnds(type: String) {
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "\#(type)", range: [5, 1] }"#) }
+    }
+
+    @Test func aScaleOfAScaleEndsSomewhere() throws {
+        var layout = #"{ name: "f0", type: "u8" }"#
+        for index in 1...2000 { layout += #", { name: "f\#(index)", of: "f\#(index - 1)", scale: "0.000000000000000001" }"# }
+        #expect(try Self.outcome(layout, "01").error != nil)
+    }
+
+    @Test func asManyWordsAsANumberCounts() {
+        let words = (0..<40_000).map { "\"\($0)\":\"w\($0)\"" }.joined(separator: ",")
+        #expect(throws: ProfileErrors.self) { try Self.profile("{ name: \"a\", type: \"u16\", special: {\(words)} }") }
+    }
+
+    /// 127 quarters of an hour and 254 of summer time: no place is so far ahead.
+    @Test func aZoneThatNoPlaceHas() {
+        func start(_ zone: UInt8, _ summer: UInt8) -> Timestamp? {
+            ([0xEA, 0x07, 11, 20, 6, 31, 0, zone, summer] as [UInt8]).withUnsafeBytes { SessionStart.timestamp($0) }
+        }
+        #expect(start(4, 4)?.offset == ZoneOffset(seconds: 7200))
+        #expect(start(0x80, 0)?.wall != nil && start(0x80, 0)?.offset == nil)
+        #expect(start(72, 0)?.offset == ZoneOffset(seconds: 64_800))
+        #expect(start(73, 0) == nil && start(127, 254) == nil && start(0xB7, 0) == nil)
+    }
+}
+
+extension HostileProfileTests {
+    private static func outcome(_ layout: String, _ hex: String) throws -> (fields: String, error: FrameError?, refusal: Refusal?)
+    {
+        try outcome(layout, #"information: "test""#, hex)
+    }
+}
