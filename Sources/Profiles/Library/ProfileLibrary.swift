@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The profiles of this machine.
@@ -54,18 +53,31 @@ public struct ProfileLibrary: Sendable {
     ///
     /// - Throws: ``ProfileErrors`` with every problem and its key.
     public static func check(file path: String) throws(ProfileErrors) -> Profile {
-        let bytes: [UInt8]
-        do {
-            bytes = Array(try Data(contentsOf: URL(filePath: path)))
-        } catch {
-            throw ProfileErrors([ProfileProblem("", "cannot be read", file: path)])
-        }
-        let profile = try Profile(json5: bytes, file: path)
+        let profile = try Profile(json5: read(path), file: path)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name == profile.id + ".json5" else {
             throw ProfileErrors([ProfileProblem("id", "the file must have the name of its id, \(profile.id).json5", file: path)])
         }
         return profile
+    }
+
+    /// A plain file's octets, one more than a profile may have at most: a pipe would be waited for, and a device has no end.
+    private static func read(_ path: String) throws(ProfileErrors) -> [UInt8] {
+        func problem(_ message: String) -> ProfileErrors { ProfileErrors([ProfileProblem("", message, file: path)]) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw problem("cannot be read") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw problem("is no plain file") }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= Profile.maximumLength {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            guard count >= 0 else { throw problem("cannot be read") }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
     }
 
     public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }

@@ -22,12 +22,42 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
             guard walker.index == bytes.count else { throw Stop(walker.index, "nothing more is expected behind the end") }
             return nil
         } catch {
-            let before = bytes[..<min(error.index, bytes.count)]
-            let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-            return JSON5Fault(
-                line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-                column: String(decoding: before[start...], as: UTF8.self).count + 1, expected: error.expected)
+            return JSON5Fault(bytes, error.index, error.expected)
         }
+    }
+
+    /// What the decoder must not be given: it traps on a key that is not UTF-8, and has a stack of its own size. To be asked first.
+    public static func unreadable(in bytes: [UInt8]) -> JSON5Fault? {
+        guard let index = bytes.withUnsafeBytes(firstThatIsNoUTF8) else {
+            let fault = find(in: bytes)
+            return fault?.isTooDeep == true ? fault : nil
+        }
+        return JSON5Fault(bytes, index, "this is not UTF-8")
+    }
+
+    private static func firstThatIsNoUTF8(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        var decoder = UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var index = 0
+        while true {
+            switch decoder.parseScalar(from: &iterator) {
+            case .valid(let scalar): index += scalar.count
+            case .emptyInput: return nil
+            case .error: return index
+            }
+        }
+    }
+
+    /// Nested deeper than anybody writes.
+    public var isTooDeep: Bool { expected == Self.tooDeep }
+    private static let tooDeep = "the text is nested too deeply"
+
+    private init(_ bytes: [UInt8], _ index: Int, _ expected: String) {
+        let before = bytes[..<min(index, bytes.count)]
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        column = String(decoding: before[start...], as: UTF8.self).count + 1
+        self.expected = expected
     }
 
     private struct Stop: Error {
@@ -87,7 +117,7 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
         }
 
         mutating func value(depth: Int) throws(Stop) {
-            guard depth < Self.maximumDepth else { throw Stop(index, "the text is nested too deeply") }
+            guard depth < Self.maximumDepth else { throw Stop(index, JSON5Fault.tooDeep) }
             try blanks()
             switch next {
             case nil: throw Stop(index, "a value is expected, and the text ends here")
