@@ -199,7 +199,7 @@ public final class BinaryInterpreter: FrameInterpreter {
             guard let start = sessionStart, let offset = frame.last(minutes, record: record) else {
                 throw Refusal("the time counts from the session's start (2AAA), which is not known", at: place)
             }
-            let wall = WallTime(microseconds: start.wall.microseconds + offset.raw * 60_000_000)
+            guard let wall = start.wall.later(minutes: offset.raw) else { throw Refusal("no calendar has this time", at: place) }
             guard let zone = start.offset else { return (.wall(start: wall, end: wall, ticks: nil), nil) }
             let instant = wall.instant(at: zone)
             return (.instants(start: instant, end: instant, offset: zone), nil)

@@ -42,6 +42,16 @@ public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension WallTime {
+    /// So many minutes later; `nil` where no clock can show it.
+    func later(minutes: Int64) -> WallTime? {
+        let (time, overflow) = minutes.multipliedReportingOverflow(by: 60_000_000)
+        let (sum, overflows) = microseconds.addingReportingOverflow(time)
+        // A zone's offset is yet to be taken off it.
+        return overflow || overflows || sum.magnitude > UInt64(Int64.max) / 2 ? nil : WallTime(microseconds: sum)
+    }
+}
+
 extension DeviceDateTime {
     /// The wall clock's time, to the second; `nil` outside the years 1582 to 9999.
     init?(_ wall: WallTime) {

@@ -81,7 +81,7 @@ struct FieldsText {
         switch entry.kind {
         case .text: string(frame.texts[Int(entry.text)])
         case .number where field.shape == .truth: put(entry.raw == 0 ? "false" : "true")
-        case .number where field.shape == .instant: string(Self.instant(entry.raw))
+        case .number where field.shape == .instant: instant(entry.raw)
         case .number where field.shape == .text: string(field.values[entry.raw] ?? "")
         default: number(entry)
         }
@@ -142,7 +142,7 @@ struct FieldsText {
             for part in field.parts { self.part(part, entry.raw) }
             close("}")
         case .dateTime: string(DeviceDateTime(packed: entry.raw).description)
-        case .instant: string(Self.instant(entry.raw))
+        case .instant: instant(entry.raw)
         case .truth: put(entry.raw == 0 ? "false" : "true")
         case .constant(let value): put(value.json)
         case .beside, .list, .records, .objects: break
@@ -189,8 +189,11 @@ struct FieldsText {
         string(unit)
     }
 
-    private static func instant(_ seconds: Int64) -> String {
-        String(WallTime(microseconds: seconds * 1_000_000).description.dropLast(7)) + "Z"
+    /// Null where no calendar has it.
+    private mutating func instant(_ seconds: Int64) {
+        let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return put("null") }
+        string(String(WallTime(microseconds: microseconds).description.dropLast(7)) + "Z")
     }
 
     private mutating func key(_ name: String) {

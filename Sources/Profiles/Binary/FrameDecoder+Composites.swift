@@ -108,7 +108,8 @@ extension FrameDecoder {
                 var wall = DeviceDateTime(packed: time.raw).wallTime
             else { return }
             if let minutes = frame.last(step.operand, record: record), minutes.kind == .number {
-                wall.microseconds += minutes.raw * 60_000_000
+                guard let later = wall.later(minutes: minutes.raw) else { throw failure(.noSuchTime, step, at: offset) }
+                wall = later
             }
             guard let sum = DeviceDateTime(wall) else { return }
             frame.entries.append(.init(kind: .dateTime, field: step.field, raw: sum.packed, record: record))
@@ -123,7 +124,7 @@ extension FrameDecoder {
                 raw = raw << UInt64(part.width) | part.value(of: word)
             }
             var entry = DecodedFrame.Entry(
-                kind: .number, field: step.field, raw: Int64(raw), variant: variant(step, word), record: record)
+                kind: .number, field: step.field, raw: Int64(bitPattern: raw), variant: variant(step, word), record: record)
             let specials = plan.specials[Int(step.specials.lowerBound)..<Int(step.specials.upperBound)]
             if let special = specials.first(where: { $0.raw == entry.raw }) {
                 entry.kind = .special

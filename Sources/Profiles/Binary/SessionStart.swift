@@ -14,8 +14,11 @@ public enum SessionStart {
         let seconds = Int64(bytes[4]) * 3600 + Int64(bytes[5]) * 60 + Int64(bytes[6])
         let zone = Int8(bitPattern: bytes[7])
         let isKnown = zone != -128 && bytes[8] != 255
+        let offset = (Int32(zone) + Int32(bytes[8])) * 900
+        // No place is further from Greenwich: octets that say so are damaged, and so may be the date.
+        guard !isKnown || abs(offset) <= 18 * 3600 else { return nil }
         return Timestamp(
             wall: WallTime(microseconds: days * Calendar.day + seconds * 1_000_000),
-            offset: isKnown ? ZoneOffset(seconds: (Int32(zone) + Int32(bytes[8])) * 900) : nil)
+            offset: isKnown ? ZoneOffset(seconds: offset) : nil)
     }
 }
