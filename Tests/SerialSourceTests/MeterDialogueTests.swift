@@ -147,14 +147,17 @@ import Testing
 
     // MARK: A hostile meter
 
-    /// Plays until the session rests, and says how many lines were taken.
-    private func rests(_ kind: ScriptedMeter.Kind, _ prepare: (ScriptedMeter) -> Void) throws -> SerialBench {
+    /// Plays until the session rests; `more` is written at each turn after the meter's memory was asked for.
+    private func rests(
+        _ kind: ScriptedMeter.Kind, more: [UInt8] = [], _ prepare: (ScriptedMeter) -> Void
+    ) throws -> SerialBench {
         let (bench, meter) = try play(kind, prepare)
         var turns = 0
         bench.turn(
             until: { bench.source.state(of: meter.pty.path) == "resting" },
             meanwhile: {
                 meter.serve()
+                if ["DMP", "$xmem"].contains(meter.commands.last) { meter.pty.write(more) }
                 turns += 1
                 if turns % 50 == 0 { bench.pass(.seconds(3)) }
             })
@@ -166,21 +169,22 @@ import Testing
     @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func anEndlessLineIsNoAnswer(
         kind: ScriptedMeter.Kind
     ) throws {
-        let bench = try rests(kind) { $0.damage = { _, _ in [UInt8](repeating: UInt8(ascii: "P"), count: 60_000) } }
+        let bench = try rests(kind, more: [UInt8](repeating: UInt8(ascii: "P"), count: 500)) { meter in
+            meter.damage = { number, octets in number >= (kind == .oneTouchUltra2 ? 3 : 1) ? [] : octets }
+        }
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
 
+    /// More than it said, and no end: as a meter that repeats itself.
     @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func endlessRecordsEnd(
         kind: ScriptedMeter.Kind
     ) throws {
         let record = kind == .oneTouchUltra2 ? Self.oneTouch[0] : Self.freeStyle[0]
-        let bench = try rests(kind) { meter in
+        let line = kind == .oneTouchUltra2 ? ScriptedMeter.oneTouchLine(record) : Array("\(record)\r\n".utf8)
+        let bench = try rests(kind, more: Array([line, line, line, line, line].joined())) { meter in
             meter.damage = { number, octets in
                 guard number >= (kind == .oneTouchUltra2 ? 3 : 1) else { return octets }
-                // More than it said, and no end: as a meter that repeats itself.
-                let line = kind == .oneTouchUltra2 ? ScriptedMeter.oneTouchLine(record) : Array("\(record)\r\n".utf8)
-                let head = kind == .oneTouchUltra2 ? octets.prefix { $0 != 0x0D } + [0x0D] : []
-                return head + [[UInt8]](repeating: line, count: 1500).joined()
+                return kind == .oneTouchUltra2 ? octets.prefix { $0 != 0x0D } + [0x0D] : []
             }
         }
         // The OneTouch said two, and two with right sums are taken; the other's sum never came.
