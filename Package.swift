@@ -90,3 +90,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// scripts/fuzz builds this and nothing else: instrumented, in a folder of its own. Without the variable the package knows nothing of it.
+if let library = Context.environment["VITALGATE_FUZZ"] {
+    for target in package.targets where target.type == .regular {
+        target.swiftSettings = [.unsafeFlags(["-sanitize=fuzzer,address"])]
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "BlueZSource", "FileSource", "Gateway", "HealthModel", "Pipeline", "Profiles", "SerialSource", "Wire",
+            ],
+            path: "Tests/Fuzz",
+            swiftSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=address", "-use-ld=lld", library]), .linkedLibrary("stdc++")]))
+}

@@ -51,6 +51,16 @@ import Testing
         #expect(throws: ConfigurationError.self) { try read(text) }
     }
 
+    /// `{über: 1}` in Latin-1, on which Foundation's decoder ends the process; and a text of brackets only.
+    @Test(arguments: [[0x7B, 0xFC, 0x62, 0x65, 0x72, 0x3A, 0x20, 0x31, 0x7D], [UInt8](repeating: 0x5B, count: 100_000)])
+    func refusesOctetsThatAreNoText(octets: [UInt8]) throws {
+        try Data(octets).write(to: URL(filePath: folder.file("octets.json5")))
+        let error = #expect(throws: ConfigurationError.self) {
+            try Configuration(path: folder.file("octets.json5"), machine: machine())
+        }
+        #expect(error?.description.contains("line 1, column") == true)
+    }
+
     @Test func saysWhichFileIsWrong() throws {
         do {
             _ = try read("{ stor: 1 }")

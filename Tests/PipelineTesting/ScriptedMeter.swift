@@ -11,6 +11,8 @@ public final class ScriptedMeter {
     public var clock: String
     /// So many commands are not answered.
     public var ignores = 0
+    /// How many records it says that it has; none for as many as there are.
+    public var told: Int?
     /// What happens to an answer before it is sent; the number of the answer, from 1.
     public var damage: (Int, [UInt8]) -> [UInt8] = { $1 }
     public private(set) var commands: [String] = []
@@ -29,6 +31,9 @@ public final class ScriptedMeter {
     public static func oneTouchRecord(_ date: String, _ time: String, _ value: String, control: Bool = false) -> String {
         "P \"MON\",\"\(date)\",\"\(time)   \",\"\(control ? "C" : " ") \(value) \",\"N\",\"00\", 00"
     }
+
+    /// A line as it is sent, with its sum and end.
+    public static func oneTouchLine(_ text: String) -> [UInt8] { withSum(text) }
 
     /// Answers what it has been asked by now; waits for the next question at most so long.
     public func serve(waiting milliseconds: Int32 = 0) {
@@ -53,10 +58,10 @@ public final class ScriptedMeter {
         case (.oneTouchUltra2, "DM@"): return Self.withSum("@ \"\(serial)\"")
         case (.oneTouchUltra2, "DMF"): return Self.withSum(clock)
         case (.oneTouchUltra2, "DMP"):
-            let head = "P \(Self.padded(records.count)),\"\(serial)\",\"MG/DL \""
+            let head = "P \(Self.padded(told ?? records.count)),\"\(serial)\",\"MG/DL \""
             return Self.withSum(head) + records.flatMap(Self.withSum)
         case (.freeStyleOptium, "$xmem"):
-            let lines = ["", serial, "0.31       -P", clock, Self.padded(records.count)] + records
+            let lines = ["", serial, "0.31       -P", clock, Self.padded(told ?? records.count)] + records
             let text = lines.map { $0 + "\r\n" }.joined()
             return Array((text + "0x\(Self.hexadecimal(text.utf8))  END\r\n").utf8)
         default: return nil

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import HealthModel
 import Pipeline
@@ -7,117 +8,142 @@ import Wire
 
 @testable import Profiles
 
-/// Profiles that somebody else wrote, by mistake or on purpose: one is refused where it is read, or refuses a frame. None ends the program.
+/// Profiles that somebody wrote in bad faith, or by mistake, and frames that meet their limits.
 @Suite struct HostileProfileTests {
-    private static func problems(_ bytes: [UInt8], named name: String = "x.json5") throws -> [String] {
-        let folder = try TemporaryFolder()
-        try folder.write(bytes, to: name)
-        return problems(at: folder.file(name))
+    private static func profile(_ layout: String, _ more: String = #"information: "test""#) throws -> Profile {
+        let text = """
+            { id: "test", name: "Test", version: "1", channels: [ { channel: "gatt:FFFF", layout: [\(layout)], \(more) } ] }
+            """
+        return try Profile(json5: Array(text.utf8), file: "test.json5")
     }
 
-    private static func problems(at path: String) -> [String] {
-        do throws(ProfileErrors) {
-            _ = try ProfileLibrary.check(file: path)
-            return []
-        } catch {
-            return error.problems.map(\.message)
-        }
-    }
-
-    /// Foundation's decoder ends the program where a key is no UTF-8.
-    @Test(
-        arguments: [
-            ([0x7B, 0xFC, 0x62, 0x65, 0x72, 0x3A, 0x20, 0x31, 0x7D], "line 1, column 2"),
-            (Array("{\n  id: \"a\",\n  // caf".utf8) + [0xE9, 0x0A, 0x7D], "line 3, column 9"),
-            ([0xFF, 0xFE], "line 1, column 1"),
-            (Array("{ x: 1 }".utf8) + [0xC3], "line 1, column 9"),
-        ] as [([UInt8], String)]) func whatIsNoUTF8(bytes: [UInt8], place: String) throws
-    {
-        #expect(try Self.problems(bytes) == ["not JSON5: \(place): the text must be UTF-8"])
-    }
-
-    @Test func whatIsNoFile() throws {
-        let folder = try TemporaryFolder()
-        try #require(mkfifo(folder.file("pipe.json5"), 0o600) == 0)
-        #expect(Self.problems(at: folder.file("pipe.json5")) == ["is not a file"])
-        try #require(symlink("/dev/zero", folder.file("zero.json5")) == 0)
-        #expect(Self.problems(at: folder.file("zero.json5")) == ["is not a file"])
-        try folder.write([UInt8](repeating: 0x20, count: Profile.maximumLength + 1), to: "long.json5")
-        #expect(Self.problems(at: folder.file("long.json5")) == ["the file is longer than \(Profile.maximumLength) bytes"])
-    }
-
-    private static func profile(_ layout: String, _ more: String = "") -> String {
-        """
-        { id: "x", name: "X", version: "1", channels: [{ channel: "gatt:2A37", layout: [\(layout)],
-          readings: [{ field: "v", type: "heartRate", unit: "/min" }] \(more) }], vectors: [] }
-        """
-    }
-
-    /// Decodes frames of the lowest, the highest and other values: none may trap.
-    private static func decode(_ text: String, widths: Int) throws {
-        let profile = try Profile(json5: Array(text.utf8), file: "x.json5")
-        let match = try #require(profile.match(channel: "gatt:2A37"))
-        let start = Timestamp(wall: WallTime(microseconds: 1_700_000_000_000_000), offset: ZoneOffset(seconds: 3600))
+    private static func outcome(
+        _ layout: String, _ more: String = #"information: "test""#, _ hex: String, session: Timestamp? = nil
+    ) throws -> (fields: String, error: FrameError?, refusal: Refusal?) {
+        let match = try #require(profile(layout, more).match(channel: "gatt:ffff"))
         let interpreter = BinaryInterpreter(
-            match, registry: OriginRegistry(subject: "s"), options: BinaryOptions(sessionStart: start))
-        let decoder = FrameDecoder(plan: match.channel.plan, isStrict: false)
-        var generator = FixedGenerator(state: 7)
-        for round in 0..<300 {
-            var bytes = (0..<widths).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            if round < 4 { bytes = [UInt8](repeating: [0x00, 0xFF, 0x7F, 0x80][round], count: widths) }
-            if round == 4 { bytes = [UInt8](repeating: 0xFF, count: widths - 1) + [0x7F] }
-            if round == 5 { bytes = [UInt8](repeating: 0x00, count: widths - 1) + [0x80] }
-            bytes.withUnsafeBytes { bytes in
-                var frame = DecodedFrame()
-                if (try? decoder.decode(bytes, into: &frame)) != nil { _ = decoder.fieldsJSON(frame) }
-                var readings: [Reading] = []
-                let raw = RawFrame(payload: .bytes(bytes), place: Place(.record, 1), received: Instant(seconds: 1_900_000_000))
-                _ = try? interpreter.interpret(raw, into: &readings)
+            match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(sessionStart: session))
+        let octets = try #require(HexadecimalText.octets(hex))
+        do {
+            try octets.withUnsafeBytes { try interpreter.decode($0) }
+        } catch let error as FrameError {
+            return ("", error, nil)
+        }
+        let fields = String(decoding: interpreter.fieldsJSON, as: UTF8.self)
+        var readings: [Reading] = []
+        do throws(Refusal) {
+            _ = try interpreter.appendReadings(at: Place(.byte, 0), to: &readings)
+        } catch {
+            return (fields, nil, error)
+        }
+        return (fields, nil, nil)
+    }
+
+    /// `{über: 1}` in Latin-1: a key that is no UTF-8.
+    @Test(arguments: ["7bfc6265723a20317d", "7b226122 3a2022ff227d", "ff", "5bc3285d", "7beda0803a317d", "7b61c0af3a317d"])
+    func whatIsNoUTF8IsNoProfile(hex: String) throws {
+        let octets = try #require(HexadecimalText.octets(hex.filter { $0 != " " }))
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: octets, file: "test.json5") }
+        #expect(error?.problems.first?.message.contains("UTF-8") == true)
+    }
+
+    @Test func aDeepTextIsRefused() {
+        for (open, close) in [("[", "]"), ("{a:", "}")] {
+            let text = String(repeating: open, count: 100_000) + "1" + String(repeating: close, count: 100_000)
+            #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
+        }
+    }
+
+    /// A pipe that nobody writes to, a folder and a file without an end are no profiles, and none is waited for.
+    @Test func onlyAPlainFileOfItsSizeIsAProfile() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path + "/pipe.json5"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        try #require(mkdir(folder.path + "/folder.json5", 0o700) == 0)
+        try #require(symlink("/dev/zero", folder.path + "/zero.json5") == 0)
+        try Data(repeating: UInt8(ascii: " "), count: 2 << 20).write(to: URL(filePath: folder.path + "/large.json5"))
+        for (name, words) in [
+            ("pipe", "no plain file"), ("folder", "no plain file"), ("zero", "no plain file"), ("large", "longer than"),
+        ] {
+            let error = #expect(throws: ProfileErrors.self) {
+                try ProfileLibrary.check(file: folder.path + "/\(name).json5")
             }
+            #expect(error?.problems.first?.message.contains(words) == true, "\(name)")
         }
     }
 
-    @Test func minutesThatNoClockHas() throws {
-        try Self.decode(
-            Self.profile(#"{ name: "v", type: "u8" }, { name: "m", type: "s64" }"#, #", time: { session: "m" }"#), widths: 9)
-        try Self.decode(
-            Self.profile(
-                #"{ name: "v", type: "u8" }, { name: "d", type: "datetime" }, { name: "m", type: "s64" }, { name: "t", time: "d", plus: "m" }"#
-            ),
-            widths: 16)
-    }
-
-    @Test func instantsOfNoCalendar() throws {
-        try Self.decode(Self.profile(#"{ name: "v", type: "u8" }, { name: "i", type: "s64", as: "instant" }"#), widths: 9)
-    }
-
-    @Test func bitsThatFillMoreThanANumber() throws {
-        let wide = (0..<8).map { "b\($0): { at: [\($0 * 8), \($0 * 8 + 7)] }" }.joined(separator: ", ")
-        let names = (0..<8).map { "\"b\($0)\"" }.joined(separator: ", ")
-        let text = Self.profile(#"{ type: "u48", bits: { \#(wide) } }, { name: "v", join: [\#(names)] }"#)
-        // Refused, here or because there are not so many bits.
-        #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "x.json5") }
-        let flags = #"{ type: "u32", bits: { a: { at: [0, 31] } } }, { type: "u32", bits: { b: { at: [0, 31] } } }"#
-        let joined = Self.profile(flags + #", { name: "v", join: ["a", "b"] }"#)
-        #expect(throws: ProfileErrors.self) { try Profile(json5: Array(joined.utf8), file: "x.json5") }
-    }
-
-    @Test func boundsTheWrongWayRound() throws {
-        let text = Self.profile(#"{ name: "v", type: "u8", range: [200, 3] }"#)
-        #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "x.json5") }
-    }
-
-    @Test(arguments: ["+18:30", "-18:59", "+19:00"]) func zonesThatNoPlaceHas(zone: String) {
-        #expect(ZoneOffset(zone) == nil)
-        #expect(ZoneOffset("+18:00")?.seconds == 64_800)
-    }
-
-    @Test func aSessionStartInNoZone() {
-        func start(_ zone: Int8, _ summer: UInt8) -> Timestamp? {
-            [0xEA, 0x07, 11, 20, 6, 31, 0, UInt8(bitPattern: zone), summer].withUnsafeBytes { SessionStart.timestamp($0) }
+    @Test func minutesThatNoCalendarHas() throws {
+        let session = try Timestamp(iso8601: "2026-11-20T06:31:00+01:00")
+        let more = #"time: { session: "m" }, readings: [{ field: "v", type: "heartRate", unit: "/min" }]"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "m", type: "s64" }, { name: "v", type: "u8" }"#, more) }
+        let layout = #"{ name: "m", type: "s32" }, { name: "v", type: "u8" }"#
+        for hex in ["ffffff7f48", "0000008048"] {
+            let (_, error, _) = try Self.outcome(layout, more, hex, session: session)
+            #expect(error == nil, "it is decoded, whatever becomes of the reading")
         }
-        #expect(start(4, 4)?.offset?.seconds == 7200)
-        #expect(start(-128, 0)?.offset == nil && start(-128, 0) != nil)
-        #expect(start(100, 100) == nil)
+        let sum = #"{ name: "t", type: "datetime" }, { name: "m", type: "s64" }, { name: "s", time: "t", plus: "m" }"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(sum) }
+        let narrow = #"{ name: "t", type: "datetime" }, { name: "m", type: "s32" }, { name: "s", time: "t", plus: "m" }"#
+        let (fields, error, _) = try Self.outcome(narrow, "information: \"test\"", "EA070B14061F00" + "FFFFFF7F")
+        #expect(error == nil && fields.contains("\"s\":\"6109"))
+    }
+
+    @Test func aTimeIsADateAndTime() {
+        let more = #"time: { field: "t" }, readings: [{ field: "v", type: "heartRate", unit: "/min" }]"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "t", type: "s64" }, { name: "v", type: "u8" }"#, more) }
+        #expect(throws: ProfileErrors.self) {
+            try Self.profile(#"{ name: "t", type: "u8" }, { name: "m", type: "u8" }, { name: "s", time: "t", plus: "m" }"#)
+        }
+    }
+
+    @Test(arguments: ["FFFFFFFFFFFFFF7F", "0000000000000080"]) func anInstantThatNoCalendarHas(hex: String) throws {
+        #expect(try Self.outcome(#"{ name: "i", type: "s64", as: "instant" }"#, hex).fields == #"{"i":null}"#)
+    }
+
+    @Test func joinedBitsFitIntoANumber() throws {
+        let words = #"{ type: "u48", bits: { a: { at: [0, 47] } } }, { type: "u16", bits: { b: { at: [0, 15] } } }"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(words + #", { name: "j", join: ["a", "b"] }"#) }
+        #expect(throws: ProfileErrors.self) { try Self.profile(words + #", { name: "j", join: ["a", "a"] }"#) }
+        let narrow = #"{ type: "u48", bits: { a: { at: [0, 47] } } }, { type: "u8", bits: { b: { at: [0, 7] } } }"#
+        let (fields, _, _) = try Self.outcome(narrow + #", { name: "j", join: ["a", "b"] }"#, "FFFFFFFFFFFFFF")
+        #expect(fields == #"{"j":72057594037927935}"#)
+    }
+
+    /// What is read and stays to be read again can't be read to the end.
+    @Test func peekedFieldsDoNotRepeat() {
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "u8", peek: true, repeat: true }"#) }
+    }
+
+    @Test(arguments: ["u8", "digits"]) func aRangeBeginsBeforeItEnds(type: String) {
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "\#(type)", range: [5, 1] }"#) }
+    }
+
+    @Test func aScaleOfAScaleEndsSomewhere() throws {
+        var layout = #"{ name: "f0", type: "u8" }"#
+        for index in 1...2000 { layout += #", { name: "f\#(index)", of: "f\#(index - 1)", scale: "0.000000000000000001" }"# }
+        #expect(try Self.outcome(layout, "01").error != nil)
+    }
+
+    @Test func asManyWordsAsANumberCounts() {
+        let words = (0..<40_000).map { "\"\($0)\":\"w\($0)\"" }.joined(separator: ",")
+        #expect(throws: ProfileErrors.self) { try Self.profile("{ name: \"a\", type: \"u16\", special: {\(words)} }") }
+    }
+
+    /// 127 quarters of an hour and 254 of summer time: no place is so far ahead.
+    @Test func aZoneThatNoPlaceHas() {
+        func start(_ zone: UInt8, _ summer: UInt8) -> Timestamp? {
+            ([0xEA, 0x07, 11, 20, 6, 31, 0, zone, summer] as [UInt8]).withUnsafeBytes { SessionStart.timestamp($0) }
+        }
+        #expect(start(4, 4)?.offset == ZoneOffset(seconds: 7200))
+        #expect(start(0x80, 0)?.wall != nil && start(0x80, 0)?.offset == nil)
+        #expect(start(72, 0)?.offset == ZoneOffset(seconds: 64_800))
+        #expect(start(73, 0) == nil && start(127, 254) == nil && start(0xB7, 0) == nil)
+    }
+}
+
+extension HostileProfileTests {
+    private static func outcome(_ layout: String, _ hex: String) throws -> (fields: String, error: FrameError?, refusal: Refusal?)
+    {
+        try outcome(layout, #"information: "test""#, hex)
     }
 }

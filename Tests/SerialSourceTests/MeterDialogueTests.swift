@@ -110,4 +110,112 @@ import Testing
         #expect(bench.collections == 0 && bench.frames.isEmpty)
         bench.source.stop()
     }
+
+    /// The answer to DMF begins with `F`, the one to DMT with `T` (an independent driver); both tell the clock.
+    @Test(arguments: ["F", "T"]) func bothAnswersTellTheClock(letter: String) throws {
+        let (bench, meter) = try play(.oneTouchUltra2) { $0.clock = "\(letter) \"FRI\",\"11/20/26\",\"07:31:00   \"" }
+        bench.turn(until: { bench.collections == 1 }, meanwhile: { meter.serve() })
+        #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
+        bench.source.stop()
+    }
+
+    /// A year of 19 digits is no clock, and its memory is read all the same.
+    @Test func aClockThatNoCalendarHasIsNone() throws {
+        let (bench, meter) = try play(.oneTouchUltra2) {
+            $0.clock = "T \"FRI\",\"11/20/9223372036854775807\",\"07:31:00   \""
+        }
+        bench.turn(until: { bench.collections == 1 }, meanwhile: { meter.serve() })
+        #expect(bench.clocks.isEmpty && bench.frames.count == 2)
+        bench.source.stop()
+    }
+
+    /// What a meter may say in front of its records, and what is none of it.
+    @Test(arguments: ["-10", "+10", "1e3", "   ", "12", "x"]) func aCountThatIsNoneIsNotBelieved(count: String) throws {
+        var dialogue = OneTouchUltra2Dialogue()
+        _ = dialogue.handle(.opened)
+        for line in ["@ \"ABC12DE3Y\"", "F \"FRI\",\"11/20/26\",\"07:31:00   \"", "P \(count),\"ABC12DE3Y\",\"MG/DL \""] {
+            _ = dialogue.handle(.line(ScriptedMeter.oneTouchLine(line)))
+        }
+        // The head was not taken: what comes next is no record, and silence asks again.
+        for _ in 0..<2000 {
+            _ = dialogue.handle(.line(ScriptedMeter.oneTouchLine(ScriptedMeter.oneTouchRecord("11/20/26", "07:15:00", "106"))))
+        }
+        let commands = dialogue.handle(.silence)
+        #expect(commands.contains(.write([0x11, 0x0D] + Array("DMP".utf8) + [0x0D])), "\(commands)")
+        #expect(!commands.contains { if case .records = $0 { true } else { false } })
+    }
+
+    // MARK: A hostile meter
+
+    /// Plays until the session rests; `more` is written at each turn after the meter's memory was asked for.
+    private func rests(
+        _ kind: ScriptedMeter.Kind, more: [UInt8] = [], _ prepare: (ScriptedMeter) -> Void
+    ) throws -> SerialBench {
+        let (bench, meter) = try play(kind, prepare)
+        var turns = 0
+        bench.turn(
+            until: { bench.source.state(of: meter.pty.path) == "resting" },
+            meanwhile: {
+                meter.serve()
+                if ["DMP", "$xmem"].contains(meter.commands.last) { meter.pty.write(more) }
+                turns += 1
+                if turns % 50 == 0 { bench.pass(.seconds(3)) }
+            })
+        bench.source.stop()
+        #expect(bench.loop.load == (0, 0))
+        return bench
+    }
+
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func anEndlessLineIsNoAnswer(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let bench = try rests(kind, more: [UInt8](repeating: UInt8(ascii: "P"), count: 500)) { meter in
+            meter.damage = { number, octets in number >= (kind == .oneTouchUltra2 ? 3 : 1) ? [] : octets }
+        }
+        #expect(bench.frames.isEmpty && bench.collections == 0)
+    }
+
+    /// More than it said, and no end: as a meter that repeats itself.
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func endlessRecordsEnd(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let record = kind == .oneTouchUltra2 ? Self.oneTouch[0] : Self.freeStyle[0]
+        let line = kind == .oneTouchUltra2 ? ScriptedMeter.oneTouchLine(record) : Array("\(record)\r\n".utf8)
+        let bench = try rests(kind, more: Array([line, line, line, line, line].joined())) { meter in
+            meter.damage = { number, octets in
+                guard number >= (kind == .oneTouchUltra2 ? 3 : 1) else { return octets }
+                return kind == .oneTouchUltra2 ? octets.prefix { $0 != 0x0D } + [0x0D] : []
+            }
+        }
+        // The OneTouch said two, and two with right sums are taken; the other's sum never came.
+        #expect(bench.frames.count == (kind == .oneTouchUltra2 ? 2 : 0))
+    }
+
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func wrongSumsAreAskedForAgainAndNotForEver(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let bench = try rests(kind) { meter in
+            meter.damage = { _, octets in octets.map { $0 == UInt8(ascii: "1") ? UInt8(ascii: "2") : $0 } }
+        }
+        #expect(bench.frames.isEmpty && bench.collections == 0)
+    }
+
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func silenceInTheMidstOfItsMemoryTakesNothing(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let bench = try rests(kind) { meter in
+            meter.damage = { number, octets in
+                number >= (kind == .oneTouchUltra2 ? 3 : 1) ? Array(octets.prefix(octets.count / 2)) : octets
+            }
+        }
+        #expect(bench.frames.isEmpty && bench.collections == 0)
+    }
+
+    /// It says five and tells two.
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func aWrongCountIsAskedForAgain(
+        kind: ScriptedMeter.Kind
+    ) throws {
+        let bench = try rests(kind) { $0.told = 5 }
+        #expect(bench.frames.isEmpty && bench.collections == 0)
+    }
 }

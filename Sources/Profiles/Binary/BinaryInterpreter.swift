@@ -199,9 +199,7 @@ public final class BinaryInterpreter: FrameInterpreter {
             guard let start = sessionStart, let offset = frame.last(minutes, record: record) else {
                 throw Refusal("the time counts from the session's start (2AAA), which is not known", at: place)
             }
-            guard let wall = start.wall.adding(minutes: offset.raw) else {
-                throw Refusal("the time lies outside of every calendar", at: place)
-            }
+            guard let wall = start.wall.later(minutes: offset.raw) else { throw Refusal("no calendar has this time", at: place) }
             guard let zone = start.offset else { return (.wall(start: wall, end: wall, ticks: nil), nil) }
             let instant = wall.instant(at: zone)
             return (.instants(start: instant, end: instant, offset: zone), nil)

@@ -43,19 +43,16 @@ public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WallTime {
-    /// So many minutes later, as a device counts them; `nil` beyond the years that calendars have.
-    func adding(minutes: Int64) -> WallTime? {
-        let (length, isBeyond) = minutes.multipliedReportingOverflow(by: 60_000_000)
-        let (sum, isFurther) = microseconds.addingReportingOverflow(length)
-        guard !isBeyond, !isFurther, DeviceDateTime.seconds.contains(sum / 1_000_000) else { return nil }
-        return WallTime(microseconds: sum)
+    /// So many minutes later; `nil` where no clock can show it.
+    func later(minutes: Int64) -> WallTime? {
+        let (time, overflow) = minutes.multipliedReportingOverflow(by: 60_000_000)
+        let (sum, overflows) = microseconds.addingReportingOverflow(time)
+        // A zone's offset is yet to be taken off it.
+        return overflow || overflows || sum.magnitude > UInt64(Int64.max) / 2 ? nil : WallTime(microseconds: sum)
     }
 }
 
 extension DeviceDateTime {
-    /// Of the years 1582 to 9999, since 1970.
-    static let seconds: ClosedRange<Int64> = -12_243_916_800...253_402_300_799
-
     /// The wall clock's time, to the second; `nil` outside the years 1582 to 9999.
     init?(_ wall: WallTime) {
         let (days, rest) = wall.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)

@@ -189,10 +189,11 @@ struct FieldsText {
         string(unit)
     }
 
-    /// Seconds since 1970; beyond the years that calendars have, as they came.
+    /// Null where no calendar has it.
     private mutating func instant(_ seconds: Int64) {
-        guard DeviceDateTime.seconds.contains(seconds) else { return put(String(seconds)) }
-        string(String(WallTime(microseconds: seconds * 1_000_000).description.dropLast(7)) + "Z")
+        let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return put("null") }
+        string(String(WallTime(microseconds: microseconds).description.dropLast(7)) + "Z")
     }
 
     private mutating func key(_ name: String) {

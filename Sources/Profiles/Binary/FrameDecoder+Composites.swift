@@ -108,7 +108,7 @@ extension FrameDecoder {
                 var wall = DeviceDateTime(packed: time.raw).wallTime
             else { return }
             if let minutes = frame.last(step.operand, record: record), minutes.kind == .number {
-                guard let later = wall.adding(minutes: minutes.raw) else { throw failure(.prohibited, step, at: offset) }
+                guard let later = wall.later(minutes: minutes.raw) else { throw failure(.noSuchTime, step, at: offset) }
                 wall = later
             }
             guard let sum = DeviceDateTime(wall) else { return }

@@ -177,14 +177,14 @@ public struct FrameDecoder: Sendable {
             let power = max(0, scale.binaryPower - coefficient.trailingZeroBitCount)
             let whole = coefficient >> Int64(scale.binaryPower - power)
             let (product, overflow) = whole.multipliedReportingOverflow(by: Self.powersOfFive[power])
-            if overflow { throw failure(.prohibited, step, at: offset) }
-            return (product, exponent - Int16(power))
+            let (places, tooMany) = exponent.subtractingReportingOverflow(Int16(power))
+            if overflow || tooMany { throw failure(.prohibited, step, at: offset) }
+            return (product, places)
         }
         let (product, overflow) = coefficient.multipliedReportingOverflow(by: scale.coefficient)
-        if overflow { throw failure(.prohibited, step, at: offset) }
-        let (power, isBeyond) = exponent.addingReportingOverflow(scale.exponent)
-        if isBeyond { throw failure(.prohibited, step, at: offset) }
-        return (product, power)
+        let (places, tooMany) = exponent.addingReportingOverflow(scale.exponent)
+        if overflow || tooMany { throw failure(.prohibited, step, at: offset) }
+        return (product, places)
     }
 
     private static let powersOfFive: [Int64] = (0...16).map { power in (0..<power).reduce(1) { product, _ in product * 5 } }

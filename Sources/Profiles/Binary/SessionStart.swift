@@ -15,7 +15,7 @@ public enum SessionStart {
         let zone = Int8(bitPattern: bytes[7])
         let isKnown = zone != -128 && bytes[8] != 255
         let offset = (Int32(zone) + Int32(bytes[8])) * 900
-        // No place is more than 18 hours from UTC.
+        // No place is further from Greenwich: octets that say so are damaged, and so may be the date.
         guard !isKnown || abs(offset) <= 18 * 3600 else { return nil }
         return Timestamp(
             wall: WallTime(microseconds: days * Calendar.day + seconds * 1_000_000),

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The profiles of this machine.
@@ -54,8 +53,7 @@ public struct ProfileLibrary: Sendable {
     ///
     /// - Throws: ``ProfileErrors`` with every problem and its key.
     public static func check(file path: String) throws(ProfileErrors) -> Profile {
-        let bytes = try read(path)
-        let profile = try Profile(json5: bytes, file: path)
+        let profile = try Profile(json5: read(path), file: path)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name == profile.id + ".json5" else {
             throw ProfileErrors([ProfileProblem("id", "the file must have the name of its id, \(profile.id).json5", file: path)])
@@ -63,28 +61,23 @@ public struct ProfileLibrary: Sendable {
         return profile
     }
 
-    /// A profile's text. Neither a pipe, which might wait for ever, nor a device, which might never end, is one.
+    /// A plain file's octets, one more than a profile may have at most: a pipe would be waited for, and a device has no end.
     private static func read(_ path: String) throws(ProfileErrors) -> [UInt8] {
-        func failure(_ reason: String) -> ProfileErrors { ProfileErrors([ProfileProblem("", reason, file: path)]) }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure("cannot be read") }
+        func problem(_ message: String) -> ProfileErrors { ProfileErrors([ProfileProblem("", message, file: path)]) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw problem("cannot be read") }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw failure("is not a file") }
-        guard status.st_size <= Profile.maximumLength else {
-            throw failure("the file is longer than \(Profile.maximumLength) bytes")
-        }
-        var bytes = [UInt8](repeating: 0, count: Profile.maximumLength + 1)
-        var length = 0
-        while length < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress.map { $0 + length }, $0.count - length)
-            }
-            guard count >= 0 else { throw failure("cannot be read") }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw problem("is no plain file") }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= Profile.maximumLength {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            guard count >= 0 else { throw problem("cannot be read") }
             if count == 0 { break }
-            length += count
+            bytes += chunk[..<count]
         }
-        return Array(bytes[..<length])
+        return bytes
     }
 
     public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }

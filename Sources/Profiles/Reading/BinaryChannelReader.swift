@@ -91,12 +91,14 @@ struct BinaryChannelReader {
         let members = node.members(["field", "when", "unknown", "session"])
         if let session = members["session"] {
             guard let (field, _, _) = field(session) else { return .receipt }
+            layout.requireMinutes(field, session)
             return .session(minutes: field)
         }
         guard let (field, scope, _) = members["field"].flatMap(field) else {
             node.problem("field or session is missing")
             return .receipt
         }
+        if let named = members["field"] { layout.requireTime(field, named) }
         return .device(
             field: field, condition: layout.condition(members["when"], scope),
             unknown: members["unknown"]?.choice(BinaryChannel.Unknown.self) ?? .receipt)

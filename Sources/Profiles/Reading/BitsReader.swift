@@ -117,6 +117,8 @@ struct ComputedReader {
             guard let index = layout.index(of: time, scope), let minutes = layout.index(of: members["plus"], scope) else {
                 return nil
             }
+            layout.requireTime(index, time)
+            if let plus = members["plus"] { layout.requireMinutes(minutes, plus) }
             step.kind = .timeSum
             step.reference = index
             step.operand = minutes
@@ -137,7 +139,7 @@ struct ComputedReader {
         } else if let word = members["missing"]?.text() {
             step.kind = .missing
             step.variants = FieldReader(layout: layout, scope: scope).variants(node, members)
-            step.specials = layout.special(0, word)
+            step.specials = layout.special(0, word, node)
         } else if let constant = members["constant"] {
             field.shape = .constant(value(constant))
         }
@@ -165,9 +167,8 @@ struct ComputedReader {
             }
             layout.plan.parts.append(.init(shift: UInt8(term.shift), width: UInt8(term.width)))
         }
-        if layout.plan.parts[Int(start)...].reduce(0, { $0 + Int($1.width) }) > 63 {
-            node.problem("bits that are joined to one number are 63 at most")
-        }
+        let width = layout.plan.parts[Int(start)...].reduce(0) { $0 + Int($1.width) }
+        if width > 62 { node.problem("joined bits are 62 at most, not \(width)") }
         return start..<Int32(layout.plan.parts.count)
     }
 }

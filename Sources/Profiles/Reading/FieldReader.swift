@@ -21,13 +21,10 @@ struct FieldReader {
         step.isBigEndian = members["order"]?.choice(Order.self) == .big
         step.isPeeked = members["peek"]?.boolean() ?? false
         step.repetition = members["repeat"]?.boolean() == true ? .toTheEnd : .once
+        if step.isPeeked, step.repetition == .toTheEnd { node.problem("what is peeked stays where it is, and can't repeat") }
         step.variants = variants(node, members)
         step.specials = specials(members["special"])
-        if let range = members["range"]?.elements(), range.count == 2 {
-            step.minimum = Int64(range[0].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
-            step.maximum = Int64(range[1].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
-            if step.minimum > step.maximum { members["range"]?.problem("the lower bound comes first") }
-        }
+        Self.range(members["range"], &step)
         guard let name = members["name"]?.text() else {
             node.problem("name is missing")
             return nil
@@ -104,6 +101,17 @@ struct FieldReader {
         return members["values"] != nil ? .code : .number
     }
 
+    /// The least and the greatest value.
+    static func range(_ node: ProfileNode?, _ step: inout LayoutStep) {
+        guard let node, node.elements().count == 2 else {
+            node?.problem("a range is the least and the greatest value, such as [0, 300]")
+            return
+        }
+        let bounds = node.elements().map { Int64($0.integer(Int(Int32.min)...Int(Int32.max)) ?? 0) }
+        guard bounds[0] <= bounds[1] else { return node.problem("the range ends before it begins") }
+        (step.minimum, step.maximum) = (bounds[0], bounds[1])
+    }
+
     /// The scale and unit of a field, or the alternatives in `either`.
     func variants(_ node: ProfileNode, _ members: [String: ProfileNode]) -> Range<Int32> {
         let start = Int32(layout.plan.variants.count)
@@ -139,7 +147,7 @@ struct FieldReader {
     }
 
     private static func decimal(_ text: String) -> (Int64, Int16)? {
-        guard let numeral = try? Numeral(text), numeral.isExact, numeral.coefficient != 0, abs(numeral.exponent) <= 18 else {
+        guard let numeral = try? Numeral(text), numeral.isExact, numeral.coefficient != 0, numeral.exponent.magnitude <= 18 else {
             return nil
         }
         // 100000 moves the point and adds no digits.
@@ -153,7 +161,7 @@ struct FieldReader {
                 node.problem("the key is a raw value, such as 0xFFFF")
                 continue
             }
-            _ = layout.special(raw, name)
+            _ = layout.special(raw, name, node)
         }
         return start..<Int32(layout.plan.specials.count)
     }

@@ -13,32 +13,6 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "line \(line), column \(column): \(expected)" }
 
-    /// The first octet that is no UTF-8; nothing where all are.
-    ///
-    /// Foundation's decoder ends the program where a key is none (swift-foundation, JSON5 keys): ask here before it is handed a text.
-    public static func encodingFault(in bytes: [UInt8]) -> JSON5Fault? {
-        guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
-        var index = 0
-        var decoder = UTF8()
-        var iterator = bytes.makeIterator()
-        while case .scalarValue(let scalar) = decoder.decode(&iterator) { index += UTF8.width(scalar) }
-        return JSON5Fault(at: index, in: bytes, "the text must be UTF-8")
-    }
-
-    private init(at index: Int, in bytes: [UInt8], _ expected: String) {
-        let before = bytes[..<min(index, bytes.count)]
-        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        self.init(
-            line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: String(decoding: before[start...], as: UTF8.self).count + 1, expected: expected)
-    }
-
-    private init(line: Int, column: Int, expected: String) {
-        self.line = line
-        self.column = column
-        self.expected = expected
-    }
-
     /// The first fault; nothing where none is found.
     public static func find(in bytes: [UInt8]) -> JSON5Fault? {
         var walker = Walker(bytes: bytes)
@@ -48,8 +22,42 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
             guard walker.index == bytes.count else { throw Stop(walker.index, "nothing more is expected behind the end") }
             return nil
         } catch {
-            return JSON5Fault(at: error.index, in: bytes, error.expected)
+            return JSON5Fault(bytes, error.index, error.expected)
         }
+    }
+
+    /// What the decoder must not be given: it traps on a key that is not UTF-8, and has a stack of its own size. To be asked first.
+    public static func unreadable(in bytes: [UInt8]) -> JSON5Fault? {
+        guard let index = bytes.withUnsafeBytes(firstThatIsNoUTF8) else {
+            let fault = find(in: bytes)
+            return fault?.isTooDeep == true ? fault : nil
+        }
+        return JSON5Fault(bytes, index, "this is not UTF-8")
+    }
+
+    private static func firstThatIsNoUTF8(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        var decoder = UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var index = 0
+        while true {
+            switch decoder.parseScalar(from: &iterator) {
+            case .valid(let scalar): index += scalar.count
+            case .emptyInput: return nil
+            case .error: return index
+            }
+        }
+    }
+
+    /// Nested deeper than anybody writes.
+    public var isTooDeep: Bool { expected == Self.tooDeep }
+    private static let tooDeep = "the text is nested too deeply"
+
+    private init(_ bytes: [UInt8], _ index: Int, _ expected: String) {
+        let before = bytes[..<min(index, bytes.count)]
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        column = String(decoding: before[start...], as: UTF8.self).count + 1
+        self.expected = expected
     }
 
     private struct Stop: Error {
@@ -109,7 +117,7 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
         }
 
         mutating func value(depth: Int) throws(Stop) {
-            guard depth < Self.maximumDepth else { throw Stop(index, "the text is nested too deeply") }
+            guard depth < Self.maximumDepth else { throw Stop(index, JSON5Fault.tooDeep) }
             try blanks()
             switch next {
             case nil: throw Stop(index, "a value is expected, and the text ends here")

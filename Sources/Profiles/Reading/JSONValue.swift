@@ -43,7 +43,7 @@ enum JSONValue: Decodable, Hashable, Sendable {
 
     /// Parses JSON5 text.
     static func parse(json5 bytes: [UInt8]) throws(ProfileProblem) -> JSONValue {
-        if let fault = JSON5Fault.encodingFault(in: bytes) { throw ProfileProblem("", "not JSON5: \(fault)") }
+        if let fault = JSON5Fault.unreadable(in: bytes) { throw ProfileProblem("", "not JSON5: \(fault)") }
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         do {

@@ -26,6 +26,9 @@ final class LayoutReader {
     /// Of records, by the field they fill.
     private(set) var records: [String: Scope] = [:]
 
+    /// Of the list that is being compiled.
+    private var pending: [LayoutStep] = []
+
     init() { plan.specialNames = MedicalNumber.Special.allCases.map(\.rawValue) }
 
     func read(_ node: ProfileNode) {
@@ -34,9 +37,12 @@ final class LayoutReader {
     }
 
     private func compile(_ node: ProfileNode, _ scope: Scope) -> Range<Int> {
-        let steps = node.elements().compactMap { step($0, scope) }
+        let outer = pending
+        pending = []
+        for node in node.elements() { if let step = step(node, scope) { pending.append(step) } }
         let start = plan.steps.count
-        plan.steps += steps
+        plan.steps += pending
+        pending = outer
         return start..<plan.steps.count
     }
 
@@ -140,12 +146,37 @@ final class LayoutReader {
     }
 
     /// A raw value that is no number, and the word for it.
-    func special(_ raw: Int64, _ name: String) -> Range<Int32> {
-        let known = plan.specialNames.firstIndex(of: name)
-        if known == nil { plan.specialNames.append(name) }
+    func special(_ raw: Int64, _ name: String, _ node: ProfileNode) -> Range<Int32> {
+        var known = plan.specialNames.firstIndex(of: name)
+        if known == nil {
+            if plan.specialNames.count < Self.maximumSpecials {
+                plan.specialNames.append(name)
+            } else {
+                node.problem("a channel has \(Self.maximumSpecials) words for values that are no numbers at most")
+                known = 0
+            }
+        }
         plan.specials.append(.init(raw: raw, name: Int16(known ?? plan.specialNames.count - 1)))
         return Int32(plan.specials.count - 1)..<Int32(plan.specials.count)
     }
+
+    private static let maximumSpecials = 256
+
+    /// A field that a time is read from is a date and time.
+    func requireTime(_ field: Int32, _ node: ProfileNode) {
+        let kinds: Set<LayoutStep.Kind> = [.dateTime, .timeSum, .textTime]
+        if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("this field is no date and time") }
+    }
+
+    /// Minutes that are added to a time are a whole number of 32 bits at most: a century has 26.
+    func requireMinutes(_ field: Int32, _ node: ProfileNode) {
+        if !filling(field).allSatisfy({ $0.kind == .integer && $0.width <= 4 }) {
+            node.problem("minutes are a whole number of 32 bits at most")
+        }
+    }
+
+    /// The steps that fill a field, as far as they are compiled.
+    private func filling(_ field: Int32) -> [LayoutStep] { (plan.steps + pending).filter { $0.field == field } }
 
     /// A place in the word of conditions.
     func allocate(_ width: Int, _ scope: Scope, _ node: ProfileNode) -> Int? {

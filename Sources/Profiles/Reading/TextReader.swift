@@ -124,16 +124,12 @@ struct TextReader {
         step.isSigned = isDecimal
         step.isFixed = members["size"] != nil
         step.width = Int32(members["size"]?.integer(1...18) ?? 18)
-        if let range = members["range"]?.elements(), range.count == 2 {
-            step.minimum = Int64(range[0].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
-            step.maximum = Int64(range[1].integer(Int(Int32.min)...Int(Int32.max)) ?? 0)
-            if step.minimum > step.maximum { members["range"]?.problem("the lower bound comes first") }
-        }
+        FieldReader.range(members["range"], &step)
         step.variants = FieldReader(layout: layout, scope: scope).variants(node, members)
         field.shape = step.variants.isEmpty ? .number : .quantity
         let specials = (members["special"]?.anyMembers() ?? [:]).compactMapValues { $0.text() }
         guard !specials.isEmpty else { return }
         step.reference = choices(
-            specials.mapValues { Int64(layout.plan.specials[Int(layout.special(0, $0).lowerBound)].name) })
+            specials.mapValues { Int64(layout.plan.specials[Int(layout.special(0, $0, node).lowerBound)].name) })
     }
 }

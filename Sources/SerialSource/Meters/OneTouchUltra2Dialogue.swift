@@ -2,7 +2,7 @@ import HealthModel
 
 /// LifeScan OneTouch Ultra 2. A command is DC1, CR, the text, CR; an answer is a line with the sum of its octets at the end.
 ///
-///     DM@ ▸ @ "ABC12DE3Y" 02E2     DMF ▸ F "SAT","08/03/13","22:12:00   " 0608     DMP ▸ P 002,"ABC12DE3Y","MG/DL " 05D6, and the records
+///     DM@ ▸ @ "ABC12DE3Y" 02E2     DMF ▸ F "SAT","08/03/13","22:12:00   " 05FA     DMP ▸ P 002,"ABC12DE3Y","MG/DL " 05D6, and the records
 struct OneTouchUltra2Dialogue: MeterDialogue {
     private enum Step: String {
         case serial = "DM@"
@@ -52,7 +52,7 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
                 .identified(maker: "LifeScan", model: "OneTouch Ultra 2", serial: String(serial), firmware: nil)
             ] + ask(.clock)
         case .clock:
-            // The answer names the command: T for DMT, F for DMF; an answer to the other one was seen, too.
+            // DMF is answered with F, DMT with T; both tell the clock.
             guard isWhole, text.hasPrefix("F \"") || text.hasPrefix("T \"") else { return [.wait(.seconds(3))] }
             return (Self.clock(text).map { [.clock($0)] } ?? []) + ask(.dump)
         case .dump: return takeRecord(line, text, isWhole: isWhole)
@@ -61,11 +61,7 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
 
     private mutating func takeRecord(_ line: [UInt8], _ text: String, isWhole: Bool) -> [MeterCommand] {
         guard let expected else {
-            let digits = text.dropFirst(2).prefix(3)
-            // Three digits and no sign: what counts below zero would never be reached.
-            guard isWhole, text.hasPrefix("P "), digits.allSatisfy({ ("0"..."9").contains($0) }), let count = Int(digits) else {
-                return [.wait(.seconds(3))]
-            }
+            guard isWhole, text.hasPrefix("P "), let count = Self.count(text) else { return [.wait(.seconds(3))] }
             self.expected = count
             return count == 0 ? [.records([]), .finished] : [.wait(.seconds(3))]
         }
@@ -81,13 +77,19 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
         return sum == MeterText.sum(text.utf8.dropLast(5))
     }
 
+    /// Three digits, as the meter writes them: a sign would be another number.
+    private static func count(_ text: String) -> Int? {
+        let digits = text.utf8.dropFirst(2).prefix { $0 != UInt8(ascii: ",") }
+        guard digits.count == 3, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+
     /// `F "SAT","08/03/13","22:12:00   " 05FA`
     private static func clock(_ text: String) -> WallTime? {
         let cells = text.split(separator: "\"")
         guard cells.count > 5 else { return nil }
-        let date = cells[3].split(separator: "/").map { Int($0) }
-        guard date.count == 3 else { return nil }
-        guard let year = date[2], (0...99).contains(year) else { return nil }
-        return MeterText.wall(year: year + 2000, month: date[0], day: date[1], time: cells[5].prefix(8))
+        let date = cells[3].split(separator: "/").map { UInt8($0).map(Int.init) }
+        guard date.count == 3, let year = date[2], year < 100 else { return nil }
+        return MeterText.wall(year: 2000 + year, month: date[0], day: date[1], time: cells[5].prefix(8))
     }
 }

@@ -1,0 +1,45 @@
+import Glibc
+
+/// One program with all targets: `fuzz TARGET [libFuzzer's options] FOLDER…`. See `scripts/fuzz --help`.
+@main struct Fuzz {
+    /// What the octets of one input are given to, by name.
+    static let targets: [(name: String, body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32)] = [
+        ("frames", { run(FrameTargets.frames, $0, $1) }),
+        ("streams", { run(FrameTargets.streams, $0, $1) }),
+        ("profiles", { run(ProfileTargets.profile, $0, $1) }),
+        ("tables", { run(FileTargets.tables, $0, $1) }),
+        ("exports", { run(FileTargets.exports, $0, $1) }),
+        ("texts", { run(TextTargets.texts, $0, $1) }),
+        ("zones", { run(TextTargets.zones, $0, $1) }),
+        ("adverts", { run(TextTargets.adverts, $0, $1) }),
+        ("meters", { run(MeterTargets.meters, $0, $1) }),
+        ("status", { run(TextTargets.status, $0, $1) }),
+    ]
+
+    private static func run(_ body: ([UInt8]) -> Void, _ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+        body(Array(UnsafeBufferPointer(start: start, count: count)))
+        return 0
+    }
+
+    static func main() {
+        let name = CommandLine.arguments.dropFirst().first ?? ""
+        guard let target = targets.first(where: { $0.name == name }) else {
+            print(targets.map(\.name).joined(separator: "\n"))
+            exit(name == "--list" ? 0 : 64)
+        }
+        // libFuzzer's arguments are those behind the target's name.
+        var count = CommandLine.argc - 1
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv + 1
+        exit(runDriver(&count, &arguments, target.body))
+    }
+
+    /// The library form of libFuzzer (FuzzerDriver.cpp), since the program has a main of its own.
+    @_silgen_name("LLVMFuzzerRunDriver") private static func runDriver(
+        _ count: UnsafeMutablePointer<Int32>,
+        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+        _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+    ) -> Int32
+
+    /// The repository, which `scripts/fuzz` runs this in.
+    static let folder = "."
+}
