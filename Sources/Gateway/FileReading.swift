@@ -45,6 +45,7 @@ public struct FileReading {
         self.path = path
         if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(file) {
             profile = Self.appleHealth
+            try options.interpreter.refuseAll(of: Self.appleHealth)
             source = AppleHealthExportSource(file, received: received, meter: meter)
             interpreter = AppleHealthInterpreter(registry: registry)
             (table, text) = (nil, nil)
