@@ -175,8 +175,11 @@ public struct ImportService {
         do { try flush() } catch is Cancelled {}
     }
 
-    /// The file's name without its folders, which are nobody's business in a store that may be handed on.
+    /// The file's name without its folders, which are nobody's business in a store that may be handed on, and without what could pass for
+    /// a line of its own.
     static func name(of path: String) -> String {
-        String(path.split(separator: "/").last ?? Substring(path))
+        let name = path.split(separator: "/").last ?? Substring(path)
+        return String(
+            String.UnicodeScalarView(name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
     }
 }
