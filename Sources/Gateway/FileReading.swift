@@ -33,27 +33,37 @@ public struct FileReading {
     public init(
         path: String, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry, received: Instant
     ) throws {
+        try self.init(
+            path: path, file: InputFile(path: path), options: options, library: library, registry: registry, received: received)
+    }
+
+    /// The same of a file that is open; `path` names it.
+    public init(
+        path: String, file: InputFile, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry,
+        received: Instant
+    ) throws {
         self.path = path
-        if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(path: path) {
+        if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(file) {
             profile = Self.appleHealth
-            source = AppleHealthExportSource(path: path, received: received, meter: meter)
+            try options.interpreter.refuseAll(of: Self.appleHealth)
+            source = AppleHealthExportSource(file, received: received, meter: meter)
             interpreter = AppleHealthInterpreter(registry: registry)
             (table, text) = (nil, nil)
             return
         }
-        let match = try library.match(firstLines: try TextFileHead.read(path: path).text, profile: options.profile)
+        let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
         profile = match.profile.id
         interpreter = table
         self.table = table
         switch match.form {
         case .delimited(let delimiter):
-            let source = DelimitedFileSource(path: path, delimiter: delimiter, received: received, meter: meter)
+            let source = DelimitedFileSource(file, delimiter: delimiter, received: received, meter: meter)
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = source
         case .jsonArray(let paths):
-            let source = JSONArrayFileSource(path: path, paths: paths, received: received, meter: meter)
+            let source = JSONArrayFileSource(file, paths: paths, received: received, meter: meter)
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = nil

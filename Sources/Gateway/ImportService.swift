@@ -73,7 +73,7 @@ public struct ImportService {
             } catch is Cancelled {
                 interrupted = true
             }
-            try ingest.note(reading.notes)
+            try ingest.note(reading.notes + Self.notes(of: failure, behind: entered))
         } catch {
             // The store failed: what it still takes of the account is better than none.
             _ = try? ingest.finish(at: machine.now().microseconds, state: "failed")
@@ -95,6 +95,13 @@ public struct ImportService {
         // What a wrong profile does is noticed on the first day.
         if account.stored > 0 { outcome.suspicions = try store.suspicions(broughtBy: ingest.id) }
         return outcome
+    }
+
+    /// Each reading that came in front of a break stood there whole, or it would not have come.
+    private static func notes(of failure: SourceError?, behind entered: Int) -> [String] {
+        guard let failure, entered > 0 else { return [] }
+        let place = failure.place.map { "\($0)" } ?? "the break"
+        return ["it was not read to its end: the readings in front of \(place) are whole, and were taken"]
     }
 
     private func walk(
@@ -166,8 +173,11 @@ public struct ImportService {
         do { try flush() } catch is Cancelled {}
     }
 
-    /// The file's name without its folders, which are nobody's business in a store that may be handed on.
+    /// The file's name without its folders, which are nobody's business in a store that may be handed on, and without what could pass for
+    /// a line of its own.
     static func name(of path: String) -> String {
-        String(path.split(separator: "/").last ?? Substring(path))
+        let name = path.split(separator: "/").last ?? Substring(path)
+        return String(
+            String.UnicodeScalarView(name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
     }
 }

@@ -231,8 +231,13 @@ public final class Normaliser {
     private func offset(ofEnd end: WallTime, start: Instant, _ startOffset: ZoneOffset) -> ZoneOffset {
         let period = zone.period(at: start)
         // A clock that nobody changed goes on as it did.
-        guard period.offset == startOffset, end.instant(at: startOffset) >= period.until else { return startOffset }
+        guard period.offset == startOffset else { return startOffset }
         let offsets = zone.offsets(at: end)
+        // What would end before it began ended in the second pass of an hour that occurs twice.
+        if end.instant(at: startOffset) < start, let later = offsets.first(where: { end.instant(at: $0) >= start }) {
+            return later
+        }
+        guard end.instant(at: startOffset) >= period.until else { return startOffset }
         return offsets.count == 1 ? offsets[0] : startOffset
     }
 

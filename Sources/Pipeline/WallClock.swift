@@ -58,6 +58,11 @@ struct WallClock {
             note(wall: time, offset: offsets[0], ticks: ticks)
             return .offset(offsets[0])
         default:
+            if case .wall(_, let end, _) = reading.time, end < wall, zone.offsets(at: end) == offsets {
+                // It ends by a clock that shows less than at its start: it began in the first pass and ended in the second.
+                if pending.isEmpty { note(wall: time, offset: offsets[0], ticks: ticks) }
+                return .oneOfTwo(offsets[0])
+            }
             pending.append(reading)
             return .held
         }

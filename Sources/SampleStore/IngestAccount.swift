@@ -24,6 +24,8 @@ public struct IngestAccount: Hashable, Sendable {
     public var quarantined: Int = 0
     /// Readings that could not be read.
     public var refused: Int = 0
+    /// The process whose it is while it runs.
+    public var owner: String?
     /// Samples that it deleted, and brought back.
     public var deleted: Int = 0
     public var restored: Int = 0

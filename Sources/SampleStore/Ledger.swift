@@ -29,7 +29,7 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             SELECT id, kind, name, profile, zone, received, finished, state, stored, duplicate, quarantined, refused, notes, deleted, restored,
-                witnesses, linked
+                witnesses, linked, owner
             FROM ingest \(clause)
             """)
         defer { statement.reset() }
@@ -52,6 +52,7 @@ extension SampleStore {
             account.restored = Int(statement.integer(14))
             account.witnesses = Int(statement.integer(15))
             account.linked = Int(statement.integer(16))
+            account.owner = statement.optionalText(17)
             account.notes = statement.optionalText(12)?.split(separator: "\n").map(String.init) ?? []
             accounts.append(account)
         }

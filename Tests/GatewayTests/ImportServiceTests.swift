@@ -89,6 +89,20 @@ import Testing
         let refusal = try #require(try store.refusals(of: outcome.account.id).first)
         #expect(refusal.placeKind == "line")
         #expect(refusal.place >= 4)
+        // What stands is whole, and the account says that more was to come.
+        #expect(
+            outcome.account.notes == ["it was not read to its end: the readings in front of line 4 are whole, and were taken"])
+    }
+
+    /// Nothing in a table says whether it was cut: a last line without an end is told of, whose last number may have been longer.
+    @Test func tellsOfALineWithoutAnEnd() throws {
+        #expect(try run(Self.rows(3)).account.notes.isEmpty)
+        let outcome = try run(String(Self.rows(4).dropLast()))
+        #expect(outcome.account.stored == 1)
+        #expect(
+            outcome.account.notes == [
+                "line 5, the last, has no line end: if the file was cut there, more is missing, and perhaps that line's last digits"
+            ])
     }
 
     /// In the ledger a file has its name, and not where it lay.

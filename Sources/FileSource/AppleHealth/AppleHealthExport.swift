@@ -9,7 +9,12 @@ public enum AppleHealthExport {
 
     /// Whether the file is an export, or a ZIP archive that may hold one; `false` also for a file that cannot be read.
     public static func recognises(path: String) -> Bool {
-        guard let input = try? FileInput(path: path) else { return false }
+        (try? InputFile(path: path)).map(recognises) ?? false
+    }
+
+    /// Whether an open file is an export, or a ZIP archive that may hold one.
+    public static func recognises(_ file: InputFile) -> Bool {
+        let input = FileInput(file)
         return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
             guard let count = try? input.fill(buffer) else { return false }
             return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

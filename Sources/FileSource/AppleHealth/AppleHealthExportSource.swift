@@ -12,7 +12,12 @@ import Pipeline
 ///     let source = AppleHealthExportSource(path: "export.zip", received: now)
 ///     try source.forEachFrame { frame in … }
 public struct AppleHealthExportSource: FrameSource {
-    private let path: String
+    private enum Origin {
+        case path(String)
+        case file(InputFile)
+    }
+
+    private let origin: Origin
     private let received: Instant
     private let limits: ZipArchive.Limits
     private let meter: ReadMeter?
@@ -21,21 +26,33 @@ public struct AppleHealthExportSource: FrameSource {
     ///   - received: the time of the import, for all frames.
     ///   - meter: counts what is read.
     public init(path: String, received: Instant, meter: ReadMeter? = nil) {
-        self.init(path: path, received: received, meter: meter, limits: ZipArchive.Limits())
+        self.init(.path(path), received, meter, ZipArchive.Limits())
     }
 
-    init(path: String, received: Instant, meter: ReadMeter? = nil, limits: ZipArchive.Limits) {
-        self.meter = meter
-        self.path = path
-        self.received = received
-        self.limits = limits
+    /// Reads a file that is open.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        self.init(.file(file), received, meter, ZipArchive.Limits())
+    }
+
+    init(path: String, received: Instant, limits: ZipArchive.Limits) {
+        self.init(.path(path), received, nil, limits)
+    }
+
+    private init(_ origin: Origin, _ received: Instant, _ meter: ReadMeter?, _ limits: ZipArchive.Limits) {
+        (self.origin, self.received, self.meter, self.limits) = (origin, received, meter, limits)
     }
 
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
-        let input = PrefixedInput(try FileInput(path: path, meter: meter))
+        let file =
+            switch origin {
+            case .path(let path): try InputFile(path: path)
+            case .file(let file): file
+            }
+        let input = PrefixedInput(FileInput(file, meter: meter))
         if try input.look(at: 4, AppleHealthExport.isArchive) {
-            try readArchive(handle)
+            try checkArchive(file)
+            try readArchive(file, handle)
         } else {
             switch try prolog(of: input) {
             case .found(let offset, let line): try read(input, from: offset, line: line, handle)
@@ -47,11 +64,31 @@ public struct AppleHealthExportSource: FrameSource {
     /// XML members looked into: an export has two, and the DTD is read of each.
     private static let maximumCandidates = 64
 
-    private func readArchive(_ handle: (RawFrame) throws -> Void) throws {
-        let archive = try ZipArchive(path: path, limits: limits, meter: meter)
+    /// Unpacks the export once without reading it: its checksum stands behind its last octet, and nothing of it is worth anything before
+    /// (Decisions/0014).
+    private func checkArchive(_ file: InputFile) throws {
+        var isChecked = false
+        try forEachExport(in: ZipArchive(file, limits: limits)) { archive, _, _, _ in
+            if !isChecked { try archive.drain() }
+            isChecked = true
+        }
+    }
+
+    private func readArchive(_ file: InputFile, _ handle: (RawFrame) throws -> Void) throws {
+        var isRead = false
+        try forEachExport(in: ZipArchive(file, limits: limits, meter: meter, isChecked: true)) { _, input, offset, line in
+            guard !isRead else { throw SourceError(.malformed, "the ZIP archive holds a second export, which was not read") }
+            isRead = true
+            try read(input, from: offset, line: line, handle)
+        }
+    }
+
+    private func forEachExport(
+        in archive: ZipArchive, _ body: (ZipArchive, PrefixedInput, _ offset: Int, _ line: Int) throws -> Void
+    ) throws {
         var candidates = 0
         var seen: String?
-        var isRead = false
+        var isFound = false
         while let member = try archive.nextMember() {
             // The name of the file differs by the phone's language; what it holds does not.
             guard member.suffix == "xml" || !member.isNameReadable else { continue }
@@ -65,11 +102,10 @@ public struct AppleHealthExportSource: FrameSource {
                 seen = seen ?? prolog.reason
                 continue
             }
-            guard !isRead else { throw SourceError(.malformed, "the ZIP archive holds a second export, which was not read") }
-            isRead = true
-            try read(input, from: offset, line: line, handle)
+            isFound = true
+            try body(archive, input, offset, line)
         }
-        guard !isRead else { return }
+        guard !isFound else { return }
         let files = archive.memberCount == 1 ? "1 member" : "\(archive.memberCount) members"
         throw SourceError(
             .malformed,

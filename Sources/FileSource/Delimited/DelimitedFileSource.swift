@@ -18,6 +18,7 @@ public final class DelimitedFileSource: FrameSource {
 
     private enum Origin {
         case path(String)
+        case file(InputFile)
         case bytes([UInt8])
     }
 
@@ -36,6 +37,14 @@ public final class DelimitedFileSource: FrameSource {
         self.received = received
     }
 
+    /// Reads a file that is open.
+    public init(_ file: InputFile, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
+        self.meter = meter
+        origin = .file(file)
+        self.delimiter = delimiter
+        self.received = received
+    }
+
     /// Reads rows from memory; for vectors and tests.
     public init(bytes: [UInt8], delimiter: UInt8? = nil, received: Instant) {
         meter = nil
@@ -48,7 +57,8 @@ public final class DelimitedFileSource: FrameSource {
         meter?.bytes = 0
         let input: any ByteInput
         switch origin {
-        case .path(let path): input = try FileInput(path: path, meter: meter)
+        case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
+        case .file(let file): input = FileInput(file, meter: meter)
         case .bytes(let bytes): input = MemoryInput(bytes)
         }
         let buffer = try TextBuffer(input, maximum: Self.maximumRow)
@@ -76,6 +86,7 @@ public final class DelimitedFileSource: FrameSource {
                 swap(&row.cells, &cells)
                 defer { swap(&row.cells, &cells) }
                 try handle(RawFrame(payload: .row(row), place: Place(.line, line), received: received))
+                if next == buffer.end, buffer.atEnd, line > 1 { noteOpenEnd(of: line, buffer) }
                 buffer.start = next
                 line += lines
             case .needsMore:
@@ -90,6 +101,15 @@ public final class DelimitedFileSource: FrameSource {
                 line += 1
             }
         }
+    }
+
+    /// A table does not say where it ends, and most are written with a line break behind each row.
+    private func noteOpenEnd(of line: Int, _ buffer: TextBuffer) {
+        let last = buffer.base[buffer.end - 1]
+        guard last != 0x0A, last != 0x0D else { return }
+        notes.append(
+            "line \(line), the last, has no line end: if the file was cut there, more is missing, and perhaps that line's last digits"
+        )
     }
 
     /// Where the line ends, or the buffer: the newline that stands behind it. With the C library, since the line may be a long one.

@@ -16,6 +16,7 @@ public final class JSONArrayFileSource: FrameSource {
 
     private enum Origin {
         case path(String)
+        case file(InputFile)
         case bytes([UInt8])
     }
 
@@ -32,6 +33,14 @@ public final class JSONArrayFileSource: FrameSource {
         self.received = received
     }
 
+    /// Reads a file that is open.
+    public init(_ file: InputFile, paths: [String], received: Instant, meter: ReadMeter? = nil) {
+        self.meter = meter
+        origin = .file(file)
+        self.paths = paths.map { Array($0.utf8) }
+        self.received = received
+    }
+
     /// Reads elements from memory; for vectors and tests.
     public init(bytes: [UInt8], paths: [String], received: Instant) {
         meter = nil
@@ -44,7 +53,8 @@ public final class JSONArrayFileSource: FrameSource {
         meter?.bytes = 0
         let input: any ByteInput
         switch origin {
-        case .path(let path): input = try FileInput(path: path, meter: meter)
+        case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
+        case .file(let file): input = FileInput(file, meter: meter)
         case .bytes(let bytes): input = MemoryInput(bytes)
         }
         let buffer = try TextBuffer(input, maximum: Self.maximumElement)

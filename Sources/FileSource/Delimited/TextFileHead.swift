@@ -9,9 +9,10 @@ public struct TextFileHead: Sendable {
     public var encoding: TextEncoding
 
     /// - Throws: ``SourceError`` where there is no such file or it is not text.
-    public static func read(path: String) throws(SourceError) -> TextFileHead {
-        try read(FileInput(path: path))
-    }
+    public static func read(path: String) throws(SourceError) -> TextFileHead { try read(InputFile(path: path)) }
+
+    /// The same of a file that is open.
+    public static func read(_ file: InputFile) throws(SourceError) -> TextFileHead { try read(FileInput(file)) }
 
     public static func read(bytes: [UInt8]) throws(SourceError) -> TextFileHead {
         try read(MemoryInput(bytes))

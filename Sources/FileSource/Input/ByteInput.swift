@@ -16,29 +16,29 @@ public final class ReadMeter {
 
 /// An open file, read once from front to back.
 final class FileInput: ByteInput {
-    private let descriptor: Int32
+    private let file: InputFile
     private let meter: ReadMeter?
+    private var offset: Int64 = 0
 
-    init(path: String, meter: ReadMeter? = nil) throws(SourceError) {
+    init(_ file: InputFile, meter: ReadMeter? = nil) {
+        self.file = file
         self.meter = meter
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SourceError(.noInput, Self.message("cannot open it", errno)) }
         // The kernel reads ahead further; that it may decline costs nothing.
-        _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        _ = posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
     }
 
-    deinit { close(descriptor) }
+    convenience init(path: String) throws(SourceError) { self.init(try InputFile(path: path)) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         while true {
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = pread(file.descriptor, buffer.baseAddress, buffer.count, Int(offset))
             if count >= 0 {
+                offset += Int64(count)
                 meter?.bytes += Int64(count)
                 return count
             }
             guard errno == EINTR else {
-                // A directory opens, but does not read.
-                throw SourceError(errno == EISDIR ? .noInput : .inputOutput, Self.message("cannot read it", errno))
+                throw SourceError(.inputOutput, Self.message("cannot read it", errno))
             }
         }
     }

@@ -26,23 +26,28 @@ final class ZipArchive: ByteInput {
     }
 
     private let archive: OpaquePointer
-    private let fileSize: Int64
+    /// Its descriptor is the archive's.
+    private let file: InputFile
+    private let isChecked: Bool
     private let limits: Limits
     private let meter: ReadMeter?
     private var unpacked: Int64 = 0
     private(set) var memberCount = 0
 
-    init(path: String, limits: Limits = Limits(), meter: ReadMeter? = nil) throws(SourceError) {
+    /// - Parameter isChecked: it was read through once, and found whole.
+    init(
+        _ file: InputFile, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false
+    ) throws(SourceError) {
+        self.file = file
         self.meter = meter
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw SourceError(.noInput, FileInput.message("cannot open it", errno)) }
+        self.isChecked = isChecked
         guard let archive = archive_read_new() else { throw SourceError(.inputOutput, "out of memory") }
         self.archive = archive
         self.limits = limits
-        fileSize = Int64(status.st_size)
         // Only ZIP: every further format is code that strangers' bytes could reach.
         archive_read_support_format_zip(archive)
-        guard archive_read_open_filename(archive, path, 128 << 10) == ARCHIVE_OK else {
+        guard lseek(file.descriptor, 0, SEEK_SET) == 0, archive_read_open_fd(archive, file.descriptor, 128 << 10) == ARCHIVE_OK
+        else {
             throw SourceError(.malformed, "cannot be read as a ZIP archive: \(Self.message(archive))")
         }
     }
@@ -58,7 +63,7 @@ final class ZipArchive: ByteInput {
             if status == ARCHIVE_RETRY { continue }
             // A warning is about the name, which may not fit the locale; the data is whole.
             guard status == ARCHIVE_OK || status == ARCHIVE_WARN, let entry else {
-                throw SourceError(.malformed, "the ZIP archive is damaged: \(Self.message(archive))")
+                throw damage()
             }
             memberCount += 1
             guard memberCount <= limits.members else {
@@ -77,20 +82,45 @@ final class ZipArchive: ByteInput {
         while true {
             let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
             if count == Int(ARCHIVE_RETRY) { continue }
-            guard count >= 0 else {
-                throw SourceError(.malformed, "the ZIP archive is damaged: \(Self.message(archive))")
-            }
+            guard count >= 0 else { throw damage() }
             unpacked += Int64(count)
             meter?.bytes = archive_filter_bytes(archive, -1)
             guard unpacked <= limits.total else {
                 throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")
             }
-            guard unpacked <= limits.free || unpacked / limits.ratio <= fileSize else {
+            guard unpacked <= limits.free || unpacked / limits.ratio <= file.size else {
                 throw SourceError(
                     .malformed, "the ZIP archive unpacks to more than \(limits.ratio) times its size, which no export does")
             }
             return count
         }
+    }
+
+    /// Unpacks the rest of the current member, by which its checksum is compared.
+    func drain() throws(SourceError) {
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        var failure: SourceError?
+        var count = 0
+        repeat {
+            count = buffer.withUnsafeMutableBytes { buffer in
+                do throws(SourceError) {
+                    return try read(into: buffer)
+                } catch {
+                    failure = error
+                    return 0
+                }
+            }
+        } while count > 0
+        if let failure { throw failure }
+    }
+
+    private func damage() -> SourceError {
+        let reason = Self.message(archive)
+        return SourceError(
+            .malformed,
+            isChecked
+                ? "the ZIP archive was changed while it was read: \(reason)"
+                : "the ZIP archive is damaged: \(reason); nothing of it was taken")
     }
 
     private static func suffix(_ name: UnsafePointer<CChar>) -> String {

@@ -18,7 +18,8 @@ struct InboxFolder {
         _ = signal(SIGIO, SIG_IGN)
         for folder in [path] + Outcome.allCases.map({ "\(path)/\($0.rawValue)" }) {
             var status = stat()
-            if stat(folder, &status) == 0 {
+            // Where the inbox is, its owner says; within it others may write, and a link of theirs would lead its files elsewhere.
+            if (folder == path ? stat(folder, &status) : lstat(folder, &status)) == 0 {
                 guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemFailure(folder, ENOTDIR) }
                 guard access(folder, W_OK | X_OK | R_OK) == 0 else { throw SystemFailure(folder, errno) }
             } else if mkdir(folder, 0o700) != 0 {
@@ -39,8 +40,8 @@ struct InboxFolder {
         case file(State)
         /// Somebody has it open for writing.
         case beingWritten
-        /// A folder, a link, a device; never followed.
-        case other
+        /// A folder, a link, a device, in words; never followed.
+        case other(String)
         case gone
     }
 
@@ -53,7 +54,12 @@ struct InboxFolder {
     func content(_ name: String) -> Content {
         var status = stat()
         guard lstat("\(path)/\(name)", &status) == 0 else { return .gone }
-        guard status.st_mode & S_IFMT == S_IFREG else { return .other }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFLNK: return .other("a link, which is not followed")
+        case S_IFDIR: return .other("a folder, which is not looked into")
+        default: return .other("no file")
+        }
         if isBeingWritten(name) { return .beingWritten }
         return .file(
             State(
@@ -74,12 +80,12 @@ struct InboxFolder {
         return fcntl(descriptor, Self.setLease, F_RDLCK) != 0 && errno == EAGAIN
     }
 
-    /// The files that are there, oldest first. Names that are no UTF-8 get one that is, since an account has to name them.
+    /// What is there besides our own folders, oldest first. Names that are no UTF-8 get one that is, since an account has to name them.
     func names() -> [String] {
         let found = Self.entries(of: path).compactMap { entry -> (name: String, time: Int)? in
             guard let name = entry.text ?? renamed(entry.bytes) else { return nil }
             var status = stat()
-            guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
+            guard lstat("\(path)/\(name)", &status) == 0, !isFolderOfOurs(name) else { return nil }
             return (name, Int(status.st_mtim.tv_sec))
         }
         return found.sorted { ($0.time, $0.name) < ($1.time, $1.name) }.map(\.name)
@@ -110,6 +116,8 @@ struct InboxFolder {
     /// Moves a file to where it belongs, its account beside it. Returns its new name.
     func move(_ name: String, to outcome: Outcome, account: (String) -> [UInt8]) throws(SystemFailure) -> String {
         let folder = "\(path)/\(outcome.rawValue)"
+        var status = stat()
+        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw SystemFailure(folder, ENOTDIR) }
         for number in 1...100_000 {
             let new = Self.numbered(name, number)
             guard access("\(folder)/\(new)", F_OK) != 0, access("\(folder)/\(new)\(Self.suffix)", F_OK) != 0 else { continue }
@@ -142,7 +150,7 @@ struct InboxFolder {
         }
     }
 
-    private static func write(_ bytes: [UInt8], to path: String) throws(SystemFailure) {
+    static func write(_ bytes: [UInt8], to path: String) throws(SystemFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemFailure(path, errno) }
         defer { close(descriptor) }
@@ -166,7 +174,7 @@ struct InboxFolder {
         close(descriptor)
     }
 
-    private static func entries(of folder: String) -> [(bytes: [CChar], text: String?)] {
+    static func entries(of folder: String) -> [(bytes: [CChar], text: String?)] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         var entries: [(bytes: [CChar], text: String?)] = []

@@ -64,6 +64,7 @@ public final class InboxService: HubSource {
             let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
             guard inotify_add_watch(descriptor, path, events) >= 0 else { throw SystemFailure(path, errno) }
             folder.finishMoves()
+            folder.forgetWhatWent()
             (self.folder, self.watch) = (folder, watch)
         } catch {
             throw SourceError(.inputOutput, "\(error)")
@@ -144,9 +145,13 @@ public final class InboxService: HubSource {
             // It is heard of again when it is closed. That is told a moment before the file counts as closed.
             case .beingWritten: lookAgain(name)
             case .gone: break
-            case .other:
+            case .other(let what):
                 guard !folder.isFolderOfOurs(name), told.insert(name).inserted else { break }
-                tell(.warning, "there is something that is no file; it is left alone")
+                folder.sayLeft(name, what)
+                tell(
+                    .warning,
+                    "something is left where it is: \(what); refused/ has its name, in a file that ends in \(InboxFolder.leftSuffix)"
+                )
             }
         }
     }

@@ -46,7 +46,8 @@ final class BoundReading {
         group = channel.columns[rule.column].group
         decimal =
             group == UInt8(ascii: ",")
-            ? .point : group == UInt8(ascii: ".") ? .comma : channel.kind == .json ? .point : channel.decimal
+            ? .point
+            : group == UInt8(ascii: ".") ? .comma : channel.kind == .json ? .point : channel.decimal.chosen(options.decimal)
         self.origins = origins
         // Last, behind every way out: an initialiser that fails runs no deinit.
         units = ByteMemo()
@@ -100,7 +101,13 @@ final class BoundReading {
     private func unusualNumeral(_ bytes: UnsafeRawBufferPointer, _ signs: DecimalSigns) throws(BoundTable.Failure) -> Numeral? {
         if decimal != .point, let numeral = try unusual(bytes, signs) { return numeral }
         if limits.contains(where: { isOne(bytes, of: [$0.text]) }) { return nil }
-        throw .init("\(name): \(Self.reason(bytes, group))")
+        let hint =
+            decimal == .point && group == nil && Self.mayBeComma(bytes) ? "; --decimal comma, if that is its decimal sign" : ""
+        throw .init("\(name): \(Self.reason(bytes, group))\(hint)")
+    }
+
+    private static func mayBeComma(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.contains(UInt8(ascii: ",")) && (try? Numeral(parsing: bytes, decimalSeparator: UInt8(ascii: ","))) != nil
     }
 
     private static func reason(_ bytes: UnsafeRawBufferPointer, _ group: UInt8?) -> String {

@@ -20,4 +20,18 @@ public struct InterpreterOptions: Sendable {
         self.units = units
         self.decimal = decimal
     }
+
+    /// For a format that says all of it.
+    ///
+    /// - Throws: ``ProfileErrors`` for what is given all the same.
+    public func refuseAll(of profile: String) throws(ProfileErrors) {
+        try refuse("--date-order", if: dateOrder != nil, "\(profile) writes dates in one order only")
+        try refuse("--decimal", if: decimal != nil, "\(profile) writes numbers in one way only")
+        try refuse("--unit", if: !units.isEmpty, "\(profile) says all units")
+    }
+
+    /// An option that a file has no use for is a mistake of who gave it, or of the profile that was found.
+    func refuse(_ option: String, if isGiven: Bool, _ reason: String) throws(ProfileErrors) {
+        if isGiven { throw ProfileErrors([ProfileProblem("", "\(option) has no use here: the profile \(reason)")]) }
+    }
 }

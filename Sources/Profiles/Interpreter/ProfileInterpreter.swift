@@ -45,6 +45,13 @@ public final class ProfileInterpreter: FrameInterpreter {
         state = Self.start(match.channel)
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
         for (name, unit) in options.units { try check(override: name, unit) }
+        try options.refuse(
+            "--date-order", if: options.dateOrder != nil && !channel.times.contains(where: \.mayBeContested),
+            "\(profile.id) writes dates in one order only")
+        try options.refuse(
+            "--decimal",
+            if: options.decimal != nil && !channel.readings.contains { channel.mayChooseDecimal(of: $0) },
+            "\(profile.id) writes numbers in one way only")
         if channel.kind == .json { bindPaths() }
     }
 

@@ -49,8 +49,8 @@ enum HeadRows {
         return rows
     }
 
-    /// How well a channel's header fits the rows; nothing where it is not there.
-    static func score(_ table: TableChannel, _ rows: [[String]]) -> Int? {
+    /// How well a channel's header fits the rows, and which column it has twice; nothing where it is not there.
+    static func score(_ table: TableChannel, _ rows: [[String]]) -> (score: Int, doubled: String?)? {
         var rest = rows[...]
         var score = 0
         if let summary = table.summary {
@@ -64,7 +64,7 @@ enum HeadRows {
             if let binding = HeaderBinding(table.columns, header: row, spellings: Array(table.units.keys)),
                 table.times.contains(where: binding.has)
             {
-                return score + binding.score
+                return (score + binding.score, binding.doubled)
             }
         }
         return nil

@@ -12,6 +12,8 @@ public struct ProfileMatch: Sendable {
     var channel: TableChannel
     /// How many columns the profile knows of those that are there: the most decides between several profiles.
     var score: Int
+    /// The name of a column that the file has twice.
+    var doubled: String? = nil
 }
 
 /// No profile, or no single one, reads the file.
@@ -23,6 +25,8 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
     case noSuchProfile(id: String)
     /// The named profile does not read this file.
     case doesNotFit(id: String, seen: String)
+    /// The file has two columns of one name.
+    case twoColumns(name: String, id: String)
     /// No profile, or not the named one, reads this channel.
     case noChannel(String, of: String?)
 
@@ -35,6 +39,8 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
         case .severalMatch(let ids): "several profiles read this file: \(ids.joined(separator: ", ")); --profile ID chooses one"
         case .noSuchProfile(let id): "there is no profile '\(id)'; `vitalgate profile list` lists them"
         case .doesNotFit(let id, let seen): "the profile '\(id)' does not read this file: \(seen)"
+        case .twoColumns(let name, let id):
+            "the file has two columns '\(name)', and the profile '\(id)' cannot say which of them is meant; rename or remove one"
         case .noChannel(let channel, nil): "no profile reads the channel '\(channel)'"
         case .noChannel(let channel, let id?): "the profile '\(id)' does not read the channel '\(channel)'"
         }
@@ -54,7 +60,7 @@ extension ProfileLibrary {
             guard let match = profile.match(firstLines: text) else {
                 throw .doesNotFit(id: id, seen: HeadRows.description(of: text))
             }
-            return match
+            return try match.checked()
         }
         let matches = profiles.compactMap { $0.match(firstLines: text) }
         guard let best = matches.map(\.score).max() else { throw .noMatch(seen: HeadRows.description(of: text)) }
@@ -62,7 +68,14 @@ extension ProfileLibrary {
         guard let match = bestMatches.first, bestMatches.count == 1 else {
             throw .severalMatch(ids: bestMatches.map(\.profile.id))
         }
-        return match
+        return try match.checked()
+    }
+}
+
+extension ProfileMatch {
+    fileprivate func checked() throws(ProfileMatchError) -> ProfileMatch {
+        if let doubled { throw .twoColumns(name: String(doubled.prefix(40).filter { !$0.isNewline }), id: profile.id) }
+        return self
     }
 }
 
@@ -85,7 +98,8 @@ extension Profile {
                     guard let score = HeadRows.score(table, HeadRows.rows(of: text, delimiter: delimiter, limit: 102)) else {
                         return nil
                     }
-                    return ProfileMatch(profile: self, form: .delimited(delimiter), channel: table, score: score)
+                    return ProfileMatch(
+                        profile: self, form: .delimited(delimiter), channel: table, score: score.score, doubled: score.doubled)
                 }.max { $0.score < $1.score }
             }
         }

@@ -10,6 +10,8 @@ struct HeaderBinding: Sendable {
     let width: Int
     /// Columns that were found.
     let score: Int
+    /// The name of a column that stands there twice: which of both is meant, nobody can say.
+    let doubled: String?
 
     /// Finds the columns in a header; nothing where one that is required is missing.
     init?(_ columns: [ColumnRule], header: [String], spellings: [String]) {
@@ -43,6 +45,7 @@ struct HeaderBinding: Sendable {
         self.units = units
         self.names = names
         width = header.count
+        doubled = Self.doubled(columns, cells, header)
         score = cells.count { $0 >= 0 }
         if score == 0 { return nil }
     }
@@ -53,7 +56,18 @@ struct HeaderBinding: Sendable {
         units = columns.map { _ in nil }
         names = columns.map(\.path)
         width = columns.count
+        doubled = nil
         score = columns.count
+    }
+
+    private static func doubled(_ columns: [ColumnRule], _ cells: [Int], _ header: [String]) -> String? {
+        let names = header.map { HeaderPattern.trimmed($0).lowercased() }
+        for (column, cell) in zip(columns, cells) where cell >= 0 && column.position == nil {
+            if names.indices.contains(where: { $0 != cell && names[$0] == names[cell] }) {
+                return HeaderPattern.trimmed(header[cell])
+            }
+        }
+        return nil
     }
 
     func has(_ column: Int) -> Bool { cells[column] >= 0 }

@@ -184,4 +184,18 @@ enum DecimalRule: String, Sendable, CaseIterable {
     case comma = ","
     /// Told by the values; see ``DecimalSigns``.
     case auto
+
+    /// What a person says counts, but for what the values themselves tell.
+    func chosen(_ sign: DecimalSign?) -> DecimalRule {
+        switch (self, sign) {
+        case (.auto, _), (_, nil): self
+        case (_, .point?): .point
+        case (_, .comma?): .comma
+        }
+    }
+}
+
+extension TableChannel {
+    /// Whether a person's word on the decimal sign says anything of this reading's numbers.
+    func mayChooseDecimal(of rule: ReadingRule) -> Bool { kind == .csv && columns[rule.column].group == nil }
 }

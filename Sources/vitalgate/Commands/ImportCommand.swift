@@ -11,11 +11,13 @@ enum ImportCommand: Command {
     static let specification = CommandSpecification(
         name: "import", summary: "Import files that health devices and apps exported.",
         discussion: """
-            CSV, JSON, Apple Health's export.xml or the ZIP it comes in; the file's header tells its format. Every reading ends in the ledger: \
+            CSV, JSON, Apple Health's export.xml or the ZIP it comes in; the file's header tells its format. A pipe is read to its end first; - is \
+            standard input. An archive whose checksum is wrong is refused whole; of any other file that breaks off, the whole readings in front of \
+            that place are taken, and it is said. Every reading ends in the ledger: \
             stored, duplicate, quarantined or refused. Importing a file twice, or again after an interruption, stores nothing twice. Nothing is \
             guessed: a row whose date, hour or unit is open is refused, with the option that settles it.
             """,
-        arguments: [Argument(name: "FILE", help: "Files to read.", arity: .oneOrMore, completion: .file)],
+        arguments: [Argument(name: "FILE", help: "Files to read; - for standard input.", arity: .oneOrMore, completion: .file)],
         options: [
             Option(
                 names: ["--profile"], value: "ID", help: "Read the files by this profile.",
@@ -37,37 +39,39 @@ enum ImportCommand: Command {
             Option(
                 names: ["--exact"],
                 help: "Only the very same readings are duplicates; other paths' tellings of one measurement are stored as well."),
+            Option(names: ["--no-links"], help: "Neither follow a link nor read what is no file; what the inbox uses."),
             Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
             Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate import ~/Downloads/export.zip", "What the Health app of a phone exported."),
             Example("vitalgate import weight.csv --time-zone Europe/Berlin", "A file of local times."),
+            Example("unxz < week.csv.xz | vitalgate import -", "What another program writes."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let access = try context.access()
         let zone = try context.zone()
         // A file that is missing does not keep the others out.
-        var paths: [String] = []
+        var files: [FileArgument] = []
         var code = ExitCode.success
-        for path in context.invocation.arguments("FILE") {
-            if Glibc.access(path, R_OK) == 0 {
-                paths.append(path)
-            } else {
-                context.note("vitalgate: \(path): \(String(cString: strerror(errno)))")
+        for file in FileArgument.all(context.invocation.arguments("FILE")) {
+            if let obstacle = file.obstacle {
+                context.note("vitalgate: \(file.name): \(obstacle)")
                 code = .noInput
+            } else {
+                files.append(file)
             }
         }
         // With nothing to read there is no reason to make a store.
-        guard !paths.isEmpty else { return code }
+        guard !files.isEmpty else { return code }
         Interruption.watch()
         let run = ImportRun(
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
-        if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, paths, access)) }
+        if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, files, access)) }
         let store = try access.openForWriting(creating: true)
         try store.closeAbandoned(where: ProcessIdentity.isGone)
-        code = graver(code, try run.importAll(paths, into: store))
+        code = graver(code, try run.importAll(files, into: store))
         try store.checkpoint()
         return code
     }
@@ -80,7 +84,7 @@ enum ImportCommand: Command {
     }
 
     /// What would become of the files in the store as it is, or in a new one.
-    private static func rehearse(_ run: ImportRun, _ paths: [String], _ access: StoreAccess) throws -> ExitCode {
+    private static func rehearse(_ run: ImportRun, _ files: [FileArgument], _ access: StoreAccess) throws -> ExitCode {
         var access = access
         var folder: String?
         if Glibc.access(access.configuration.store, F_OK) != 0 {
@@ -98,7 +102,7 @@ enum ImportCommand: Command {
         }
         let store = try access.openForWriting(creating: folder != nil)
         defer { run.context.note("this was a rehearsal: nothing is stored") }
-        return try store.rehearse { try run.importAll(paths, into: store) }
+        return try store.rehearse { try run.importAll(files, into: store) }
     }
 
     private static func options(_ context: CommandContext) throws -> ReadingOptions {
@@ -123,21 +127,21 @@ private struct ImportRun {
     let options: ReadingOptions
     let library: ProfileLibrary
 
-    func importAll(_ paths: [String], into store: SampleStore) throws -> ExitCode {
+    func importAll(_ files: [FileArgument], into store: SampleStore) throws -> ExitCode {
         let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         let report = AccountReport(context: context, zone: zone)
         var accounts: [IngestAccount] = []
         var code = ExitCode.success
-        for path in paths {
+        for file in files {
             do {
                 let registry = OriginRegistry(subject: subject, aliases: try store.aliases())
-                let account = try importOne(path, store, registry, &code)
+                let account = try importOne(file, store, registry, &code)
                 accounts.append(account)
                 // A program reads the account as soon as the file is done.
                 if context.format == .ndjson { try report.write([account]) }
             } catch let error where !(error is StoreError) && !(error is OutputError) {
                 let (message, failure) = Program.explain(error)
-                context.note("vitalgate: \(path): \(message ?? "")")
+                context.note("vitalgate: \(file.name): \(message ?? "")")
                 code = ImportCommand.graver(code, failure)
             }
             if Interruption.isAsked { break }
@@ -147,20 +151,21 @@ private struct ImportRun {
     }
 
     private func importOne(
-        _ path: String, _ store: SampleStore, _ registry: OriginRegistry, _ code: inout ExitCode
+        _ file: FileArgument, _ store: SampleStore, _ registry: OriginRegistry, _ code: inout ExitCode
     ) throws -> IngestAccount {
+        let input = try file.open(onlyFile: context.invocation.flag("--no-links"))
         let received = context.machine.now()
-        let reading = try FileReading(path: path, options: options, library: library, registry: registry, received: received)
+        let path = file.name
+        let reading = try FileReading(
+            path: path, file: input, options: options, library: library, registry: registry, received: received)
         let service = ImportService(
             store: store, machine: context.machine, zone: zone, isCancelled: { Interruption.isAsked },
             comparesPaths: !context.invocation.flag("--exact"))
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let began = Monotonic.nanoseconds()
-        var status = stat()
-        let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
         let outcome = try service.run(reading, received: received) { state in
             progress.update(
-                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(size)), "
+                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(Int(input.size))), "
                     + "\(Readable.count(state.readings)) readings, "
                     + Readable.rate(state.readings, inNanoseconds: Monotonic.nanoseconds() - began))
         }
@@ -169,6 +174,11 @@ private struct ImportRun {
         for note in account.notes { context.note("\(path): \(note)") }
         if let zone = account.zone { context.note("\(path): local times are read in \(zone)") }
         if account.refused > 0 { try explainRefusals(path, account, store) }
+        if account.refused == account.read, account.read > 0, outcome.failure == nil {
+            context.note(
+                "\(path): the profile \(reading.profile) reads nothing in it; --profile names another, 'vitalgate profile suggest FILE' drafts one"
+            )
+        }
         if account.quarantined > 0 {
             context.note(
                 "\(path): \(Readable.count(account.quarantined)) readings cannot be true and are held: 'vitalgate quarantine list'"

@@ -3,6 +3,15 @@ import Gateway
 import HealthModel
 import SampleStore
 
+extension IngestAccount {
+    /// An import that was killed could not say so any more; the next command that writes closes its account for good.
+    fileprivate var asItStands: IngestAccount {
+        var account = self
+        if state == "running", let owner, ProcessIdentity.isGone(owner) { account.state = "interrupted" }
+        return account
+    }
+}
+
 /// `ingest`: the ledger.
 enum IngestCommand: Command {
     static let specification = CommandSpecification(
@@ -43,14 +52,16 @@ enum IngestCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let limit = try context.invocation.integer("--limit", in: 0...Int.max) ?? .max
-        let accounts = try context.openForReading().accounts(limit: limit)
+        let accounts = try context.openForReading().accounts(limit: limit).map(\.asItStands)
         try AccountReport(context: context, zone: try context.zone()).write(accounts)
     }
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let number = try number(context)
-        guard let account = try store.account(of: number) else { throw StoreError(.invalid, "there is no ingest \(number)") }
+        guard let account = try store.account(of: number)?.asItStands else {
+            throw StoreError(.invalid, "there is no ingest \(number)")
+        }
         let report = AccountReport(context: context, zone: try context.zone())
         try report.write([account])
         guard context.format == .table else { return }

@@ -28,7 +28,8 @@ struct AccountReport {
             try output.write(bytes)
         case .table:
             var table = TextTable(columns: [
-                .init("ingest", .right), .init("when", .left, minimumWidth: 26), .init("what"), .init("read", .right),
+                .init("ingest", .right), .init("when", .left, minimumWidth: 26), .init("what"), .init("profile"),
+                .init("read", .right),
                 .init("stored", .right),
                 .init("duplicate", .right), .init("quarantined", .right), .init("refused", .right), .init("skipped", .right),
                 .init("state"),
@@ -38,7 +39,7 @@ struct AccountReport {
                 let offset = zone.offset(at: received)
                 let when = "\(Readable.local(received, at: offset).prefix(19)) \(offset)"
                 table.append([
-                    "\(account.id)", when, Self.title(account),
+                    "\(account.id)", when, Self.title(account), account.profile ?? "",
                     Readable.count(account.read), Readable.count(account.stored), Readable.count(account.duplicate),
                     Readable.count(account.quarantined), Readable.count(account.refused),
                     Readable.count(account.skipped.values.reduce(0, +)), account.state,

@@ -41,7 +41,7 @@ import Testing
         #expect(error?.reason == "the ZIP archive holds more than 10 members")
     }
 
-    /// 13 bits say 258 bytes: a file of 130 KB that unpacks to 20 MB. What came before the blanks was delivered.
+    /// 13 bits say 258 bytes: a file of 130 KB that unpacks to 20 MB. What stands before the blanks is not delivered either.
     @Test func stopsUnpackingABomb() {
         let archive = ZipWriter(deflatedExport: "<HealthData>\(record())", blanks: 20_000_000)
         #expect(archive.bytes.count < 140_000)
@@ -49,26 +49,11 @@ import Testing
         #expect(ImportedExport(archive.bytes, limits: limits).error?.kind == .malformed)
         (limits.free, limits.ratio) = (1_000_000, 100)
         let bomb = ImportedExport(archive.bytes, limits: limits)
-        #expect(bomb.readings.count == 1)
+        #expect(bomb.readings.isEmpty)
         #expect(bomb.error?.reason == "the ZIP archive unpacks to more than 100 times its size, which no export does")
         limits = ZipArchive.Limits()
         limits.total = 10_000_000
         #expect(ImportedExport(archive.bytes, limits: limits).error?.reason.contains("unpacks to more than") == true)
-    }
-
-    @Test func aDamagedArchiveGivesWhatIsWholeOrNothing() throws {
-        let bytes = try testFile("apple_health_0.zip").bytes
-        for cut in stride(from: 0, to: bytes.count, by: 97) {
-            // The directory at the end is not needed where the members before it are whole.
-            let export = ImportedExport(bytes[..<cut])
-            #expect(export.error?.kind == .malformed || export.readings.count == 34)
-        }
-        for index in stride(from: 0, to: bytes.count, by: 13) {
-            var damaged = bytes
-            damaged[index] ^= 0x55
-            let export = ImportedExport(damaged)
-            #expect(export.readings.count <= 34)
-        }
     }
 }
 

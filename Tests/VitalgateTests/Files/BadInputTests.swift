@@ -252,7 +252,30 @@ import Testing
         let blanks = kernel[..<218] + [UInt8](repeating: 0, count: 150_000) + kernel[218...]
         let archive = ZIPFile(members: [.init(name: "apple_health_export/export.xml", deflated: Array(blanks), size: 155_000_000)]
         )
-        try refuse(folder.write("bomb.zip", archive.bytes), stored: 1, refused: 1, saying: "bomb.zip: ")
+        try refuse(folder.write("bomb.zip", archive.bytes), stored: 0, refused: 1, saying: "bomb.zip: ")
+    }
+
+    /// One digit of 9000 was changed on the way, behind the first commits of an import: none of them is to be had again, and the whole file is
+    /// still all new afterwards.
+    @Test func aWrongChecksum() throws {
+        var text = "<HealthData>"
+        for index in 0..<40_000 {
+            let minute = index % 2880 / 2
+            let clock = "\(minute / 600)\(minute / 60 % 10):\(minute / 10 % 6)\(minute % 10):\(index % 2 * 3)0"
+            let time = "2025-10-\(10 + index / 2880) \(clock) +0000"
+            text +=
+                "<Record type=\"HKQuantityTypeIdentifierHeartRate\" sourceName=\"Strap\" unit=\"count/min\" startDate=\"\(time)\" "
+            text += "endDate=\"\(time)\" value=\"\(60 + index % 7)\"/>"
+        }
+        let whole = ZIPFile(members: [.init(name: "export.xml", Array((text + "</HealthData>").utf8))]).bytes
+        var damaged = whole
+        damaged[whole.count - 1000] ^= 1
+        try refuse(folder.write("flipped.zip", damaged), stored: 0, refused: 1, saying: "nothing of it was taken")
+        #expect(try folder.vitalgate("changes", "--after", "0", "--format", "ndjson").lines.isEmpty)
+        let run = try folder.vitalgate("import", folder.write("whole.zip", whole), "--format", "ndjson")
+        let account = try Account(run.last)
+        #expect(run.status == 0 && account.state == "done")
+        #expect(account.stored == 40_000)
     }
 
     @Test func aDamagedArchive() throws {

@@ -93,6 +93,36 @@ import Testing
         for name in ["link.csv", "folder.csv", "pipe.csv", ".hidden.csv", "download.csv.part"] {
             #expect(folder.exists("inbox/\(name)"), "\(name)")
         }
+        // Its name is said where the person looks, and not in the log.
+        for (name, what) in [("link.csv", "link"), ("folder.csv", "folder"), ("pipe.csv", "no file")] {
+            let account = try JSON(folder.text("inbox/refused/\(name).left.json"))
+            #expect(account["file"].text == name)
+            #expect(account["error"].text?.contains(what) == true)
+        }
+        #expect(!folder.exists("inbox/refused/.hidden.csv.left.json"))
+    }
+
+    /// What is said of it goes when it goes.
+    @Test func whatIsTakenAwayIsSaidNoMore() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        mkdir(folder.path("inbox/folder.csv"), 0o700)
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
+        #expect(folder.exists("inbox/refused/folder.csv.left.json"))
+        rmdir(folder.path("inbox/folder.csv"))
+        #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
+        #expect(!folder.exists("inbox/refused/folder.csv.left.json"))
+    }
+
+    /// Somebody who may write into the inbox must not make the hub write elsewhere.
+    @Test func itsOwnFoldersAreNoLinks() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        mkdir(folder.path("elsewhere"), 0o700)
+        symlink(folder.path("elsewhere"), folder.path("inbox/done"))
+        try folder.write("inbox/one.csv", Self.csv(1))
+        let run = try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox"))
+        #expect(run.errors.contains("inbox"), "\(run.errors)")
+        #expect(!folder.exists("elsewhere/one.csv"))
+        #expect(folder.exists("inbox/one.csv"))
     }
 
     /// The power went after the commit, and before the file was moved; or after the move, and before its account had its name.
