@@ -24,6 +24,9 @@ public struct AdoptedDevice: Hashable, Sendable {
     public var hasDelivered = false
     /// What its encrypted advertisements are opened with, in hexadecimal.
     public var bindKey: String?
+    /// The counter of the last encrypted frame that was taken; what does not count higher was sent before. Adopting the device again with
+    /// its key makes it `nil`, as a device counts from 0 again after a change of its battery.
+    public var counter: Int64?
 
     /// The stored record read last.
     public struct LastRecord: Hashable, Sendable {
@@ -56,7 +59,7 @@ extension SampleStore {
     private static let memoryColumns = [
         "key", "known", "device_name", "manufacturer", "model", "serial", "hardware", "firmware", "software", "udi",
         "record_number",
-        "record_fingerprint", "record_count", "delivered",
+        "record_fingerprint", "record_count", "delivered", "counter",
     ]
     private static let deviceColumns = ["address", "profiles", "name", "subject", "adopted", "bind_key"] + memoryColumns
 
@@ -83,6 +86,7 @@ extension SampleStore {
                     number: number, fingerprint: statement.integer(17), count: statement.optionalInteger(18))
             }
             device.hasDelivered = statement.integer(19) != 0
+            device.counter = statement.optionalInteger(20)
             devices.append(device)
         }
         for index in devices.indices { devices[index].sharedBy = try sharedUses(of: devices[index].address) }
@@ -96,6 +100,7 @@ extension SampleStore {
             .optional(said?.model), .optional(said?.serial), .optional(said?.hardware), .optional(said?.firmware),
             .optional(said?.software), .optional(said?.udi), .optional(device.lastRecord?.number),
             .optional(device.lastRecord?.fingerprint), .optional(device.lastRecord?.count), .integer(device.hasDelivered ? 1 : 0),
+            .optional(device.counter),
         ]
     }
 
@@ -120,10 +125,14 @@ extension SampleStore {
 
     /// Keeps what the device made known; nothing where it was forgotten meanwhile, and nothing of what a person decides.
     public func remember(_ device: AdoptedDevice) throws(StoreError) {
-        let assignments = Self.memoryColumns.map { "\($0) = ?" }.joined(separator: ", ")
+        // It was adopted again meanwhile: it counts from there.
+        let assignments = Self.memoryColumns.map {
+            $0 == "counter" ? "counter = CASE adopted WHEN ? THEN ? ELSE counter END" : "\($0) = ?"
+        }.joined(separator: ", ")
         let statement = try connection.statement("UPDATE device SET \(assignments) WHERE address = ?")
         defer { statement.reset() }
-        try statement.bind(Self.memory(of: device) + [.text(device.address)])
+        let memory = Self.memory(of: device)
+        try statement.bind(memory.dropLast() + [.integer(device.adopted), .optional(device.counter), .text(device.address)])
         _ = try statement.step()
     }
 

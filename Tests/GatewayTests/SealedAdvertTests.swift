@@ -89,4 +89,52 @@ import Testing
         #expect(try temperatures(bench) == ["20.01", "20.02", "20.03"])
         #expect(try skipped(bench) == ["repeated-advert": 1, "replayed": 8])
     }
+
+    /// With another battery it counts from the beginning: a person is told once, and adopts it again.
+    @Test func anotherBattery() throws {
+        let bench = try Self.bench()
+        bench.hear("advert:FCD2", Self.packets[0])
+        for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
+        for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
+        #expect(bench.notices.count == 1)
+        #expect(bench.notices.first?.weight == .action)
+        #expect(bench.notices.first?.text.contains("devices adopt C0:01:02:03:04:01 --bind-key KEY") == true)
+        // Heard, and not durable yet, when it is adopted again: the hub must not put its old count back.
+        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(5))
+        try bench.store.keep(Self.adopted(at: 2, bench.store))
+        bench.pass(.seconds(2))
+        #expect(try bench.store.adoptedDevices().map(\.counter) == [nil])
+        try bench.reload()
+        for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
+        try bench.stop()
+        #expect(try temperatures(bench) == ["20.01", "20.02", "21.01", "21.02", "21.03", "21.04"])
+        #expect(try bench.store.adoptedDevices().map(\.counter) == [4])
+    }
+
+    /// Two adverts by turns are no new count.
+    @Test func twoByTurns() throws {
+        let bench = try Self.bench()
+        for _ in 0..<20 {
+            for packet in Self.anew[..<3] { bench.hear("advert:FCD2", packet, after: .seconds(1)) }
+        }
+        try bench.stop()
+        #expect(try temperatures(bench) == ["21.01", "21.02", "21.03"])
+        #expect(bench.notices.isEmpty)
+    }
+
+    /// Another name, given while a reading is not durable, does not let its packet in again.
+    @Test func theCountOutlivesAnotherName() throws {
+        let bench = try Self.bench()
+        bench.hear("advert:FCD2", Self.packets[1])
+        var renamed = Self.adopted(bench.store)
+        renamed.name = "Kitchen"
+        try bench.store.keep(renamed)
+        try bench.reload()
+        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(70))
+        bench.hear("advert:FCD2", Self.packets[0], after: .seconds(6))
+        try bench.stop()
+        #expect(try temperatures(bench) == ["20.02"])
+        #expect(try skipped(bench) == ["replayed": 2])
+        #expect(try bench.store.adoptedDevices().map(\.counter) == [6])
+    }
 }

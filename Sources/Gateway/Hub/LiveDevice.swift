@@ -26,6 +26,7 @@ public final class LiveDevice {
     private var lastAdverts: [String: (bytes: [UInt8], heard: Instant)] = [:]
     private var repeats = RepeatedReadings()
     private var records: RecordOrdinals?
+    private var seals = SealCount()
 
     /// A device repeats one advertisement many times; silence of this length ends the row.
     private static let advertRow: Int64 = 60_000_000
@@ -84,7 +85,9 @@ public final class LiveDevice {
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
         do throws(Refusal) {
-            switch try interpreter.interpret(frame, into: &readings) {
+            let outcome = try interpreter.interpret(frame, into: &readings)
+            if let kind = sentByOthers(frame, interpreter) { return .skipped(kind) }
+            switch outcome {
             case .readings:
                 if joins.isRepeated(readings, number: interpreter.packetNumber, frame) {
                     return .skipped(SkipKind("repeated-advert"))
@@ -105,10 +108,28 @@ public final class LiveDevice {
             case .notData: return .skipped(SkipKind("no-data"))
             }
         } catch {
+            if isUnsealed(frame, interpreter) { return .skipped(Self.unsealed) }
             output.refusals.append(error)
             return .readings(error.readings)
         }
     }
+
+    private static let unsealed = SkipKind("unsealed")
+
+    /// Whether it is an advertisement in plain, which anybody may send, of a device that encrypts them.
+    private func isUnsealed(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> Bool {
+        adopted.bindKey != nil && frame.channel.hasPrefix("advert:") && !interpreter.frame.isSealed
+    }
+
+    /// Why a frame does not count that the device itself has not sent, or not now.
+    private func sentByOthers(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> SkipKind? {
+        if isUnsealed(frame, interpreter) { return Self.unsealed }
+        guard let counter = interpreter.frame.counter else { return nil }
+        return seals.takes(Int64(counter), after: &adopted.counter) ? nil : SkipKind("replayed")
+    }
+
+    /// Whether somebody is to be told that it seems to count its encrypted frames anew; true once.
+    func takeCountingAnew() -> Bool { seals.takeNews() }
 
     /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, and whatever
     /// arrives while our own clock is not set.

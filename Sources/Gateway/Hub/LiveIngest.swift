@@ -103,6 +103,7 @@ public final class LiveIngest {
     /// Takes a frame of a device; its bytes are needed no longer than the call.
     public func take(_ frame: RawFrame, of device: LiveDevice) {
         let before = pending.samples.count
+        let counter = device.adopted.counter
         switch device.take(frame, into: &pending) {
         case .readings(let count):
             entered += count
@@ -116,10 +117,21 @@ public final class LiveIngest {
             // What a battery says comes with the link, before the device has measured anything.
             if count > levels { arrivals.insert(device.adopted.address) }
             if let evidence = device.takeEvidence() { comparisons.append(evidence) }
+            if device.adopted.counter != counter { changed[device.adopted.address] = device.adopted }
             arm()
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
-        case .skipped(let kind): skipped[kind, default: 0] += 1
+        case .skipped(let kind):
+            skipped[kind, default: 0] += 1
+            if device.takeCountingAnew() { noteCountingAnew(device) }
         }
+    }
+
+    private func noteCountingAnew(_ device: LiveDevice) {
+        let address = device.adopted.bluetoothAddress ?? device.adopted.address
+        let text =
+            "its encrypted packets count lower than those before, and none is taken: they are old ones, or its battery was changed; "
+            + "after that, 'vitalgate devices adopt \(address) --bind-key KEY' takes them again"
+        note(SourceNotice(.action, address, text))
     }
 
     /// Whose the last samples are, where the device is shared. Where the store cannot tell what it knows, they stay nobody's: a person can

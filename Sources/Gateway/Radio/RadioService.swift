@@ -79,7 +79,14 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     private func adopt(
         _ adopted: AdoptedDevice, _ description: DeviceDescription, _ profiles: [Profile], _ settings: HubSettings
     ) {
-        if let old = known[description.address] { live.settle(old.device) }
+        var adopted = adopted
+        if let old = known[description.address] {
+            live.settle(old.device)
+            // What was counted last may not be durable yet.
+            if old.adopted.adopted == adopted.adopted {
+                adopted.counter = [adopted.counter, old.device.adopted.counter].compactMap(\.self).max()
+            }
+        }
         let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
         device.expectedInterval = description.expectedInterval
         device.hasRecords = description.recordAccess != nil

@@ -27,6 +27,12 @@ enum BTHomeSeal {
     /// Octets that are no ciphertext.
     static let overhead = counterLength + tagLength
 
+    /// What rises with each frame, least significant octet first.
+    static func counter(_ sealed: UnsafeRawBufferPointer) -> UInt32? {
+        guard sealed.count >= overhead else { return nil }
+        return sealed[(sealed.count - overhead)..<(sealed.count - tagLength)].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
     /// The plaintext, or `nil` where the tag is not that of this key, address and counter.
     static func open(_ sealed: UnsafeRawBufferPointer, information: UInt8, key: [UInt8], address: [UInt8]) -> [UInt8]? {
         guard sealed.count >= overhead, key.count == 16, address.count == 6 else { return nil }

@@ -39,6 +39,10 @@ public struct DecodedFrame: Sendable {
     public internal(set) var hasReserved = false
     /// Such bits were among flags, so that octets behind the known fields may be theirs.
     var mayBeLonger = false
+    /// It is an encrypted one, whether or not it could be opened.
+    public internal(set) var isSealed = false
+    /// What counts its sender's encrypted frames; only of one that was opened.
+    public internal(set) var counter: UInt32?
 
     public init() { entries.reserveCapacity(64) }
 
@@ -48,6 +52,8 @@ public struct DecodedFrame: Sendable {
         word = 0
         hasReserved = false
         mayBeLonger = false
+        isSealed = false
+        counter = nil
     }
 
     /// The last value of a field in a record, or outside of records.

@@ -57,6 +57,7 @@ extension FrameDecoder {
         _ step: LayoutStep, steps: Range<Int>, _ reader: inout ByteReader, _ word: inout UInt64, _ record: Int32,
         _ frame: inout DecodedFrame
     ) throws(FrameError) {
+        frame.isSealed = true
         let offset = reader.offset
         let information = reader.octets(since: 0).last ?? 0
         guard let sealed = reader.octets(reader.remaining), sealed.count >= BTHomeSeal.overhead else {
@@ -68,6 +69,7 @@ extension FrameDecoder {
         guard let plaintext = BTHomeSeal.open(sealed, information: information, key: key, address: address) else {
             throw FrameError(reason: .notAuthentic, offset: offset, field: "")
         }
+        frame.counter = BTHomeSeal.counter(sealed)
         var inside = word
         let outcome = plaintext.withUnsafeBytes { bytes -> Result<Void, FrameError> in
             do throws(FrameError) {

@@ -50,7 +50,12 @@ struct DeviceAdoption {
         }
         if let subject { device.subject = subject }
         if let name = invocation.string("--name") { device.name = name }
-        if let bindKey { device.bindKey = bindKey }
+        if let bindKey {
+            device.bindKey = bindKey
+            // With another battery it counts its advertisements anew; a hub that runs sees by the time that this is another adoption.
+            device.counter = nil
+            device.adopted = context.machine.now().microseconds
+        }
         try store.keep(device)
         context.note("\(address) is read by \(device.profiles.joined(separator: ", "))")
         return .success
