@@ -11,6 +11,7 @@ import Profiles
 ///         profiles: ["/home/pi/profiles"], // more folders of device profiles
 ///         hub: {
 ///             inbox: "/srv/vitalgate/inbox",        // files put here are imported; none without it
+///             readingsPerSecond: 10,                // taken of one device's advertisements, averaged over a minute
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first

@@ -7,6 +7,12 @@ public struct HubConfiguration: Decodable, Sendable {
     /// By source; ``StartPolicy/retry`` for those that are not named.
     public var policies: [String: StartPolicy] = [:]
 
+    /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
+    public var readingsPerSecond = usualReadingsPerSecond
+
+    /// More than any sensor that only advertises has been seen to bring.
+    public static let usualReadingsPerSecond = 10
+
     /// The sources that have a policy.
     static let sources = ["radio", "serial", "inbox"]
 
@@ -14,11 +20,17 @@ public struct HubConfiguration: Decodable, Sendable {
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
-        for key in members.allKeys where !["inbox", "sources"].contains(key.stringValue) {
-            throw Self.fault(key, in: members, "unknown key; known are inbox, sources")
+        for key in members.allKeys where !["inbox", "sources", "readingsPerSecond"].contains(key.stringValue) {
+            throw Self.fault(key, in: members, "unknown key; known are inbox, sources, readingsPerSecond")
         }
         inbox = try members.decodeIfPresent(String.self, forKey: Key("inbox"))
         if let inbox, !inbox.hasPrefix("/") { throw Self.fault(Key("inbox"), in: members, "a folder's path begins with /") }
+        if let rate = try members.decodeIfPresent(Int.self, forKey: Key("readingsPerSecond")) {
+            guard (1...1000).contains(rate) else {
+                throw Self.fault(Key("readingsPerSecond"), in: members, "a whole number from 1 to 1000")
+            }
+            readingsPerSecond = rate
+        }
         guard members.contains(Key("sources")) else { return }
         let sources = try members.nestedContainer(keyedBy: Key.self, forKey: Key("sources"))
         for key in sources.allKeys {

@@ -60,6 +60,8 @@ public struct HubSettings: Sendable {
     public var zone: TimeZoneRules
     /// The folder whose files are imported, where there is one.
     public var inbox: InboxSettings?
+    /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
+    public var readingsPerSecond = HubConfiguration.usualReadingsPerSecond
 
     public init(
         library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,

@@ -27,6 +27,7 @@ public final class LiveDevice {
     private var repeats = RepeatedReadings()
     private var records: RecordOrdinals?
     private var seals = SealCount()
+    private var flood = FloodCap(perSecond: HubConfiguration.usualReadingsPerSecond)
 
     /// A device repeats one advertisement many times; silence of this length ends the row.
     private static let advertRow: Int64 = 60_000_000
@@ -70,7 +71,14 @@ public final class LiveDevice {
         case skipped(SkipKind)
     }
 
-    func take(_ frame: RawFrame, into output: inout Normaliser.Output) -> Outcome {
+    /// How many readings a second of its advertisements are taken, averaged over a minute.
+    public var readingsPerSecond: Int {
+        get { flood.perSecond }
+        set { flood.perSecond = newValue }
+    }
+
+    /// - Parameter uptime: now, by the clock that nobody sets.
+    func take(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
         if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
         if frame.device != device {
             // New firmware, or a device that has said who it is: what it says from now on comes from that.
@@ -94,6 +102,9 @@ public final class LiveDevice {
                 }
                 if repeats.areRepeated(readings, at: frame.received, within: interpreter.repeatsWithin) {
                     return .skipped(SkipKind("repeated"))
+                }
+                if frame.channel.hasPrefix("advert:"), !flood.takes(readings.count, at: uptime) {
+                    return .skipped(SkipKind("flood"))
                 }
                 records?.number(&readings)
                 let received = joins.join(&readings, isPart: interpreter.isPart, frame)
@@ -130,6 +141,9 @@ public final class LiveDevice {
 
     /// Whether somebody is to be told that it seems to count its encrypted frames anew; true once.
     func takeCountingAnew() -> Bool { seals.takeNews() }
+
+    /// Whether somebody is to be told that it sends more than is taken; true once.
+    func takeFlood() -> Bool { flood.takeNews() }
 
     /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, and whatever
     /// arrives while our own clock is not set.

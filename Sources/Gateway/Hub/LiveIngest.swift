@@ -104,7 +104,7 @@ public final class LiveIngest {
     public func take(_ frame: RawFrame, of device: LiveDevice) {
         let before = pending.samples.count
         let counter = device.adopted.counter
-        switch device.take(frame, into: &pending) {
+        switch device.take(frame, at: loop.clock.uptime, into: &pending) {
         case .readings(let count):
             entered += count
             assign(from: before, of: device)
@@ -123,7 +123,15 @@ public final class LiveIngest {
         case .skipped(let kind):
             skipped[kind, default: 0] += 1
             if device.takeCountingAnew() { noteCountingAnew(device) }
+            if device.takeFlood() { noteFlood(device) }
         }
+    }
+
+    private func noteFlood(_ device: LiveDevice) {
+        let text =
+            "its advertisements bring more than \(device.readingsPerSecond) readings a second, and the rest is left out; somebody else may "
+            + "send under its address; 'hub.readingsPerSecond' of the configuration takes more"
+        note(SourceNotice(.warning, device.adopted.bluetoothAddress ?? device.adopted.address, text))
     }
 
     private func noteCountingAnew(_ device: LiveDevice) {

@@ -62,6 +62,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
                 aliases == settings.aliases
             {
                 old.device.read(by: profiles)
+                old.device.readingsPerSecond = settings.readingsPerSecond
                 continue
             }
             adopt(adopted, description, profiles, settings)
@@ -88,6 +89,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             }
         }
         let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
+        device.readingsPerSecond = settings.readingsPerSecond
         device.expectedInterval = description.expectedInterval
         device.hasRecords = description.recordAccess != nil
         known[description.address] = Known(device: device, adopted: adopted, description: description)

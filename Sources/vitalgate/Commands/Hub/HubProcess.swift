@@ -201,11 +201,13 @@ final class HubProcess {
     ) throws -> HubSettings {
         let configuration = try context.configuration()
         let inbox = context.invocation.string("--inbox") ?? configuration.hub.inbox
-        return HubSettings(
+        var settings = HubSettings(
             library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: try context.zone(),
             inbox: inbox.map {
                 InboxSettings(folder: absolute($0), command: importCommand(context.invocation, configuration, store))
             })
+        settings.readingsPerSecond = configuration.hub.readingsPerSecond
+        return settings
     }
 
     /// What imports one file. It is told all that the configuration says, so that a file that is being edited is of no consequence.
