@@ -112,7 +112,11 @@ public struct Configuration: Sendable {
             path(context.codingPath) + "expected " + words(of: type)
         case .keyNotFound(let key, let context): path(context.codingPath + [key]) + "is missing"
         case .dataCorrupted(let context):
-            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "this value is not understood"
+            if let own = context.underlyingError as? ConfigurationError {
+                path(context.codingPath) + own.description
+            } else {
+                JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "this value is not understood"
+            }
         @unknown default: "it is not understood"
         }
     }

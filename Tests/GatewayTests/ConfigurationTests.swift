@@ -51,6 +51,23 @@ import Testing
         #expect(throws: ConfigurationError.self) { try read(text) }
     }
 
+    @Test(arguments: [
+        ("{ hub: { readingsPerSecond: 0 } }", "'hub.readingsPerSecond': expected a whole number from 1 to 1000"),
+        ("{ hub: { readingsPerSecond: 'a' } }", "'hub.readingsPerSecond': expected a number"),
+        ("{ hub: { inbox: 'x' } }", "'hub.inbox': a folder's path begins with /"),
+        ("{ hub: { foo: 1 } }", "'hub.foo': unknown key; known are inbox, sources, readingsPerSecond"),
+        ("{ hub: { sources: { radio: 'no' } } }", "'hub.sources.radio': unknown policy; known are error, retry, ignore"),
+    ])
+    func saysWhatIsWrongWithTheHub(text: String, words: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try read(text) }
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func readingsPerSecond() throws {
+        #expect(try read("{ hub: { readingsPerSecond: 25 } }").hub.readingsPerSecond == 25)
+        #expect(try read("{ hub: {} }").hub.readingsPerSecond == 10)
+    }
+
     /// `{über: 1}` in Latin-1, on which Foundation's decoder ends the process; and a text of brackets only.
     @Test(arguments: [[0x7B, 0xFC, 0x62, 0x65, 0x72, 0x3A, 0x20, 0x31, 0x7D], [UInt8](repeating: 0x5B, count: 100_000)])
     func refusesOctetsThatAreNoText(octets: [UInt8]) throws {

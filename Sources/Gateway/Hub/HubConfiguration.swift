@@ -27,7 +27,7 @@ public struct HubConfiguration: Decodable, Sendable {
         if let inbox, !inbox.hasPrefix("/") { throw Self.fault(Key("inbox"), in: members, "a folder's path begins with /") }
         if let rate = try members.decodeIfPresent(Int.self, forKey: Key("readingsPerSecond")) {
             guard (1...1000).contains(rate) else {
-                throw Self.fault(Key("readingsPerSecond"), in: members, "a whole number from 1 to 1000")
+                throw Self.fault(Key("readingsPerSecond"), in: members, "expected a whole number from 1 to 1000")
             }
             readingsPerSecond = rate
         }
@@ -48,8 +48,9 @@ public struct HubConfiguration: Decodable, Sendable {
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
     private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> DecodingError {
-        .typeMismatch(
-            String.self, DecodingError.Context(codingPath: container.codingPath + [key], debugDescription: text))
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: container.codingPath + [key], debugDescription: text, underlyingError: ConfigurationError(text)))
     }
 
     private struct Key: CodingKey {
