@@ -30,6 +30,13 @@ import Testing
         #expect(configuration.profiles.isEmpty)
     }
 
+    @Test func theHomeFolderIsWrittenAsInAShell() throws {
+        let configuration = try read("{ store: '~/s.db', profiles: ['~/p', '/q~/r'], hub: { inbox: '~/inbox' } }")
+        #expect(configuration.store == folder.path + "/s.db")
+        #expect(configuration.profiles == [folder.path + "/p", "/q~/r"])
+        #expect(configuration.hub.inbox == folder.path + "/inbox")
+    }
+
     @Test func readsEveryKeyAndComments() throws {
         let configuration = try read(
             """

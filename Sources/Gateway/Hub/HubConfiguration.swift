@@ -18,7 +18,9 @@ public struct HubConfiguration: Decodable, Sendable {
             throw Self.fault(key, in: members, "unknown key; known are inbox, sources")
         }
         inbox = try members.decodeIfPresent(String.self, forKey: Key("inbox"))
-        if let inbox, !inbox.hasPrefix("/") { throw Self.fault(Key("inbox"), in: members, "a folder's path begins with /") }
+        if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
+            throw Self.fault(Key("inbox"), in: members, "a folder's path begins with / or ~/")
+        }
         guard members.contains(Key("sources")) else { return }
         let sources = try members.nestedContainer(keyedBy: Key.self, forKey: Key("sources"))
         for key in sources.allKeys {
@@ -35,9 +37,9 @@ public struct HubConfiguration: Decodable, Sendable {
 
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
-    private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> DecodingError {
-        .typeMismatch(
-            String.self, DecodingError.Context(codingPath: container.codingPath + [key], debugDescription: text))
+    private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> ConfigurationError {
+        let path = (container.codingPath + [key]).map(\.stringValue).joined(separator: ".")
+        return ConfigurationError("'\(path)': \(text)")
     }
 
     private struct Key: CodingKey {
