@@ -183,7 +183,8 @@ public final class BlueZSource: SessionHost {
             addAdapter(path)
             updateDiscovery()
         case BlueZ.device:
-            scanned.insert(path)
+            // A hub hears phones that change their address all day: only a scan keeps what it heard.
+            if scans > 0 { scanned.insert(path) }
             attach(path)
             paths[path]?.heardAdvert()
         case BlueZ.battery: paths[path]?.batteryChanged()
@@ -208,7 +209,8 @@ public final class BlueZSource: SessionHost {
             guard let service = path.lastIndex(of: "/"), let device = path[..<service].lastIndex(of: "/") else { return }
             paths[String(path[..<device])]?.characteristicChanged(path)
         case BlueZ.device:
-            scanned.insert(path)
+            // A hub hears phones that change their address all day: only a scan keeps what it heard.
+            if scans > 0 { scanned.insert(path) }
             paths[path]?.changed(names)
             if names.contains("Connected") { updateDiscovery() }
         case BlueZ.battery: paths[path]?.batteryChanged()

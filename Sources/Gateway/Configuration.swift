@@ -67,11 +67,16 @@ public struct Configuration: Sendable {
             $0 + "/vitalgate/store.db"
         }
         let system = "/var/lib/vitalgate/store.db"
-        store = file.store ?? (access(system, F_OK) == 0 ? system : data ?? "")
+        func expanded(_ path: String) -> String {
+            guard path.hasPrefix("~/"), let home = machine.home else { return path }
+            return home + path.dropFirst()
+        }
+        store = file.store.map(expanded) ?? (access(system, F_OK) == 0 ? system : data ?? "")
         timeZone = file.timeZone.map { ZoneName($0, from: .configuration(found ?? "")) } ?? machine.zoneName
         subject = file.subject
-        profiles = file.profiles ?? []
+        profiles = (file.profiles ?? []).map(expanded)
         hub = file.hub ?? HubConfiguration()
+        hub.inbox = hub.inbox.map(expanded)
         priority = file.priority ?? []
         guard [nil, "apply", "report"].contains(file.corrections) else {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
@@ -94,7 +99,8 @@ public struct Configuration: Sendable {
             }
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {
-            throw error
+            // Of one of its keys, or of one that there is not.
+            throw error.description.hasPrefix(path) ? error : ConfigurationError("\(path): \(error)")
         } catch let error as DecodingError {
             throw ConfigurationError("\(path): \(Self.explain(error, bytes))")
         } catch {
@@ -112,11 +118,7 @@ public struct Configuration: Sendable {
             path(context.codingPath) + "expected " + words(of: type)
         case .keyNotFound(let key, let context): path(context.codingPath + [key]) + "is missing"
         case .dataCorrupted(let context):
-            if let own = context.underlyingError as? ConfigurationError {
-                path(context.codingPath) + own.description
-            } else {
-                JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "this value is not understood"
-            }
+            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "this value is not understood"
         @unknown default: "it is not understood"
         }
     }

@@ -31,11 +31,14 @@ public final class Normaliser {
     private var conversions: [UnitConversion] = Array(repeating: .identity, count: 256)
 
     /// A device clock that was never set starts at 1970; nobody's sensors are that old.
-    private static let earliest = Instant(seconds: 31_536_000)
+    public static let earliest = Instant(seconds: 31_536_000)
     /// 2025-01-01: a hub that shows an earlier time has not been told the time since it was switched on. What arrives then is neither too
     /// early nor in the future; the caller holds it back.
     public static let earliestHub = Instant(seconds: 1_735_689_600)
     private var isHubLost = false
+    /// Whether times that no reading of today has, before 1971 and more than a day ahead, are left to the caller, who holds them back: a
+    /// device that delivers live was told that its reading arrived, and would never send it again.
+    public var leavesUnlikelyTimes = false
 
     /// - Parameters:
     ///   - zone: of local times.
@@ -54,7 +57,7 @@ public final class Normaliser {
     public func normalise(_ frame: [Reading], received: Instant, into output: inout Output) {
         self.received = received
         isHubLost = received < Self.earliestHub
-        latest = isHubLost ? .max : received.microseconds + Calendar.day
+        latest = isHubLost || leavesUnlikelyTimes ? .max : received.microseconds + Calendar.day
         if case .wall(let start, _, nil)? = frame.first?.time, learnedClock == nil {
             let offsets = zone.offsets(at: start)
             let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
@@ -201,7 +204,8 @@ public final class Normaliser {
             (nominalStart, nominalEnd) = (received.microseconds, received.microseconds)
             timeOrigin = .receipt
         }
-        guard start >= Self.earliest || isHubLost else {
+        // An identity counts from 1970.
+        guard start >= Self.earliest || isHubLost || leavesUnlikelyTimes && start.microseconds >= 0 && nominalStart >= 0 else {
             throw Refusal("the time lies before 1971: the clock it comes from was not set", at: reading.pointee.place)
         }
         guard start.microseconds <= latest, end.microseconds <= latest else {

@@ -342,4 +342,22 @@ import Testing
         while readdir(folder) != nil { count += 1 }
         return count
     }
+
+    /// Phones change their address all day: of those that have gone nothing is left, in a hub that never scans.
+    @Test func whoWasHeardIsForgotten() throws {
+        let bench = try Bench()
+        bench.source.start()
+        try bench.settle()
+        let before = bench.source.tree.objects.count
+        for number in 0..<3000 {
+            let address = "4\(number % 10):00:00:\(number / 1000 + 10):\(number / 100 % 10)0:\(number % 100 / 10)0"
+            bench.bluez.addDevice(address)
+            bench.bluez.remove(ScriptedBlueZ.path(address))
+            if number % 200 == 0 { try bench.settle() }
+        }
+        try bench.settle()
+        #expect(bench.source.tree.objects.count == before)
+        #expect(bench.source.scanned.isEmpty)
+        bench.source.stop()
+    }
 }

@@ -72,6 +72,58 @@ import Testing
         #expect(try bench.store.check() == [])
     }
 
+    /// A thermometer that lets nobody read its clock: 36.5 °C at a time on its wall clock.
+    private static func temperature(
+        _ bench: RadioBench, _ year: Int, _ day: UInt8, _ hour: UInt8, _ minute: UInt8, after delay: Duration = .zero
+    ) {
+        let stamp = [UInt8(year & 0xFF), UInt8(year >> 8), 11, day, hour, minute, 0]
+        bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF] + stamp, after: delay)
+    }
+
+    /// It arrives at 07:31 in Berlin. A clock that is ahead, one that was never set, one that is days off: no reading is stored at a wrong
+    /// time, and none is refused behind its confirmation.
+    @Test(arguments: [(2026, 20, 8), (2000, 20, 7), (2026, 23, 7), (2026, 20, 5), (1970, 20, 7)] as [(Int, UInt8, UInt8)])
+    func aClockThatNobodyReads(year: Int, day: UInt8, hour: UInt8) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        Self.temperature(bench, year, day, hour, 8)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown"])
+        Self.temperature(bench, year, day, hour, 9, after: .seconds(58))
+        Self.temperature(bench, year, day, hour, 10, after: .seconds(60))
+        bench.pass(.seconds(2))
+        let starts = try bench.samples().map(\.sample.start)
+        #expect(starts.count == 3)
+        for (start, next) in zip(starts, starts.dropFirst()) { #expect(next.microseconds - start.microseconds == 60_000_000) }
+        let last = try #require(starts.last)
+        #expect(abs(last.microseconds - bench.clock.now.microseconds) < 10_000_000, "\(last)")
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
+        #expect(bench.notices.contains { $0.text.contains("its clock is wrong") })
+        try bench.stop()
+        #expect(try bench.store.account(of: 1)?.refused == 0)
+        #expect(try bench.store.check() == [])
+    }
+
+    /// A measurement of before breakfast that is sent late: held, until a stamp of just now shows that the clock was right all the time.
+    @Test func aLateReadingOfARightClock() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        Self.temperature(bench, 2026, 20, 5, 0)
+        // Another one of its memory, in the same transfer: no two that were taken as they were sent.
+        Self.temperature(bench, 2026, 20, 6, 0)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        Self.temperature(bench, 2026, 20, 7, 31, after: .seconds(20))
+        bench.pass(.seconds(2))
+        #expect(
+            try Self.starts(bench) == [
+                "2026-11-20T04:00:00.000000Z", "2026-11-20T05:00:00.000000Z", "2026-11-20T06:31:00.000000Z",
+            ])
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
+        try bench.stop()
+    }
+
     @Test("the device's clock is set back and forth between reads") func setBackAndForth() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")

@@ -30,6 +30,13 @@ import Testing
         #expect(configuration.profiles.isEmpty)
     }
 
+    @Test func theHomeFolderIsWrittenAsInAShell() throws {
+        let configuration = try read("{ store: '~/s.db', profiles: ['~/p', '/q~/r'], hub: { inbox: '~/inbox' } }")
+        #expect(configuration.store == folder.path + "/s.db")
+        #expect(configuration.profiles == [folder.path + "/p", "/q~/r"])
+        #expect(configuration.hub.inbox == folder.path + "/inbox")
+    }
+
     @Test func readsEveryKeyAndComments() throws {
         let configuration = try read(
             """
@@ -54,7 +61,7 @@ import Testing
     @Test(arguments: [
         ("{ hub: { readingsPerSecond: 0 } }", "'hub.readingsPerSecond': expected a whole number from 1 to 1000"),
         ("{ hub: { readingsPerSecond: 'a' } }", "'hub.readingsPerSecond': expected a number"),
-        ("{ hub: { inbox: 'x' } }", "'hub.inbox': a folder's path begins with /"),
+        ("{ hub: { inbox: 'x' } }", "'hub.inbox': a folder's path begins with / or ~/"),
         ("{ hub: { foo: 1 } }", "'hub.foo': unknown key; known are inbox, sources, readingsPerSecond"),
         ("{ hub: { sources: { radio: 'no' } } }", "'hub.sources.radio': unknown policy; known are error, retry, ignore"),
     ])

@@ -176,10 +176,29 @@ import Testing
         #expect(more.read()?.contains(#""kind":"busy""#) == true)
         // Asking once is no following.
         #expect(try bench.ask(StatusBench.status).statuses().count == 1)
-        // Those who only connect are bounded, too, and told.
-        for _ in 0..<8 { followers.append(try bench.ask("")) }
-        #expect(try bench.ask(StatusBench.status).read()?.contains(#""kind":"busy""#) == true)
+        // Those who only connect are bounded, too, and give their place to who asks.
+        var idle: [StatusBench.Asker] = []
+        for _ in 0..<20 { idle.append(try bench.ask("")) }
+        #expect(idle[0].read() == nil)
+        #expect(idle[19].read() != nil)
+        #expect(try bench.ask(StatusBench.status).statuses().count == 1)
         #expect(followers[0].statuses().isEmpty == false)
+    }
+
+    /// Half lines, endless ones, numbers that none is, and what is no JSON at all: answered or dropped, and nothing is left of them.
+    @Test(arguments: [
+        "{", "\u{0}\u{0}\n", "[[[[[[[[\n", #"{"vitalgate":99999999999999999999999,"ask":"status"}"# + "\n",
+        #"{"vitalgate":-1}"# + "\n",
+        String(repeating: "x", count: 100_000), #"{"vitalgate":1,"ask":"\#u{202E}status"}"# + "\n", "\n\n\n",
+    ]) func aHostileAsker(text: String) throws {
+        let before = bench.loop.load
+        do {
+            let asker = try bench.ask(text)
+            #expect(asker.statuses().isEmpty)
+        }
+        bench.pass(.seconds(11))
+        #expect(bench.loop.load == before)
+        #expect(try bench.ask(StatusBench.status).statuses().count == 1)
     }
 
     @Test func nothingMeasuredIsToldOfIt() throws {

@@ -133,7 +133,13 @@ public final class SystemBus: EventLoop.Poller {
         return descriptor >= 0 && events >= 0 ? (descriptor, Int16(truncatingIfNeeded: events)) : nil
     }
 
+    /// A bus that is never silent must not hold the loop: other sources get their turn.
+    private static let messagesInATurn = 512
+    private var hasMore = false
+
     public var patience: Int32 {
+        // What was read already makes the descriptor readable no more.
+        if hasMore { return 0 }
         var until: UInt64 = 0
         guard let pointer, sd_bus_get_timeout(pointer, &until) >= 0, until != UInt64.max else { return -1 }
         // sd_bus_get_timeout(3) answers in CLOCK_MONOTONIC whatever clock we go by.
@@ -147,7 +153,12 @@ public final class SystemBus: EventLoop.Poller {
         guard !processing else { return }
         processing = true
         var result: Int32 = 1
-        while result > 0, let pointer { result = sd_bus_process(pointer, nil) }
+        var messages = 0
+        while result > 0, messages < Self.messagesInATurn, let pointer {
+            result = sd_bus_process(pointer, nil)
+            messages += 1
+        }
+        hasMore = result > 0
         processing = false
         guard let pointer else { return }
         if result < 0 {

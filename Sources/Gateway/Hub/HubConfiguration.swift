@@ -24,7 +24,9 @@ public struct HubConfiguration: Decodable, Sendable {
             throw Self.fault(key, in: members, "unknown key; known are inbox, sources, readingsPerSecond")
         }
         inbox = try members.decodeIfPresent(String.self, forKey: Key("inbox"))
-        if let inbox, !inbox.hasPrefix("/") { throw Self.fault(Key("inbox"), in: members, "a folder's path begins with /") }
+        if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
+            throw Self.fault(Key("inbox"), in: members, "a folder's path begins with / or ~/")
+        }
         if let rate = try members.decodeIfPresent(Int.self, forKey: Key("readingsPerSecond")) {
             guard (1...1000).contains(rate) else {
                 throw Self.fault(Key("readingsPerSecond"), in: members, "expected a whole number from 1 to 1000")
@@ -47,10 +49,9 @@ public struct HubConfiguration: Decodable, Sendable {
 
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
-    private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> DecodingError {
-        .dataCorrupted(
-            DecodingError.Context(
-                codingPath: container.codingPath + [key], debugDescription: text, underlyingError: ConfigurationError(text)))
+    private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> ConfigurationError {
+        let path = (container.codingPath + [key]).map(\.stringValue).joined(separator: ".")
+        return ConfigurationError("'\(path)': \(text)")
     }
 
     private struct Key: CodingKey {

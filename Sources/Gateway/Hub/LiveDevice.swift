@@ -42,6 +42,10 @@ public final class LiveDevice {
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
+    /// Of the last reading whose clock is not known.
+    private var lastStamp: (shown: WallTime, received: Instant)?
+    /// Arrivals nearer than this, in microseconds, may be of one transfer of stored readings.
+    private static let apart: Int64 = 1_000_000
 
     /// - Parameter profiles: those it was adopted with, as far as they are there.
     public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
@@ -50,6 +54,7 @@ public final class LiveDevice {
         self.aliases = aliases
         registry = OriginRegistry(subject: adopted.subject, aliases: aliases)
         normaliser = Normaliser(zone: zone, received: Instant(seconds: 0))
+        normaliser.leavesUnlikelyTimes = true
         device = adopted.device
     }
 
@@ -145,27 +150,47 @@ public final class LiveDevice {
     /// Whether somebody is to be told that it sends more than is taken; true once.
     func takeFlood() -> Bool { flood.takeNews() }
 
-    /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, and whatever
-    /// arrives while our own clock is not set.
+    /// Holds back what has no time that can be trusted: what a device whose clock nobody has compared with ours stamped otherwise than just
+    /// now, what no calendar of today has, and whatever arrives while our own clock is not set.
     private func holdUntimed(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame) {
         let isHubLost = frame.received < Normaliser.earliestHub
         // A time with its zone is no wall clock's, and is not corrected.
         var shown: WallTime?
         if case .wall(let start, _, _)? = readings.first?.time { shown = start }
+        // For all readings of the frame alike, whatever the first of them shows.
+        let wasClockKnown = isClockKnown
         for index in first..<samples.count where samples[index].rule == nil {
             let sample = samples[index].sample
+            let late = frame.received.microseconds &- sample.start.microseconds
             // A stamp of just now shows that the clock is right.
-            let isFresh = abs(sample.start.microseconds - frame.received.microseconds) < Self.fresh
+            let isFresh = late.magnitude < UInt64(Self.fresh)
             if isFresh, sample.timeOrigin == .device, !isHubLost, let shown { prove(shown, at: frame.received) }
-            let isUntimed = hasRecords && shown != nil && !isClockKnown && sample.timeOrigin == .device
-            guard isHubLost || isUntimed else { continue }
+            let isUntimed = shown != nil && !wasClockKnown && !isFresh && sample.timeOrigin == .device
+            if isUntimed, !isHubLost, !hasRecords, let shown { settle(shown, at: frame.received) }
+            let isImpossible = sample.start < Normaliser.earliest || late < -Calendar.day
+            guard isHubLost || isUntimed || isImpossible else { continue }
             samples[index].rule = .clockUnknown
             if samples[index].place == frame.place { samples[index].frame = FrameText(frame) }
         }
     }
 
+    /// Two stamps that lie as far apart as their arrivals are of readings that were sent when they were taken: what the clock shows otherwise
+    /// than ours is its error. The readings that show it are held like those before them, and all are released at their right time.
+    private func settle(_ shown: WallTime, at received: Instant) {
+        defer { lastStamp = (shown, received) }
+        guard let last = lastStamp else { return }
+        let apart = received.microseconds &- last.received.microseconds
+        let difference = (shown.microseconds &- last.shown.microseconds) &- apart
+        guard apart >= Self.apart, difference.magnitude < UInt64(Self.clockTolerance) else { return }
+        normaliser.learnedClock = LearnedClock(shown: shown, received: received)
+        isClockKnown = true
+        evidence = ClockComparison(
+            device: key, shown: shown.microseconds, received: received.microseconds,
+            ahead: shown.microseconds &- received.microseconds)
+    }
+
     private func prove(_ shown: WallTime, at received: Instant) {
-        if hasRecords, !isClockKnown {
+        if !isClockKnown {
             evidence = ClockComparison(
                 device: key, shown: shown.microseconds, received: received.microseconds, ahead: nil)
         }
@@ -214,6 +239,7 @@ public final class LiveDevice {
     func clockWasSet(by step: Int64) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
         joins.clockWasSet(by: step)
+        lastStamp = nil
         normaliser.learnedClock?.hubWasSet(by: step)
         if normaliser.learnedClock == nil { isClockKnown = false }
     }

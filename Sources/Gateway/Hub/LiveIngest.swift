@@ -116,7 +116,14 @@ public final class LiveIngest {
             }
             // What a battery says comes with the link, before the device has measured anything.
             if count > levels { arrivals.insert(device.adopted.address) }
-            if let evidence = device.takeEvidence() { comparisons.append(evidence) }
+            if let evidence = device.takeEvidence() {
+                comparisons.append(evidence)
+                if evidence.ahead != nil {
+                    let text =
+                        "its clock is wrong, as its readings show; what was held for it is stored at its right time, and its times are corrected"
+                    note(SourceNotice(.information, device.adopted.bluetoothAddress ?? device.adopted.address, text))
+                }
+            }
             if device.adopted.counter != counter { changed[device.adopted.address] = device.adopted }
             arm()
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.

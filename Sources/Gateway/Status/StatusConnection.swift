@@ -10,6 +10,10 @@ final class StatusConnection {
 
     let descriptor: Int32
     var isFollower = false
+    /// Whether its request has come.
+    var hasAsked = false
+    /// Counts up: who came first has the lowest.
+    let number: Int
     /// What it has been told does not hold any more, and could not be sent yet.
     var isBehind = false
     /// Since when it takes nothing, by the uptime.
@@ -22,7 +26,10 @@ final class StatusConnection {
     private var sent = 0
 
     /// Takes over the descriptor, which does not block.
-    init(owning descriptor: Int32) { self.descriptor = descriptor }
+    init(owning descriptor: Int32, number: Int) {
+        self.descriptor = descriptor
+        self.number = number
+    }
 
     deinit {
         deadline?.cancel()

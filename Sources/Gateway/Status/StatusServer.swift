@@ -25,6 +25,8 @@ public final class StatusServer {
     /// When the first follower has come, and when the last one has gone.
     public var onInterest: (Bool) -> Void = { _ in }
 
+    private var accepted = 0
+
     public static let maximumFollowers = 8
     private static let maximumConnections = 16
     private static let interval = Duration.seconds(1)
@@ -87,7 +89,8 @@ public final class StatusServer {
             }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            welcome(StatusConnection(owning: descriptor))
+            accepted += 1
+            welcome(StatusConnection(owning: descriptor, number: accepted))
         }
     }
 
@@ -100,7 +103,7 @@ public final class StatusServer {
     }
 
     private func welcome(_ connection: StatusConnection) {
-        guard connections.count < Self.maximumConnections else {
+        guard connections.count < Self.maximumConnections || makeRoom() else {
             // Its buffer is empty, so it is taken whole or not wanted.
             _ = connection.send(StatusMessage.line(.init(kind: "busy", message: "too many ask at once")), thenClose: true)
             return
@@ -111,6 +114,13 @@ public final class StatusServer {
             self?.drop(connection)
         }
         watch(connection)
+    }
+
+    /// Whoever has connected and asks nothing gives its place to the next, the one that waits longest first.
+    private func makeRoom() -> Bool {
+        guard let idle = connections.values.filter({ !$0.hasAsked }).min(by: { $0.number < $1.number }) else { return false }
+        drop(idle)
+        return true
     }
 
     private func watch(_ connection: StatusConnection) {
@@ -161,6 +171,7 @@ public final class StatusServer {
 
     private func answer(_ line: [UInt8], to connection: StatusConnection) throws(StatusProblem) {
         connection.deadline?.cancel()
+        connection.hasAsked = true
         switch try StatusMessage.question(line) {
         case .status:
             let status = HubStatus(of: hub, started: started)

@@ -29,7 +29,11 @@ enum DecodeCommand: Command {
             Option(
                 names: ["--strict"],
                 help: "Refuse also bits and values that are reserved for future use, which a receiver is asked to ignore."),
-            Option(names: ["--bind-key"], value: "HEX", help: "The key of an encrypted advert: 16 octets."),
+            Option(
+                names: ["--bind-key"], value: "HEX",
+                help:
+                    "The key of an encrypted advert: 16 octets. What stands here is seen in ps and in the history: - reads it from standard input."
+            ),
             Option(
                 names: ["--address"], value: "MAC",
                 help: "The Bluetooth address of the device that sent it, for encrypted adverts."),
@@ -162,7 +166,7 @@ private struct OctetDecoding {
     }
 
     private func octets(_ option: String, count: Int) throws -> [UInt8]? {
-        guard let text = context.invocation.string(option) else { return nil }
+        guard let text = try context.secret(option) else { return nil }
         guard let octets = HexadecimalText.octets(text), octets.count == count else {
             // What is nearly a key must not end up in a log.
             throw context.invocation.invalid(option, value: "…", expected: "\(count) octets of two hexadecimal digits each")

@@ -38,11 +38,14 @@ struct StatusReport {
         return String(blocks.joined(separator: "\n").dropLast())
     }
 
+    /// In seconds: a century. Whatever answers may say anything.
+    private static let longestUptime = 3_200_000_000
+
     private func summary(_ status: HubStatus) -> String {
         var text = "hub     "
         if let hub = status.hub {
             let since = String(Readable.local(hub.started, at: zone.offset(at: hub.started)).prefix(19))
-            let age = Readable.duration(nanoseconds: UInt64(max(0, hub.uptime)) * 1_000_000_000)
+            let age = Readable.duration(nanoseconds: UInt64(min(max(0, hub.uptime), Self.longestUptime)) * 1_000_000_000)
             text += "runs since \(since), \(age) (process \(hub.process))\n"
         } else {
             text += "does not run\n"

@@ -149,7 +149,8 @@ import Testing
             for index in readings.indices.dropLast() {
                 try writer.write([
                     Replacement(
-                        order: 0, old: places[index], arrival: .present, new: places[index + 1], uuid: readings[index + 1].sample.identity,
+                        order: 0, old: places[index], arrival: .present, new: places[index + 1],
+                        uuid: readings[index + 1].sample.identity,
                         bringer: ingest.id)
                 ])
             }

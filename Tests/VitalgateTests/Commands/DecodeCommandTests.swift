@@ -176,4 +176,19 @@ import Testing
         #expect(objects.allSatisfy { $0["dimension"].text != nil && $0["unit"].text != nil && $0["aggregation"].text != nil })
         #expect(try folder.vitalgate("types", "--format", "csv").lines.count == ids.count + 1)
     }
+
+    /// A key on the command line is seen in ps and in the history.
+    @Test func theKeyComesFromStandardInput() throws {
+        let folder = try TestFolder()
+        let key = try folder.write("key", "231d39c1d7cc1ab1aee224cd096db932\n")
+        let run = try Vitalgate.run(
+            try folder.options() + [
+                "decode", "advert:FCD2", "41A47266C95F730011223378237214", "--bind-key", "-", "--address", "54:48:E6:8F:80:A5",
+            ], environment: Vitalgate.environment(home: folder.root), input: key)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try JSON(run.last)["fields"]["encrypted"] == .boolean(true))
+        let none = try folder.vitalgate(
+            "decode", "advert:FCD2", "41A47266C95F730011223378237214", "--bind-key", "-", "--address", "54:48:E6:8F:80:A5")
+        #expect(none.status == 64)
+    }
 }

@@ -193,6 +193,9 @@ final class HubProcess {
             return
         }
         hub.take(settings)
+        if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
+            context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
+        }
         context.inform("read again: \(settings.devices.count) devices are adopted")
     }
 

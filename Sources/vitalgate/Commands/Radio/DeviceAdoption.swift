@@ -101,7 +101,7 @@ struct DeviceAdoption {
     }
 
     private func bindKey() throws -> String? {
-        guard let text = context.invocation.string("--bind-key") else { return nil }
+        guard let text = try context.secret("--bind-key") else { return nil }
         guard let octets = HexadecimalText.octets(text), octets.count == 16 else {
             // What is nearly a key must not end up in a log.
             throw context.invocation.invalid("--bind-key", value: "…", expected: "16 octets of two hexadecimal digits each")

@@ -29,7 +29,11 @@ enum DevicesCommand: Command {
                         names: ["--subject"], value: "ID",
                         help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
                     Option(names: ["--name"], value: "TEXT", help: "What you call it."),
-                    Option(names: ["--bind-key"], value: "HEX", help: "The key of its encrypted advertisements: 16 octets."),
+                    Option(
+                        names: ["--bind-key"], value: "HEX",
+                        help:
+                            "The key of its encrypted advertisements: 16 octets. What stands here is seen in ps and in the history: - reads it from standard input."
+                    ),
                     RadioOptions.seconds,
                 ],
                 examples: [

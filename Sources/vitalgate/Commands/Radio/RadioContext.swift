@@ -16,11 +16,13 @@ extension CommandContext {
 
     /// One line of the log. Notices hold no values.
     func log(_ notice: SourceNotice, isVerbose: Bool) {
+        // A name of a device or file with a line break in it would make a line of its own.
+        let line = TerminalText.sanitized("\(notice)")
         switch notice.weight {
-        case .detail: if isVerbose { streams.note("detail: \(notice)", priority: .debug) }
-        case .information: inform("\(notice)")
-        case .warning: warn("\(notice)")
-        case .action: streams.note("action: \(notice)", priority: .error)
+        case .detail: if isVerbose { streams.note("detail: \(line)", priority: .debug) }
+        case .information: inform(line)
+        case .warning: warn(line)
+        case .action: streams.note("action: \(line)", priority: .error)
         }
     }
 

@@ -1,0 +1,18 @@
+import Glibc
+
+extension CommandContext {
+    /// The value of an option that nobody else should see; `-` reads a line from standard input, which a terminal does not show.
+    func secret(_ option: String) throws -> String? {
+        guard let text = invocation.string(option), text == "-" else { return invocation.string(option) }
+        var settings = termios()
+        let isTerminal = tcgetattr(STDIN_FILENO, &settings) == 0
+        if isTerminal {
+            note("\(option):")
+            var silent = settings
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(STDIN_FILENO, TCSANOW, &silent)
+        }
+        defer { if isTerminal { tcsetattr(STDIN_FILENO, TCSANOW, &settings) } }
+        return readLine() ?? ""
+    }
+}
