@@ -202,10 +202,14 @@ private struct StatisticsReport {
     }
 
     func csvHeader() -> [UInt8] {
+        var row = ["type", "start", "end", "subject"]
+        if bySource { row.append("source") }
+        row += ["unit", "count"]
+        if hasSums { row.append("sum") }
+        if hasAverages { row += ["average", "min", "max", "mostRecent"] }
+        row.append("zone")
         var bytes: [UInt8] = []
-        csv.append(
-            row: ["type", "start", "end", "subject"] + (bySource ? ["source"] : []) + ["unit", "count"] + (hasSums ? ["sum"] : [])
-                + (hasAverages ? ["average", "min", "max", "mostRecent"] : []) + ["zone"], to: &bytes)
+        csv.append(row: row, to: &bytes)
         return bytes
     }
 
@@ -251,13 +255,15 @@ private struct StatisticsReport {
         for row in rows {
             let shown = isCumulative ? row.sum : row.average ?? 0
             let numbers = isCumulative ? [row.sum] : [row.average, row.minimum, row.maximum, row.mostRecent].map { $0 ?? 0 }
-            table.append(
-                [label(row.start, frame.precision)] + (bySubject ? [person(row)] : []) + (bySource ? [row.source ?? ""] : [])
-                    + numbers.map { Readable.rounded($0) } + [
-                        Readable.unit(unit), Readable.count(row.count),
-                        TextTable.bar(
-                            frame.most > least ? (shown - least) / (frame.most - least) : 1, width: 20, unicode: unicode),
-                    ])
+            let part = frame.most > least ? (shown - least) / (frame.most - least) : 1
+            var cells = [label(row.start, frame.precision)]
+            if bySubject { cells.append(person(row)) }
+            if bySource { cells.append(row.source ?? "") }
+            cells += numbers.map { Readable.rounded($0) }
+            cells += [
+                Readable.unit(unit), Readable.count(row.count), TextTable.bar(part, width: 20, unicode: unicode),
+            ]
+            table.append(cells)
         }
         return table.rendered(width: width, unicode: unicode, header: header)
     }

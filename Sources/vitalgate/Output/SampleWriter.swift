@@ -73,12 +73,12 @@ struct SampleWriter {
 
     private mutating func flush() throws {
         if format == .table, !rows.isEmpty {
-            var table = TextTable(
-                columns: [
-                    .init("start", .left, minimumWidth: 25), .init("type"), .init("value", .decimal), .init("unit"),
-                    .init("source"),
-                    .init("device"),
-                ] + (persons == nil ? [] : [.init("person")]))
+            var columns: [TextTable.Column] = [
+                .init("start", .left, minimumWidth: 25), .init("type"), .init("value", .decimal), .init("unit"), .init("source"),
+                .init("device"),
+            ]
+            if persons != nil { columns.append(.init("person")) }
+            var table = TextTable(columns: columns)
             for row in rows { table.append(row) }
             rows.removeAll()
             // A person who scrolls sees the header again; a program that reads a pipe would take it for a row.
@@ -101,13 +101,15 @@ struct SampleWriter {
 
     private func row(_ sample: QuantitySample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
         let device = sample.origin.device
-        return [
+        var row = [
             Readable.local(sample.start, at: (showsZone ? nil : sample.zone) ?? zone.offset(at: sample.start)),
             sample.origin.type.id,
             Readable.number(value),
             Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
-        ] + (persons.map { [$0[sample.origin.subject] ?? sample.origin.subject] } ?? [])
+        ]
+        if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }
+        return row
     }
 
     private func cells(_ stored: StoredSample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
