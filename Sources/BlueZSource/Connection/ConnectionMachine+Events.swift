@@ -28,6 +28,18 @@ extension ConnectionMachine {
         /// Waits until the caller has made the records durable.
         case commit
         case setClock
+
+        /// What is waited for, in a person's words.
+        var waitedFor: String {
+            switch self {
+            case .information: "what it says about itself"
+            case .readClock: "its clock"
+            case .read(let name), .subscribe(let name), .unsubscribe(let name): "\(name)"
+            case .collect: "its stored records"
+            case .commit: "the store"
+            case .setClock: "its clock to be set"
+            }
+        }
     }
 
     enum Outcome: Equatable {
@@ -47,6 +59,8 @@ extension ConnectionMachine {
         case resolved(Set<CharacteristicName>)
         case linkLost
         case finished(Step, Outcome)
+        /// One of a step's several requests was answered.
+        case progress(Step)
         /// Something of the profile arrived.
         case frame
         case bonded

@@ -18,6 +18,8 @@ struct ConnectionMachine {
 
     private let random: () -> Double
     var steps: [Step] = []
+    /// Since when the device is asked, while its measurements wait for its answers.
+    var asksSince: Duration?
     private var available: Set<CharacteristicName> = []
     var failures = 0
     private var authenticationFailures = 0
@@ -60,6 +62,7 @@ struct ConnectionMachine {
         case .resolved(let names): return resolved(names, now)
         case .linkLost: return linkLost(now)
         case .finished(let step, let outcome): return finished(step, outcome, now)
+        case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
         case .bonded: return isBlocked ? enterIdle(now) : []
         case .tick: return tick(now)
@@ -135,6 +138,7 @@ struct ConnectionMachine {
         available = names
         subscribed = []
         repeats = 0
+        asksSince = now
         let (plan, missing) = ConnectionPlan.steps(description, available: names, informationKnown: informationKnown)
         steps = plan
         // The first table may be incomplete, as where the link was lost while BlueZ bonded: only what is missing again is missing.
@@ -150,8 +154,11 @@ struct ConnectionMachine {
         let step = steps.removeFirst()
         state = .working(step)
         // Records have time limits of their own, and a commit is the caller's to make.
-        deadline = step == .collect || step == .commit ? nil : now + limits.step
-        return [.perform(step)]
+        let takesItsTime = step == .collect || step == .commit
+        deadline = takesItsTime ? nil : now + limits.step
+        let slow = tellIfSlow(now)
+        if takesItsTime { asksSince = nil }
+        return slow + [.perform(step)]
     }
 
     private mutating func finished(_ step: Step, _ outcome: Outcome, _ now: Duration) -> [Command] {
@@ -202,6 +209,8 @@ struct ConnectionMachine {
         state = .live
         failures = 0
         authenticationFailures = 0
+        asksSince = nil
+        told = told.filter { if case .unanswered = $0 { false } else { true } }
         told.subtract([.needsPairing, .bondRefused, .accessDenied, .notResolved])
         lastFrame = now
         deadline = quietLimit.map { now + $0 }
@@ -223,7 +232,9 @@ struct ConnectionMachine {
         case .noAnswer where state == .connecting:
             // BlueZ ends each attempt by itself; where it does not, it is stuck. A step without an answer may be the device's fault.
             return [.observe(.noAnswer)] + leave(after: backOff(), now)
-        case .noAnswer, .absent, .inProgress, .notReady, .notConnected, .stale, .procedureRunning, .unknownObject, .other: break
+        case .noAnswer:
+            if case .working(let step) = state { return tell(.unanswered(step.waitedFor)) + leave(after: backOff(), now) }
+        case .absent, .inProgress, .notReady, .notConnected, .stale, .procedureRunning, .unknownObject, .other: break
         }
         return leave(after: backOff(), now)
     }

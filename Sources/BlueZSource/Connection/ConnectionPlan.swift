@@ -3,10 +3,12 @@ struct ConnectionLimits: Sendable {
     /// BlueZ itself gives up after about 41 s; past this it is stuck.
     var connect: Duration = .seconds(60)
     var resolve: Duration = .seconds(30)
-    /// BlueZ waits 30 s for an ATT answer (Core specification, vol 3, part F, 3.3.3).
+    /// For each request: BlueZ waits 30 s for an ATT answer (Core specification, vol 3, part F, 3.3.3).
     var step: Duration = .seconds(35)
     /// Between a failure of the moment and its repetition.
     var pause: Duration = .seconds(1)
+    /// How long a device may be asked before a person is told that it is slow.
+    var patience: Duration = .seconds(15)
     var repeats = 3
     var backOff: Duration = .seconds(1)
     var longestBackOff: Duration = .seconds(300)

@@ -56,6 +56,7 @@ extension DeviceSession {
                 let failure = LinkFailure(error)
                 guard failure == .other || failure == .stale else { return finish(.information, generation, error) }
             }
+            handle(.progress(.information))
             readInformation(rest.dropFirst())
         }
     }

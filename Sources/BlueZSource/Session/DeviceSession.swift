@@ -72,7 +72,7 @@ final class DeviceSession {
             if let path { host.bus.call(.device(path, "Disconnect")) }
         case .perform(let step): perform(step)
         case .tell(let notice):
-            host.delegate?.told(SourceNotice(.action, address.description, notice.text(for: address)))
+            host.delegate?.told(SourceNotice(notice.weight, address.description, notice.text(for: address)))
         case .observe(let observation): host.observed(observation, by: self)
         }
     }
