@@ -242,17 +242,20 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .blocked(.needsPairing))
     }
 
-    /// Story 7: found in the table, not to be enabled: once more after a reconnection, then told, once.
-    @Test func aStaleTable() throws {
+    /// Story 7: found in the table, not to be enabled: once more after a reconnection, then the table is dropped where no bond is
+    /// lost by it, then it is told, once.
+    @Test(arguments: [false, true]) func aStaleTable(bonded: Bool) throws {
         var driver = Driver(try Self.strap())
+        driver.machine.isBonded = bonded
         _ = driver.link()
         #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.stale))) == [.disconnect])
-        for round in 0..<3 {
+        for round in 0..<4 {
             driver.on(.linkLost)
             driver.wait()
             _ = driver.link()
             let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.stale)))
-            #expect(commands.contains(.tell(.staleCache(Self.rate))) == (round == 0))
+            #expect(commands.contains(.dropCache) == (!bonded && round == 0))
+            #expect(commands.contains(.tell(.staleCache(Self.rate))) == (round == (bonded ? 0 : 1)))
             #expect(driver.machine.state == .waiting)
         }
         driver.wait()
@@ -273,9 +276,10 @@ struct ConnectionMachineTests {
 
     @Test func missingCharacteristicsAreTold() throws {
         var driver = Driver(try Self.strap())
-        for round in 0..<3 {
+        for round in 0..<4 {
             let commands = driver.steps(named: driver.link([Self.name]))
-            #expect(commands.contains(.tell(.missing(Self.rate))) == (round == 1))
+            #expect(commands.contains(.dropCache) == (round == 1))
+            #expect(commands.contains(.tell(.missing(Self.rate))) == (round == 2))
             driver.wait()
         }
     }

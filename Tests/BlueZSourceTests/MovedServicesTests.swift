@@ -35,6 +35,30 @@ import Testing
         #expect(!bench.notices.contains { $0.weight == .action })
     }
 
+    /// Over the air a service is read in seconds: neither its absence nor the silence meanwhile ends the link.
+    @Test func aMovedServiceThatTakesItsTime() throws {
+        let bench = try liveBench()
+        let path = ScriptedBlueZ.path(Self.strap)
+        bench.bluez.remove(path + "/service180d")
+        bench.bluez.addService(Self.strap, 0x1809, [(0x2A1C, [:])])
+        for _ in 0..<4 { try bench.pass(.seconds(5)) }
+        #expect(bench.bluez.count("Disconnect") == 0)
+        bench.bluez.addService(Self.strap, 0x180D, at: "0040", [(0x2A37, [:])])
+        try bench.pass(.seconds(1))
+        bench.bluez.notify(path + "/service0040/char2a37", [0x16, 0x4A])
+        try bench.settle()
+        #expect(bench.frames == ["gatt:2A37 164A"])
+        #expect(bench.isLive() && bench.bluez.count("Connect ") == 1 && bench.bluez.count("Disconnect") == 0)
+    }
+
+    /// A service that does not come back is no reason to keep the link.
+    @Test func aServiceThatDoesNotComeBack() throws {
+        let bench = try liveBench()
+        bench.bluez.remove(ScriptedBlueZ.path(Self.strap) + "/service180d")
+        for _ in 0..<8 { try bench.pass(.seconds(5)) }
+        #expect(bench.bluez.count("Disconnect") >= 1)
+    }
+
     /// What did not move keeps its subscription: asked for again while it is held, BlueZ would refuse it.
     @Test func whatDidNotMoveIsLeftAlone() throws {
         let bench = try liveBench(acquire: true)

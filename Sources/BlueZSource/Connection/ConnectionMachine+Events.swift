@@ -56,7 +56,8 @@ extension ConnectionMachine {
         /// The link is up, whoever asked for it (BlueZ connects bonded devices by itself).
         case connected
         case connectFailed(LinkFailure)
-        case resolved(Set<CharacteristicName>)
+        /// The services are known, or others than before on the same link: `kept` are where they were.
+        case resolved(Set<CharacteristicName>, kept: Set<CharacteristicName> = [])
         case linkLost
         case finished(Step, Outcome)
         /// One of a step's several requests was answered.
@@ -74,6 +75,8 @@ extension ConnectionMachine {
         case disconnect
         case perform(Step)
         case tell(ConnectionNotice)
+        /// BlueZ is to forget the device, and its table of services with it.
+        case dropCache
         /// For the recovery, which sees all devices of an adapter.
         case observe(Recovery.Observation)
     }

@@ -18,6 +18,12 @@ struct ConnectionMachine {
 
     private let random: () -> Double
     var steps: [Step] = []
+    /// What was done on this link and stands.
+    private var done: Set<Step> = []
+    /// BlueZ keeps the keys of a bond; forgetting the device would lose them.
+    var isBonded = false
+    /// What BlueZ's table was dropped for.
+    private var distrusted: Set<CharacteristicName> = []
     /// Since when the device is asked, while its measurements wait for its answers.
     var asksSince: Duration?
     private var available: Set<CharacteristicName> = []
@@ -59,7 +65,7 @@ struct ConnectionMachine {
         case .turn: return turn(now)
         case .connected: return connected(now)
         case .connectFailed(let failure): return connectFailed(failure, now)
-        case .resolved(let names): return resolved(names, now)
+        case .resolved(let names, let kept): return resolved(names, kept, now)
         case .linkLost: return linkLost(now)
         case .finished(let step, let outcome): return finished(step, outcome, now)
         case .progress(let step): return progress(step, now)
@@ -130,20 +136,25 @@ struct ConnectionMachine {
         return fail(failure, now)
     }
 
-    private mutating func resolved(_ names: Set<CharacteristicName>, _ now: Duration) -> [Command] {
+    private mutating func resolved(
+        _ names: Set<CharacteristicName>, _ kept: Set<CharacteristicName>, _ now: Duration
+    ) -> [Command] {
         switch state {
-        case .connecting, .idle, .waiting, .queued, .resolving: break
-        case .stopped, .working, .live, .leaving, .blocked: return []
+        case .connecting, .idle, .waiting, .queued, .resolving: done = []
+        // Its services moved (Service Changed): what still stands stays, and the rest is done again.
+        case .live, .working: done = done.filter { $0.stands(on: kept, of: description) }
+        case .stopped, .leaving, .blocked: return []
         }
         available = names
-        subscribed = []
+        subscribed = subscribed.filter { done.contains(.subscribe($0)) }
         repeats = 0
         asksSince = now
         let (plan, missing) = ConnectionPlan.steps(description, available: names, informationKnown: informationKnown)
-        steps = plan
+        steps = plan.filter { !done.contains($0) }
         // The first table may be incomplete, as where the link was lost while BlueZ bonded: only what is missing again is missing.
         let again = missing.filter { missingBefore.contains($0) }
         missingBefore = Set(missing)
+        if distrusts(again) { return [.dropCache] + leave(after: limits.pause, now) }
         return release() + again.flatMap { tell(.missing($0)) } + next(now)
     }
 
@@ -166,13 +177,18 @@ struct ConnectionMachine {
         switch outcome {
         case .done:
             repeats = 0
+            done.insert(step)
             if step == .information { informationKnown = true }
             if case .subscribe(let name) = step {
                 subscribed.insert(name)
                 staleFailures[name] = nil
-                told.subtract([.staleCache(name), .notEnabled(name)])
+                distrusted.remove(name)
+                told.subtract([.staleCache(name), .notEnabled(name), .missing(name)])
             }
-            if case .unsubscribe(let name) = step { subscribed.remove(name) }
+            if case .unsubscribe(let name) = step {
+                subscribed.remove(name)
+                done.remove(.subscribe(name))
+            }
             return next(now)
         case .failed(let failure): return failed(step, failure, now)
         }
@@ -198,9 +214,18 @@ struct ConnectionMachine {
         if failure == .stale {
             staleFailures[name, default: 0] += 1
             if staleFailures[name] == 1 { return fail(.stale, now) }
+            if distrusts([name]) { return [.dropCache] + leave(after: limits.pause, now) }
             return tell(.staleCache(name)) + next(now)
         }
         return tell(.notEnabled(name)) + next(now)
+    }
+
+    /// Whether the table that BlueZ keeps is to be dropped for the sake of these: once, until they work, and never at the price of a
+    /// bond, which only a person can make again.
+    private mutating func distrusts(_ names: [CharacteristicName]) -> Bool {
+        guard !isBonded, !distrusted.isSuperset(of: names) else { return false }
+        distrusted.formUnion(names)
+        return true
     }
 
     private mutating func goLive(_ now: Duration) -> [Command] {

@@ -42,3 +42,15 @@ enum ConnectionPlan {
         return (steps, subscriptions.isEmpty ? wanted : [])
     }
 }
+
+extension ConnectionMachine.Step {
+    /// Whether it need not be done again on the same link when only these characteristics are where they were.
+    func stands(on kept: Set<CharacteristicName>, of description: DeviceDescription) -> Bool {
+        switch self {
+        case .information: true
+        case .read(let name), .subscribe(let name), .unsubscribe(let name): kept.contains(name)
+        case .readClock, .setClock: description.clock.map { kept.contains($0.name) } ?? true
+        case .collect, .commit: description.recordAccess.map { kept.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
+        }
+    }
+}

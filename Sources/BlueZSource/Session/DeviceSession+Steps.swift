@@ -111,6 +111,8 @@ extension DeviceSession {
     // MARK: Notifications
 
     private func subscribe(_ name: CharacteristicName) {
+        // It is on its way to another place: it is enabled when it is there, or missed when it does not come.
+        if lost.contains(name) { return }
         guard let characteristic = table.characteristics[name] else {
             return handle(.finished(.subscribe(name), .failed(.stale)))
         }
@@ -149,7 +151,7 @@ extension DeviceSession {
             pipes[name] = NotificationPipe(
                 descriptor, loop: loop, maximum: values.dropFirst().first?.integer.map { Int($0) } ?? 517
             ) { [weak self] value in
-                guard let self, generation == self.generation else { return }
+                guard let self, pipes[name] != nil else { return }
                 guard let value else {
                     pipes[name] = nil
                     return

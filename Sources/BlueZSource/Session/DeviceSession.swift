@@ -20,7 +20,7 @@ final class DeviceSession {
     var memory: DeviceMemory
     /// BlueZ's object, while there is one.
     private(set) var path: String?
-    private(set) var machine: ConnectionMachine
+    var machine: ConnectionMachine
     unowned let host: any SessionHost
     var table = GattTable()
     var pipes: [CharacteristicName: NotificationPipe] = [:]
@@ -32,7 +32,11 @@ final class DeviceSession {
     var pendingCursor: RecordCursor?
     var pendingToken: CommitToken?
     /// Counts links, so that an answer that belongs to an earlier one is known.
-    private(set) var generation = 0
+    var generation = 0
+    /// The services are looked at again, a moment after the last change of them.
+    var rearrangement: EventLoop.Timer?
+    /// What BlueZ has taken away on this link and not shown again yet.
+    var lost: Set<CharacteristicName> = []
     private var timer: EventLoop.Timer?
     private var frames = 0
     /// The battery's level was handed on since the link came up.
@@ -73,6 +77,7 @@ final class DeviceSession {
         case .perform(let step): perform(step)
         case .tell(let notice):
             host.delegate?.told(SourceNotice(notice.weight, address.description, notice.text(for: address)))
+        case .dropCache: dropCache()
         case .observe(let observation): host.observed(observation, by: self)
         }
     }
@@ -118,21 +123,13 @@ final class DeviceSession {
         if names.contains("Connected") {
             handle(properties["Connected"]?.truth == true ? .connected : .linkLost)
         }
-        if names.contains("ServicesResolved"), properties["ServicesResolved"]?.truth == true { resolve() }
+        if names.contains("ServicesResolved"), properties["ServicesResolved"]?.truth == true { servicesChanged() }
         if names.contains("ServiceData") || names.contains("ManufacturerData") { heardAdvert() }
     }
 
-    private func resolve() {
-        guard let path else { return }
-        let found = GattTable(of: path, in: host.tree)
-        // Said again on the same link: to start over would lose what is on its way.
-        if !table.characteristics.isEmpty, found == table { return }
-        generation += 1
-        table = found
-        handle(.resolved(Set(table.characteristics.keys)))
-    }
-
     private func endLink() {
+        rearrangement?.cancel()
+        lost = []
         // What the device sent before it went may be in a socket still, though D-Bus has told its end already.
         for pipe in pipes.values { pipe.drain() }
         generation += 1
