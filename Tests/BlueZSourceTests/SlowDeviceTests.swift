@@ -1,3 +1,4 @@
+import HealthModel
 import Testing
 
 @testable import BlueZSource
@@ -38,6 +39,61 @@ import Testing
         #expect(bench.notices.count { $0.weight == .information && $0.text.contains("answers slowly") } == 1)
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
         try bench.until("a frame") { bench.frames == ["gatt:2A37 1648"] }
+    }
+
+    /// A stream is not left unheard while its device says what it is; what it measured then is of the same device, at its own time.
+    @Test func whatComesMeanwhileIsKept() throws {
+        let bench = try slowBench()
+        let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
+        var beats: UInt8 = 0x40
+        while let call = bench.bluez.ignored.first, beats < 0x60 {
+            bench.bluez.notify(path, [0x16, beats])
+            beats += 1
+            try bench.pass(.seconds(8))
+            #expect(bench.frames.isEmpty)
+            // The hub's own clock is set meanwhile, as by NTP after a start.
+            if beats == 0x43 { bench.clock.start = Instant(microseconds: bench.clock.start.microseconds + 1_000_000_000) }
+            bench.bluez.ignored.removeFirst()
+            bench.bluez.usual(call)
+            try bench.settle()
+        }
+        #expect(bench.frames == (0x40..<0x48).map { "gatt:2A37 16" + String($0, radix: 16) })
+        #expect(Set(bench.devices.map { $0?.key }) == ["Maker/H1/SN12"])
+        #expect(zip(bench.received, bench.received.dropFirst()).allSatisfy { $1.microseconds - $0.microseconds == 8_000_000 })
+        #expect(bench.received.last.map { bench.clock.now.microseconds - $0.microseconds } == 8_000_000)
+    }
+
+    /// The link goes before the device has said all: what is known of it is not asked again, and what came is kept for it.
+    @Test func aDescriptionOverTwoLinks() throws {
+        let bench = try slowBench()
+        let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
+        for _ in 0..<3 {
+            let call = bench.bluez.ignored.removeFirst()
+            bench.bluez.usual(call)
+            try bench.until("the next read") { !bench.bluez.ignored.isEmpty }
+        }
+        bench.bluez.notify(path, [0x16, 0x48])
+        try bench.settle()
+        bench.bluez.ignored.removeFirst().fail(BusError("org.bluez.Error.NotConnected"))
+        bench.bluez.disconnect(Self.strap)
+        bench.bluez.answers["ReadValue"] = nil
+        let asked = bench.bluez.count("ReadValue")
+        try bench.pass(.seconds(5))
+        bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
+        try bench.until("live") { bench.isLive() }
+        #expect(bench.bluez.count("ReadValue") == asked + 5)
+        #expect(bench.frames == ["gatt:2A37 1648"])
+        #expect(bench.devices.first??.key == "Maker/H1/SN12")
+    }
+
+    /// The hub is stopped before the device has said what it is: a reading is not thrown away for that.
+    @Test func whatIsKeptIsHandedOnAtTheEnd() throws {
+        let bench = try slowBench()
+        bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
+        try bench.settle()
+        #expect(bench.frames.isEmpty)
+        bench.source.stop()
+        #expect(bench.frames == ["gatt:2A37 1648"])
     }
 
     /// One answer that never comes ends the link, and what was waited for is told.
