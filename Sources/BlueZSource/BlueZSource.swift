@@ -74,7 +74,7 @@ public final class BlueZSource: SessionHost {
     public func stop() {
         isStopping = true
         defer { isStopping = false }
-        for session in sessions.values { session.handle(.stop) }
+        for session in sessions.values { end(session) }
         for adapter in adapters.values { adapter.want(nil) }
         tree.stop()
         bus.close()
@@ -98,9 +98,15 @@ public final class BlueZSource: SessionHost {
     /// Stops reading a device. Its bond stays.
     public func release(_ address: BluetoothAddress) {
         guard let session = sessions.removeValue(forKey: address) else { return }
-        session.handle(.stop)
+        end(session)
         paths = paths.filter { $0.value !== session }
         updateDiscovery()
+    }
+
+    private func end(_ session: DeviceSession) {
+        session.handle(.stop)
+        // It will not say any more what it is.
+        session.handOnHeld()
     }
 
     /// A person has done something about a device that waits for one.

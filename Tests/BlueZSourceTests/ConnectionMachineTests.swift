@@ -68,9 +68,9 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .connecting)
         #expect(driver.on(.connected) == [])
         #expect(driver.machine.state == .resolving)
-        #expect(driver.on(.resolved([Self.rate, Self.name])) == [.releaseTurn, .perform(.information)])
-        #expect(driver.on(.finished(.information, .done)) == [.perform(.subscribe(Self.rate))])
-        #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [.observe(.worked)])
+        #expect(driver.on(.resolved([Self.rate, Self.name])) == [.releaseTurn, .perform(.subscribe(Self.rate))])
+        #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [.perform(.information)])
+        #expect(driver.on(.finished(.information, .done)) == [.observe(.worked)])
         #expect(driver.machine.state == .live)
         #expect(driver.machine.deadline == driver.now + .seconds(5))
     }
@@ -114,6 +114,34 @@ struct ConnectionMachineTests {
         }
         #expect(driver.on(.finished(.collect, .failed(.other))) == [.perform(.commit)])
         driver.on(.finished(.commit, .done))
+        #expect(driver.machine.state == .live)
+    }
+
+    /// Their service moves while they are collected: what stayed is not done again, and what is the clock's comes after the records.
+    @Test func recordsWhoseServiceMoves() throws {
+        var meter = try Self.strap()
+        meter.subscriptions = []
+        meter.reads = [Self.location]
+        meter.recordAccess = .glucose
+        meter.clock = DeviceClock(isSet: true)
+        let access = RecordAccessDescription.glucose
+        let all: Set = [access.measurement, access.controlPoint, Self.clock, Self.location]
+        var driver = Driver(meter)
+        _ = driver.link(all)
+        for step in [
+            Machine.Step.readClock, .read(Self.location), .subscribe(access.measurement), .subscribe(access.controlPoint),
+        ] {
+            driver.on(.finished(step, .done))
+        }
+        #expect(driver.machine.state == .working(.collect))
+        #expect(
+            driver.steps(driver.on(.resolved(all, kept: [Self.clock, Self.location, access.controlPoint]))) == [
+                .subscribe(access.measurement), .collect, .commit, .setClock,
+            ])
+        #expect(driver.machine.subscribed == [access.measurement, access.controlPoint])
+        #expect(driver.machine.state == .live)
+        // Nothing that was done moved: nothing is done again.
+        #expect(driver.steps(driver.on(.resolved(all, kept: all))) == [])
         #expect(driver.machine.state == .live)
     }
 

@@ -96,6 +96,19 @@ import Testing
         #expect(bench.frames == ["gatt:2A37 1648"])
     }
 
+    /// However long it takes, nothing that came is thrown away.
+    @Test func whatIsKeptHasABound() throws {
+        let bench = try slowBench()
+        let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
+        for number in 0..<4096 {
+            bench.bluez.notify(path, [0x16, UInt8(number & 0xFF)])
+            if number % 256 == 254 { try bench.settle() }
+        }
+        try bench.until("the frames") { !bench.frames.isEmpty }
+        #expect(bench.frames.count == 4096)
+        #expect(bench.places == Array(1...4096))
+    }
+
     /// One answer that never comes ends the link, and what was waited for is told.
     @Test func anAnswerThatNeverComesIsTold() throws {
         let bench = try slowBench()

@@ -3,7 +3,7 @@
 ///     idle ─seen─▶ queued ─turn─▶ connecting ─▶ resolving ─▶ working(step…) ─▶ live ─▶ leaving ─▶ waiting ─▶ idle
 ///                                   └────────────┴──────────────┴── failure ────┴────▶ waiting (back-off) │ blocked
 ///
-/// The steps, in this order: Device Information once, the clock read (evidence before anything is set), the listed reads, subscriptions,
+/// The steps, in this order: the subscriptions of a stream, Device Information once, the clock read (evidence before anything is set), the listed reads, subscriptions,
 /// stored records, their commit confirmed, and only then the clock set: a clock set earlier would change what stored records say.
 struct ConnectionMachine {
     let description: DeviceDescription

@@ -45,11 +45,13 @@ public enum ConnectionNotice: Hashable, Sendable {
         case .staleCache(let name):
             "\(name) is in BlueZ's cached table but cannot be enabled, as after a firmware update: "
                 + "`vitalgate devices forget --bond \(address)` and pair again, or delete its file in /var/lib/bluetooth/*/cache and restart bluetooth"
-        case .missing(let name): "it has no \(name), which its profile reads"
+        case .missing(let name):
+            "it has no \(name), which its profile reads; if it had it before, as before a firmware update: "
+                + "`vitalgate devices forget --bond \(address)` and pair it again"
         case .notEnabled(let name): "\(name) cannot be enabled"
         case .silent: "connected, but nothing comes: is it worn, are its contacts wet, is its battery good?"
         case .accessDenied: Self.accessDeniedText
-        case .slow: "it answers slowly: it is being asked what it is and has, and its measurements come after that"
+        case .slow: "it answers slowly: it is still being asked what it is and has; its measurements are taken in after that"
         case .unanswered(let what): "no answer to the question for \(what); hung up, and called again a little later"
         case .notResolved: "its services are never resolved: too far away, or another hub holds the connection"
         }

@@ -27,14 +27,15 @@ enum ConnectionPlan {
     static func steps(
         _ description: DeviceDescription, available: Set<CharacteristicName>, informationKnown: Bool
     ) -> (steps: [ConnectionMachine.Step], missing: [CharacteristicName]) {
-        var steps: [ConnectionMachine.Step] = []
+        let wanted = description.allSubscriptions
+        let subscriptions = wanted.filter(available.contains)
+        let enabling = subscriptions.map { ConnectionMachine.Step.subscribe($0) }
+        var steps = description.isStream ? enabling : []
         if !informationKnown, available.contains(where: { $0.service == deviceInformation }) { steps.append(.information) }
         let clock = description.clock.flatMap { available.contains($0.name) ? $0 : nil }
         if clock != nil { steps.append(.readClock) }
         steps += description.reads.filter(available.contains).map { .read($0) }
-        let wanted = description.allSubscriptions
-        let subscriptions = wanted.filter(available.contains)
-        steps += subscriptions.map { .subscribe($0) }
+        if !description.isStream { steps += enabling }
         let collects = description.recordAccess.map { available.contains($0.controlPoint) } ?? false
         if collects { steps += [.collect, .commit] }
         if let clock, clock.isSet { steps.append(.setClock) }

@@ -39,7 +39,9 @@ extension DeviceSession {
     }
 
     private func readInformation(_ fields: ArraySlice<BluetoothUUID>) {
-        let rest = fields.drop { table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil }
+        let rest = fields.drop {
+            said.contains($0) || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil
+        }
         guard let field = rest.first,
             let characteristic = table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, field)]
         else { return informationRead() }
@@ -51,6 +53,7 @@ extension DeviceSession {
             switch answer {
             case .success(let values):
                 if let value = values.first?.octets { information.add(field, value) }
+                said.insert(field)
             case .failure(let error):
                 // A field that is not readable is as good as absent; a link that fails is not.
                 let failure = LinkFailure(error)
@@ -66,6 +69,7 @@ extension DeviceSession {
         memory.device = information.device(
             name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
         host.delegate?.remember(memory, for: address)
+        handOnHeld()
         handle(.finished(.information, .done))
     }
 

@@ -38,7 +38,12 @@ final class DeviceSession {
     /// What BlueZ has taken away on this link and not shown again yet.
     var lost: Set<CharacteristicName> = []
     private var timer: EventLoop.Timer?
-    private var frames = 0
+    /// Handed on so far.
+    var frames = 0
+    /// What came before the device had said what it is.
+    var held: [HeldFrame] = []
+    /// What it has said about itself, on this link or an earlier one.
+    var said: Set<BluetoothUUID> = []
     /// The battery's level was handed on since the link came up.
     private var hadBattery = false
     private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
@@ -57,6 +62,7 @@ final class DeviceSession {
     func handle(_ event: ConnectionMachine.Event) {
         let before = machine.state
         let commands = machine.handle(event, at: loop.clock.uptime)
+        if machine.state != before, machine.state == .live { handOnHeld() }
         // The level was known before the device was: it is told when the device's key is what it will stay.
         if machine.state != before, machine.state == .live, !hadBattery { batteryChanged() }
         if machine.state != before, [.waiting, .stopped].contains(machine.state) || machine.isBlocked { endLink() }
@@ -185,19 +191,6 @@ final class DeviceSession {
     private var isCollecting: Bool {
         if case .working(.collect) = machine.state { return records != nil }
         return false
-    }
-
-    /// Hands a frame on.
-    /// - Parameter continues: it belongs to the frame before it, and has its place.
-    func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false) {
-        if !continues { frames += 1 }
-        let received = loop.clock.now
-        bytes.withUnsafeBytes { raw in
-            host.delegate?.received(
-                RawFrame(
-                    payload: .bytes(raw), place: Place(.record, frames), received: received, channel: channel, device: device),
-                of: address)
-        }
     }
 
     /// The device as far as it is known.
