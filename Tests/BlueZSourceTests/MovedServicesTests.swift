@@ -35,6 +35,21 @@ import Testing
         #expect(!bench.notices.contains { $0.weight == .action })
     }
 
+    /// What was in the socket of the old place comes through, and the new place has a socket of its own.
+    @Test func theSocketOfTheOldPlace() throws {
+        let bench = try liveBench(acquire: true)
+        let path = ScriptedBlueZ.path(Self.strap)
+        bench.bluez.notify(path + "/service180d/char2a37", [0x16, 0x48])
+        bench.bluez.remove(path + "/service180d")
+        bench.bluez.addService(Self.strap, 0x180D, at: "0040", [(0x2A37, ["NotifyAcquired": .boolean(false)])])
+        try bench.pass(.seconds(1))
+        bench.bluez.notify(path + "/service0040/char2a37", [0x16, 0x49])
+        try bench.until("both frames") { bench.frames.count == 2 }
+        #expect(bench.frames == ["gatt:2A37 1648", "gatt:2A37 1649"])
+        #expect(bench.bluez.count("AcquireNotify") == 2 && bench.bluez.count("Disconnect") == 0)
+        #expect(Set(bench.devices.map { $0?.key }) == ["Maker/H1/SN12"])
+    }
+
     /// Over the air a service is read in seconds: neither its absence nor the silence meanwhile ends the link.
     @Test func aMovedServiceThatTakesItsTime() throws {
         let bench = try liveBench()

@@ -1,6 +1,5 @@
 import EventLoopKit
 import HealthModel
-import Pipeline
 
 /// What a session needs of the source it belongs to.
 protocol SessionHost: AnyObject {
