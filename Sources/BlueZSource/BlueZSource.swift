@@ -74,7 +74,7 @@ public final class BlueZSource: SessionHost {
     public func stop() {
         isStopping = true
         defer { isStopping = false }
-        for session in sessions.values { session.handle(.stop) }
+        for session in sessions.values { end(session) }
         for adapter in adapters.values { adapter.want(nil) }
         tree.stop()
         bus.close()
@@ -98,9 +98,15 @@ public final class BlueZSource: SessionHost {
     /// Stops reading a device. Its bond stays.
     public func release(_ address: BluetoothAddress) {
         guard let session = sessions.removeValue(forKey: address) else { return }
-        session.handle(.stop)
+        end(session)
         paths = paths.filter { $0.value !== session }
         updateDiscovery()
+    }
+
+    private func end(_ session: DeviceSession) {
+        session.handle(.stop)
+        // It will not say any more what it is.
+        session.handOnHeld()
     }
 
     /// A person has done something about a device that waits for one.
@@ -187,9 +193,16 @@ public final class BlueZSource: SessionHost {
             if scans > 0 { scanned.insert(path) }
             attach(path)
             paths[path]?.heardAdvert()
+        case BlueZ.characteristic, BlueZ.gattService: session(above: path)?.characteristicAdded()
         case BlueZ.battery: paths[path]?.batteryChanged()
         default: break
         }
+    }
+
+    /// The session of the device that a service, or a characteristic of a service, belongs to:
+    /// `…/dev_XX_XX_XX_XX_XX_XX/serviceNNNN/charNNNN`.
+    private func session(above path: String) -> DeviceSession? {
+        path.firstRange(of: "/service").flatMap { paths[String(path[..<$0.lowerBound])] }
     }
 
     private func removed(_ path: String, _ interface: String) {
@@ -197,7 +210,12 @@ public final class BlueZSource: SessionHost {
         case BlueZ.adapter:
             told(.warning, path, "the adapter is gone; its devices wait for it")
             adapters.removeValue(forKey: path)?.stop()
-        case BlueZ.device: paths.removeValue(forKey: path)?.gone()
+        case BlueZ.device:
+            guard let session = paths.removeValue(forKey: path) else { return }
+            session.gone()
+            // It is found again only by looking for it.
+            updateDiscovery()
+        case BlueZ.characteristic: session(above: path)?.characteristicRemoved(path)
         default: break
         }
     }

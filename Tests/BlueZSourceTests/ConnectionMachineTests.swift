@@ -68,9 +68,9 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .connecting)
         #expect(driver.on(.connected) == [])
         #expect(driver.machine.state == .resolving)
-        #expect(driver.on(.resolved([Self.rate, Self.name])) == [.releaseTurn, .perform(.information)])
-        #expect(driver.on(.finished(.information, .done)) == [.perform(.subscribe(Self.rate))])
-        #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [.observe(.worked)])
+        #expect(driver.on(.resolved([Self.rate, Self.name])) == [.releaseTurn, .perform(.subscribe(Self.rate))])
+        #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [.perform(.information)])
+        #expect(driver.on(.finished(.information, .done)) == [.observe(.worked)])
         #expect(driver.machine.state == .live)
         #expect(driver.machine.deadline == driver.now + .seconds(5))
     }
@@ -117,6 +117,34 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .live)
     }
 
+    /// Their service moves while they are collected: what stayed is not done again, and what is the clock's comes after the records.
+    @Test func recordsWhoseServiceMoves() throws {
+        var meter = try Self.strap()
+        meter.subscriptions = []
+        meter.reads = [Self.location]
+        meter.recordAccess = .glucose
+        meter.clock = DeviceClock(isSet: true)
+        let access = RecordAccessDescription.glucose
+        let all: Set = [access.measurement, access.controlPoint, Self.clock, Self.location]
+        var driver = Driver(meter)
+        _ = driver.link(all)
+        for step in [
+            Machine.Step.readClock, .read(Self.location), .subscribe(access.measurement), .subscribe(access.controlPoint),
+        ] {
+            driver.on(.finished(step, .done))
+        }
+        #expect(driver.machine.state == .working(.collect))
+        #expect(
+            driver.steps(driver.on(.resolved(all, kept: [Self.clock, Self.location, access.controlPoint]))) == [
+                .subscribe(access.measurement), .collect, .commit, .setClock,
+            ])
+        #expect(driver.machine.subscribed == [access.measurement, access.controlPoint])
+        #expect(driver.machine.state == .live)
+        // Nothing that was done moved: nothing is done again.
+        #expect(driver.steps(driver.on(.resolved(all, kept: all))) == [])
+        #expect(driver.machine.state == .live)
+    }
+
     @Test func backOffDoublesWithJitterUpToItsLimit() throws {
         for (random, expected) in [
             (1.0, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]), (0.0, [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 150, 150]),
@@ -160,7 +188,7 @@ struct ConnectionMachineTests {
         driver = Driver(try Self.strap())
         _ = driver.link()
         #expect(driver.machine.deadline == driver.now + .seconds(35))
-        #expect(driver.wait() == [.disconnect])
+        #expect(driver.wait() == [.tell(.unanswered("180D/2A37")), .disconnect])
         #expect(driver.machine.state == .waiting)
     }
 
@@ -242,17 +270,20 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .blocked(.needsPairing))
     }
 
-    /// Story 7: found in the table, not to be enabled: once more after a reconnection, then told, once.
-    @Test func aStaleTable() throws {
+    /// Story 7: found in the table, not to be enabled: once more after a reconnection, then the table is dropped where no bond is
+    /// lost by it, then it is told, once.
+    @Test(arguments: [false, true]) func aStaleTable(bonded: Bool) throws {
         var driver = Driver(try Self.strap())
+        driver.machine.isBonded = bonded
         _ = driver.link()
         #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.stale))) == [.disconnect])
-        for round in 0..<3 {
+        for round in 0..<4 {
             driver.on(.linkLost)
             driver.wait()
             _ = driver.link()
             let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.stale)))
-            #expect(commands.contains(.tell(.staleCache(Self.rate))) == (round == 0))
+            #expect(commands.contains(.dropCache) == (!bonded && round == 0))
+            #expect(commands.contains(.tell(.staleCache(Self.rate))) == (round == (bonded ? 0 : 1)))
             #expect(driver.machine.state == .waiting)
         }
         driver.wait()
@@ -273,9 +304,10 @@ struct ConnectionMachineTests {
 
     @Test func missingCharacteristicsAreTold() throws {
         var driver = Driver(try Self.strap())
-        for round in 0..<3 {
+        for round in 0..<4 {
             let commands = driver.steps(named: driver.link([Self.name]))
-            #expect(commands.contains(.tell(.missing(Self.rate))) == (round == 1))
+            #expect(commands.contains(.dropCache) == (round == 1))
+            #expect(commands.contains(.tell(.missing(Self.rate))) == (round == 2))
             driver.wait()
         }
     }

@@ -28,6 +28,18 @@ extension ConnectionMachine {
         /// Waits until the caller has made the records durable.
         case commit
         case setClock
+
+        /// What is waited for, in a person's words.
+        var waitedFor: String {
+            switch self {
+            case .information: "what it says about itself"
+            case .readClock: "its clock"
+            case .read(let name), .subscribe(let name), .unsubscribe(let name): "\(name)"
+            case .collect: "its stored records"
+            case .commit: "the store"
+            case .setClock: "its clock to be set"
+            }
+        }
     }
 
     enum Outcome: Equatable {
@@ -44,9 +56,12 @@ extension ConnectionMachine {
         /// The link is up, whoever asked for it (BlueZ connects bonded devices by itself).
         case connected
         case connectFailed(LinkFailure)
-        case resolved(Set<CharacteristicName>)
+        /// The services are known, or others than before on the same link: `kept` are where they were.
+        case resolved(Set<CharacteristicName>, kept: Set<CharacteristicName> = [])
         case linkLost
         case finished(Step, Outcome)
+        /// One of a step's several requests was answered.
+        case progress(Step)
         /// Something of the profile arrived.
         case frame
         case bonded
@@ -60,6 +75,8 @@ extension ConnectionMachine {
         case disconnect
         case perform(Step)
         case tell(ConnectionNotice)
+        /// BlueZ is to forget the device, and its table of services with it.
+        case dropCache
         /// For the recovery, which sees all devices of an adapter.
         case observe(Recovery.Observation)
     }

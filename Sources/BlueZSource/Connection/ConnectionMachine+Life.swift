@@ -17,6 +17,19 @@ extension ConnectionMachine {
         return [.observe(.worked)]
     }
 
+    /// ATT limits the time of each request, not of all that a step asks for (Core specification, vol 3, part F, 3.3.3).
+    mutating func progress(_ step: Step, _ now: Duration) -> [Command] {
+        guard state == .working(step), deadline != nil else { return [] }
+        deadline = now + limits.step
+        return tellIfSlow(now)
+    }
+
+    /// A person who looks why nothing comes from a device that answers slowly shall find it.
+    mutating func tellIfSlow(_ now: Duration) -> [Command] {
+        guard let asksSince, now - asksSince > limits.patience else { return [] }
+        return tell(.slow)
+    }
+
     mutating func tick(_ now: Duration) -> [Command] {
         guard let due = deadline, now >= due else { return [] }
         deadline = nil

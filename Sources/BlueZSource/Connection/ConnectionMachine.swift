@@ -3,7 +3,7 @@
 ///     idle ─seen─▶ queued ─turn─▶ connecting ─▶ resolving ─▶ working(step…) ─▶ live ─▶ leaving ─▶ waiting ─▶ idle
 ///                                   └────────────┴──────────────┴── failure ────┴────▶ waiting (back-off) │ blocked
 ///
-/// The steps, in this order: Device Information once, the clock read (evidence before anything is set), the listed reads, subscriptions,
+/// The steps, in this order: the subscriptions of a stream, Device Information once, the clock read (evidence before anything is set), the listed reads, subscriptions,
 /// stored records, their commit confirmed, and only then the clock set: a clock set earlier would change what stored records say.
 struct ConnectionMachine {
     let description: DeviceDescription
@@ -18,6 +18,14 @@ struct ConnectionMachine {
 
     private let random: () -> Double
     var steps: [Step] = []
+    /// What was done on this link and stands.
+    private var done: Set<Step> = []
+    /// BlueZ keeps the keys of a bond; forgetting the device would lose them.
+    var isBonded = false
+    /// What BlueZ's table was dropped for.
+    private var distrusted: Set<CharacteristicName> = []
+    /// Since when the device is asked, while its measurements wait for its answers.
+    var asksSince: Duration?
     private var available: Set<CharacteristicName> = []
     var failures = 0
     private var authenticationFailures = 0
@@ -57,9 +65,10 @@ struct ConnectionMachine {
         case .turn: return turn(now)
         case .connected: return connected(now)
         case .connectFailed(let failure): return connectFailed(failure, now)
-        case .resolved(let names): return resolved(names, now)
+        case .resolved(let names, let kept): return resolved(names, kept, now)
         case .linkLost: return linkLost(now)
         case .finished(let step, let outcome): return finished(step, outcome, now)
+        case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
         case .bonded: return isBlocked ? enterIdle(now) : []
         case .tick: return tick(now)
@@ -127,19 +136,25 @@ struct ConnectionMachine {
         return fail(failure, now)
     }
 
-    private mutating func resolved(_ names: Set<CharacteristicName>, _ now: Duration) -> [Command] {
+    private mutating func resolved(
+        _ names: Set<CharacteristicName>, _ kept: Set<CharacteristicName>, _ now: Duration
+    ) -> [Command] {
         switch state {
-        case .connecting, .idle, .waiting, .queued, .resolving: break
-        case .stopped, .working, .live, .leaving, .blocked: return []
+        case .connecting, .idle, .waiting, .queued, .resolving: done = []
+        // Its services moved (Service Changed): what still stands stays, and the rest is done again.
+        case .live, .working: done = done.filter { $0.stands(on: kept, of: description) }
+        case .stopped, .leaving, .blocked: return []
         }
         available = names
-        subscribed = []
+        subscribed = subscribed.filter { done.contains(.subscribe($0)) }
         repeats = 0
+        asksSince = now
         let (plan, missing) = ConnectionPlan.steps(description, available: names, informationKnown: informationKnown)
-        steps = plan
+        steps = plan.filter { !done.contains($0) }
         // The first table may be incomplete, as where the link was lost while BlueZ bonded: only what is missing again is missing.
         let again = missing.filter { missingBefore.contains($0) }
         missingBefore = Set(missing)
+        if distrusts(again) { return [.dropCache] + leave(after: limits.pause, now) }
         return release() + again.flatMap { tell(.missing($0)) } + next(now)
     }
 
@@ -150,8 +165,11 @@ struct ConnectionMachine {
         let step = steps.removeFirst()
         state = .working(step)
         // Records have time limits of their own, and a commit is the caller's to make.
-        deadline = step == .collect || step == .commit ? nil : now + limits.step
-        return [.perform(step)]
+        let takesItsTime = step == .collect || step == .commit
+        deadline = takesItsTime ? nil : now + limits.step
+        let slow = tellIfSlow(now)
+        if takesItsTime { asksSince = nil }
+        return slow + [.perform(step)]
     }
 
     private mutating func finished(_ step: Step, _ outcome: Outcome, _ now: Duration) -> [Command] {
@@ -159,13 +177,18 @@ struct ConnectionMachine {
         switch outcome {
         case .done:
             repeats = 0
+            done.insert(step)
             if step == .information { informationKnown = true }
             if case .subscribe(let name) = step {
                 subscribed.insert(name)
                 staleFailures[name] = nil
-                told.subtract([.staleCache(name), .notEnabled(name)])
+                distrusted.remove(name)
+                told.subtract([.staleCache(name), .notEnabled(name), .missing(name)])
             }
-            if case .unsubscribe(let name) = step { subscribed.remove(name) }
+            if case .unsubscribe(let name) = step {
+                subscribed.remove(name)
+                done.remove(.subscribe(name))
+            }
             return next(now)
         case .failed(let failure): return failed(step, failure, now)
         }
@@ -191,9 +214,18 @@ struct ConnectionMachine {
         if failure == .stale {
             staleFailures[name, default: 0] += 1
             if staleFailures[name] == 1 { return fail(.stale, now) }
+            if distrusts([name]) { return [.dropCache] + leave(after: limits.pause, now) }
             return tell(.staleCache(name)) + next(now)
         }
         return tell(.notEnabled(name)) + next(now)
+    }
+
+    /// Whether the table that BlueZ keeps is to be dropped for the sake of these: once, until they work, and never at the price of a
+    /// bond, which only a person can make again.
+    private mutating func distrusts(_ names: [CharacteristicName]) -> Bool {
+        guard !isBonded, !distrusted.isSuperset(of: names) else { return false }
+        distrusted.formUnion(names)
+        return true
     }
 
     private mutating func goLive(_ now: Duration) -> [Command] {
@@ -202,6 +234,8 @@ struct ConnectionMachine {
         state = .live
         failures = 0
         authenticationFailures = 0
+        asksSince = nil
+        told = told.filter { if case .unanswered = $0 { false } else { true } }
         told.subtract([.needsPairing, .bondRefused, .accessDenied, .notResolved])
         lastFrame = now
         deadline = quietLimit.map { now + $0 }
@@ -223,7 +257,9 @@ struct ConnectionMachine {
         case .noAnswer where state == .connecting:
             // BlueZ ends each attempt by itself; where it does not, it is stuck. A step without an answer may be the device's fault.
             return [.observe(.noAnswer)] + leave(after: backOff(), now)
-        case .noAnswer, .absent, .inProgress, .notReady, .notConnected, .stale, .procedureRunning, .unknownObject, .other: break
+        case .noAnswer:
+            if case .working(let step) = state { return tell(.unanswered(step.waitedFor)) + leave(after: backOff(), now) }
+        case .absent, .inProgress, .notReady, .notConnected, .stale, .procedureRunning, .unknownObject, .other: break
         }
         return leave(after: backOff(), now)
     }

@@ -1,3 +1,5 @@
+import EventLoopKit
+
 /// What a person has to know about a device; each is told once, until it is over.
 public enum ConnectionNotice: Hashable, Sendable {
     /// The device answers only a bonded hub, and there is no bond.
@@ -16,6 +18,19 @@ public enum ConnectionNotice: Hashable, Sendable {
     case accessDenied
     /// Services are never resolved.
     case notResolved
+    /// Its answers take long, and its measurements come after them.
+    case slow
+    /// This was asked for and never came.
+    case unanswered(String)
+
+    /// Most need a person; slowness and a lost answer may pass.
+    public var weight: SourceNotice.Weight {
+        switch self {
+        case .slow: .information
+        case .unanswered: .warning
+        default: .action
+        }
+    }
 
     static let accessDeniedText = "D-Bus denies it: `sudo usermod -aG bluetooth $USER` and log in again; see `vitalgate doctor`"
 
@@ -30,10 +45,14 @@ public enum ConnectionNotice: Hashable, Sendable {
         case .staleCache(let name):
             "\(name) is in BlueZ's cached table but cannot be enabled, as after a firmware update: "
                 + "`vitalgate devices forget --bond \(address)` and pair again, or delete its file in /var/lib/bluetooth/*/cache and restart bluetooth"
-        case .missing(let name): "it has no \(name), which its profile reads"
+        case .missing(let name):
+            "it has no \(name), which its profile reads; if it had it before, as before a firmware update: "
+                + "`vitalgate devices forget --bond \(address)` and pair it again"
         case .notEnabled(let name): "\(name) cannot be enabled"
         case .silent: "connected, but nothing comes: is it worn, are its contacts wet, is its battery good?"
         case .accessDenied: Self.accessDeniedText
+        case .slow: "it answers slowly: it is still being asked what it is and has; its measurements are taken in after that"
+        case .unanswered(let what): "no answer to the question for \(what); hung up, and called again a little later"
         case .notResolved: "its services are never resolved: too far away, or another hub holds the connection"
         }
     }

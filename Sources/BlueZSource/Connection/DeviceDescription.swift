@@ -44,6 +44,10 @@ public struct DeviceDescription: Hashable, Sendable {
         self.profile = profile
     }
 
+    /// Whether what it measures is gone when nobody hears it: it is heard before it is asked what it is. A device that keeps readings
+    /// waits with them until it is subscribed; what its clock shows has to be known by then.
+    var isStream: Bool { presence == .stay && expectedInterval != nil && recordAccess == nil && clock == nil }
+
     /// Everything to be enabled: what was listed, and what the record access needs.
     var allSubscriptions: [CharacteristicName] {
         var names = subscriptions

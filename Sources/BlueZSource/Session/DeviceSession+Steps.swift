@@ -39,7 +39,9 @@ extension DeviceSession {
     }
 
     private func readInformation(_ fields: ArraySlice<BluetoothUUID>) {
-        let rest = fields.drop { table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil }
+        let rest = fields.drop {
+            said.contains($0) || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil
+        }
         guard let field = rest.first,
             let characteristic = table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, field)]
         else { return informationRead() }
@@ -51,11 +53,13 @@ extension DeviceSession {
             switch answer {
             case .success(let values):
                 if let value = values.first?.octets { information.add(field, value) }
+                said.insert(field)
             case .failure(let error):
                 // A field that is not readable is as good as absent; a link that fails is not.
                 let failure = LinkFailure(error)
                 guard failure == .other || failure == .stale else { return finish(.information, generation, error) }
             }
+            handle(.progress(.information))
             readInformation(rest.dropFirst())
         }
     }
@@ -65,6 +69,7 @@ extension DeviceSession {
         memory.device = information.device(
             name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
         host.delegate?.remember(memory, for: address)
+        handOnHeld()
         handle(.finished(.information, .done))
     }
 
@@ -110,6 +115,8 @@ extension DeviceSession {
     // MARK: Notifications
 
     private func subscribe(_ name: CharacteristicName) {
+        // It is on its way to another place: it is enabled when it is there, or missed when it does not come.
+        if lost.contains(name) { return }
         guard let characteristic = table.characteristics[name] else {
             return handle(.finished(.subscribe(name), .failed(.stale)))
         }
@@ -148,7 +155,7 @@ extension DeviceSession {
             pipes[name] = NotificationPipe(
                 descriptor, loop: loop, maximum: values.dropFirst().first?.integer.map { Int($0) } ?? 517
             ) { [weak self] value in
-                guard let self, generation == self.generation else { return }
+                guard let self, pipes[name] != nil else { return }
                 guard let value else {
                     pipes[name] = nil
                     return

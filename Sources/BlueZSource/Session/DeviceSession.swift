@@ -1,6 +1,5 @@
 import EventLoopKit
 import HealthModel
-import Pipeline
 
 /// What a session needs of the source it belongs to.
 protocol SessionHost: AnyObject {
@@ -20,7 +19,7 @@ final class DeviceSession {
     var memory: DeviceMemory
     /// BlueZ's object, while there is one.
     private(set) var path: String?
-    private(set) var machine: ConnectionMachine
+    var machine: ConnectionMachine
     unowned let host: any SessionHost
     var table = GattTable()
     var pipes: [CharacteristicName: NotificationPipe] = [:]
@@ -32,9 +31,18 @@ final class DeviceSession {
     var pendingCursor: RecordCursor?
     var pendingToken: CommitToken?
     /// Counts links, so that an answer that belongs to an earlier one is known.
-    private(set) var generation = 0
+    var generation = 0
+    /// The services are looked at again, a moment after the last change of them.
+    var rearrangement: EventLoop.Timer?
+    /// What BlueZ has taken away on this link and not shown again yet.
+    var lost: Set<CharacteristicName> = []
     private var timer: EventLoop.Timer?
-    private var frames = 0
+    /// Handed on so far.
+    var frames = 0
+    /// What came before the device had said what it is.
+    var held: [HeldFrame] = []
+    /// What it has said about itself, on this link or an earlier one.
+    var said: Set<BluetoothUUID> = []
     /// The battery's level was handed on since the link came up.
     private var hadBattery = false
     private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
@@ -53,6 +61,7 @@ final class DeviceSession {
     func handle(_ event: ConnectionMachine.Event) {
         let before = machine.state
         let commands = machine.handle(event, at: loop.clock.uptime)
+        if machine.state != before, machine.state == .live { handOnHeld() }
         // The level was known before the device was: it is told when the device's key is what it will stay.
         if machine.state != before, machine.state == .live, !hadBattery { batteryChanged() }
         if machine.state != before, [.waiting, .stopped].contains(machine.state) || machine.isBlocked { endLink() }
@@ -72,7 +81,8 @@ final class DeviceSession {
             if let path { host.bus.call(.device(path, "Disconnect")) }
         case .perform(let step): perform(step)
         case .tell(let notice):
-            host.delegate?.told(SourceNotice(.action, address.description, notice.text(for: address)))
+            host.delegate?.told(SourceNotice(notice.weight, address.description, notice.text(for: address)))
+        case .dropCache: dropCache()
         case .observe(let observation): host.observed(observation, by: self)
         }
     }
@@ -118,21 +128,13 @@ final class DeviceSession {
         if names.contains("Connected") {
             handle(properties["Connected"]?.truth == true ? .connected : .linkLost)
         }
-        if names.contains("ServicesResolved"), properties["ServicesResolved"]?.truth == true { resolve() }
+        if names.contains("ServicesResolved"), properties["ServicesResolved"]?.truth == true { servicesChanged() }
         if names.contains("ServiceData") || names.contains("ManufacturerData") { heardAdvert() }
     }
 
-    private func resolve() {
-        guard let path else { return }
-        let found = GattTable(of: path, in: host.tree)
-        // Said again on the same link: to start over would lose what is on its way.
-        if !table.characteristics.isEmpty, found == table { return }
-        generation += 1
-        table = found
-        handle(.resolved(Set(table.characteristics.keys)))
-    }
-
     private func endLink() {
+        rearrangement?.cancel()
+        lost = []
         // What the device sent before it went may be in a socket still, though D-Bus has told its end already.
         for pipe in pipes.values { pipe.drain() }
         generation += 1
@@ -188,19 +190,6 @@ final class DeviceSession {
     private var isCollecting: Bool {
         if case .working(.collect) = machine.state { return records != nil }
         return false
-    }
-
-    /// Hands a frame on.
-    /// - Parameter continues: it belongs to the frame before it, and has its place.
-    func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false) {
-        if !continues { frames += 1 }
-        let received = loop.clock.now
-        bytes.withUnsafeBytes { raw in
-            host.delegate?.received(
-                RawFrame(
-                    payload: .bytes(raw), place: Place(.record, frames), received: received, channel: channel, device: device),
-                of: address)
-        }
     }
 
     /// The device as far as it is known.

@@ -12,6 +12,19 @@ struct GattTable: Equatable {
 
     init() {}
 
+    /// The names of all characteristics that are where they are in another table.
+    func kept(from other: GattTable) -> Set<CharacteristicName> {
+        Set(characteristics.filter { other.characteristics[$0.key]?.path == $0.value.path }.keys)
+    }
+
+    /// Forgets an object that BlueZ has taken away.
+    /// - Returns: The characteristic that was used there.
+    mutating func remove(_ path: String) -> CharacteristicName? {
+        guard let name = names.removeValue(forKey: path), characteristics[name]?.path == path else { return nil }
+        characteristics[name] = nil
+        return name
+    }
+
     init(of device: String, in tree: ObjectTree) {
         let prefix = device + "/"
         for (path, interfaces) in tree.objects where path.hasPrefix(prefix) {

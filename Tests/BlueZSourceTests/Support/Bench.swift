@@ -15,6 +15,7 @@ final class Bench: BlueZSourceDelegate {
     let source: BlueZSource
     var frames: [String] = []
     var places: [Int] = []
+    var received: [Instant] = []
     var devices: [Device?] = []
     var notices: [SourceNotice] = []
     var memories: [DeviceMemory] = []
@@ -94,6 +95,7 @@ final class Bench: BlueZSourceDelegate {
         guard case .bytes(let bytes) = frame.payload else { return }
         frames.append(frame.channel + " " + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined())
         places.append(frame.place.number)
+        received.append(frame.received)
         devices.append(frame.device)
     }
 

@@ -7,7 +7,7 @@ import HealthModel
 final class ManualClock: SourceClock {
     var uptime: Duration = .seconds(1000)
     /// 2026-11-20T06:31:00Z
-    let start = Instant(seconds: 1_795_156_260)
+    var start = Instant(seconds: 1_795_156_260)
 
     var now: Instant {
         let (seconds, attoseconds) = (uptime - .seconds(1000)).components

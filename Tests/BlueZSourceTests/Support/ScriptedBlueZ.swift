@@ -71,13 +71,15 @@ final class ScriptedBlueZ {
         add(Self.path(address), [BlueZ.device: usual.merging(more) { $1 }])
     }
 
-    /// - Parameter characteristics: number and flags.
-    func addService(_ address: String, _ service: UInt16, _ characteristics: [(UInt16, Properties)]) {
-        let path = Self.path(address) + "/service" + String(service, radix: 16)
+    /// - Parameters:
+    ///   - characteristics: number and flags.
+    ///   - handle: where the service is in the device's table; one made of its number if none.
+    func addService(_ address: String, _ service: UInt16, at handle: String? = nil, _ characteristics: [(UInt16, Properties)]) {
+        let path = Self.path(address) + "/service" + (handle ?? String(service, radix: 16))
         add(path, [BlueZ.gattService: ["UUID": .string(BluetoothUUID(service).text)]])
         for (number, more) in characteristics {
             let usual: Properties = ["UUID": .string(BluetoothUUID(number).text), "Service": .path(path)]
-            add(characteristic(address, service, number), [BlueZ.characteristic: usual.merging(more) { $1 }])
+            add(path + "/char" + String(number, radix: 16), [BlueZ.characteristic: usual.merging(more) { $1 }])
         }
     }
 

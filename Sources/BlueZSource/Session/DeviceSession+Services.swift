@@ -1,0 +1,79 @@
+import EventLoopKit
+
+/// The device's services: found when the link comes up, and moved while it lives (Service Changed, 2A05).
+extension DeviceSession {
+    func resolve() {
+        rearrangement?.cancel()
+        lost = []
+        // A link that is being ended needs no plan, and its last values still come.
+        guard machine.state != .leaving, let path, let properties = host.tree[path: path, interface: BlueZ.device] else { return }
+        let found = GattTable(of: path, in: host.tree)
+        let kept = found.kept(from: table)
+        if hasServices, found.characteristics.keys.filter(isUsed).allSatisfy(kept.contains),
+            table.characteristics.keys.filter(isUsed).allSatisfy(kept.contains)
+        {
+            // Said again on the same link, or something moved that is not used: to start over would lose what is on its way.
+            table = found
+            return
+        }
+        generation += 1
+        records = nil
+        recordTimer?.cancel()
+        for name in pipes.keys where !kept.contains(name) { endPipe(name) }
+        table = found
+        machine.isBonded = properties["Paired"]?.truth == true
+        handle(.resolved(Set(found.characteristics.keys), kept: kept))
+    }
+
+    /// BlueZ shows a further characteristic, or says that the services are known. On a living link it is not certain to say so, the
+    /// objects come one by one, and reading a moved service from the device takes seconds.
+    func servicesChanged() {
+        guard let path, hasServices else { return resolve() }
+        let isWhole = lost.isSubset(of: GattTable(of: path, in: host.tree).characteristics.keys)
+        let limits = host.configuration.limits
+        rearrangement?.cancel()
+        rearrangement = loop.after(isWhole ? limits.pause : limits.resolve) { [weak self] in self?.resolve() }
+    }
+
+    func characteristicAdded() {
+        if hasServices { servicesChanged() }
+    }
+
+    /// BlueZ has taken a characteristic away, and its subscription with it, though another may come at the same place.
+    func characteristicRemoved(_ path: String) {
+        guard hasServices else { return }
+        if let name = table.remove(path) {
+            endPipe(name)
+            if isUsed(name) { lost.insert(name) }
+        }
+        servicesChanged()
+    }
+
+    /// BlueZ reads the table from the device when it meets it anew.
+    func dropCache() {
+        guard let path, let adapter = host.tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else { return }
+        host.delegate?.told(
+            SourceNotice(
+                .information, address.description, "BlueZ's table of its services is wrong; BlueZ forgets it and reads it anew"))
+        host.bus.call(.adapter(adapter, "RemoveDevice"), [.path(path)])
+    }
+
+    /// Hands on what came before the end.
+    private func endPipe(_ name: CharacteristicName) {
+        pipes[name]?.drain()
+        pipes[name] = nil
+    }
+
+    /// Whether the services of a living link are known.
+    private var hasServices: Bool {
+        switch machine.state {
+        case .working, .live: true
+        case .stopped, .idle, .waiting, .queued, .connecting, .resolving, .leaving, .blocked: false
+        }
+    }
+
+    private func isUsed(_ name: CharacteristicName) -> Bool {
+        description.allSubscriptions.contains(name) || description.reads.contains(name) || description.clock?.name == name
+            || (name.service == ConnectionPlan.deviceInformation && !machine.informationKnown)
+    }
+}
