@@ -10,9 +10,21 @@ public struct ClockComparison: Hashable, Sendable {
     public var received: Int64
     /// By how much it is ahead of UTC, in microseconds; nil where it shows what the zone's clocks show.
     public var ahead: Int64?
+    /// Which held readings it explains.
+    public var releases = Releases.all
+
+    /// What is released by a comparison.
+    public enum Releases: Sendable {
+        /// Everything of the device: its clock was read.
+        case all
+        /// What then was taken when it was sent, within five minutes: only stamps were compared, and an older one may be of a memory, or
+        /// of a time when the clock was wrong otherwise.
+        case takenWhenSent
+    }
 
     /// Puts a comparison together.
-    public init(device: String, shown: Int64, received: Int64, ahead: Int64?) {
+    public init(device: String, shown: Int64, received: Int64, ahead: Int64?, releases: Releases = .all) {
+        self.releases = releases
         self.device = device
         self.shown = shown
         self.received = received
@@ -22,13 +34,16 @@ public struct ClockComparison: Hashable, Sendable {
     /// What it says after our clock was set, by so many microseconds; `nil` where it said that the device's was right: it was not.
     public func moved(by step: Int64) -> ClockComparison? {
         guard let ahead else { return nil }
-        return ClockComparison(device: device, shown: shown, received: received &+ step, ahead: ahead &- step)
+        return ClockComparison(
+            device: device, shown: shown, received: received &+ step, ahead: ahead &- step, releases: releases)
     }
 }
 
 extension SampleStore {
     /// The rule by which readings of an unknown clock are held.
     static let clockUnknown = "clock-unknown"
+    /// In microseconds.
+    private static let justNow: UInt64 = 300_000_000
 
     /// Keeps a comparison, and releases what was held for want of one: with its time corrected where the clock is off.
     @discardableResult
@@ -37,7 +52,7 @@ extension SampleStore {
             try connection.run(
                 "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),
                 .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
-            let held = try heldByClock(of: comparison.device)
+            let held = try heldByClock(of: comparison)
             guard !held.isEmpty else { return (0, 0) }
             return try change(description) { ingest, _ in
                 for id in held { try release(id, ahead: comparison.ahead, ingest) }
@@ -61,17 +76,22 @@ extension SampleStore {
         return found
     }
 
-    private func heldByClock(of device: String) throws(StoreError) -> [Int64] {
+    private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [Int64] {
         // What arrived while our own clock was not set has no time of the device's that could be corrected.
         let statement = try connection.statement(
             """
-            SELECT quarantine.id FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
+            SELECT quarantine.id, start + skew, start + coalesce(received, (SELECT ingest.received FROM ingest
+                WHERE ingest.id = quarantine.ingest) - start)
+            FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
             WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
             """)
         defer { statement.reset() }
-        try statement.bind([.text(Self.clockUnknown), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))])
+        try statement.bind([.text(Self.clockUnknown), .text(comparison.device), .integer(Int64(TimeOrigin.receipt.rawValue))])
         var ids: [Int64] = []
-        while try statement.step() { ids.append(statement.integer(0)) }
+        while try statement.step() {
+            let late = statement.integer(2) &- (statement.integer(1) &- (comparison.ahead ?? 0))
+            if comparison.releases == .all || late.magnitude < Self.justNow { ids.append(statement.integer(0)) }
+        }
         return ids
     }
 

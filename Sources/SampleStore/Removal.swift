@@ -164,7 +164,10 @@ extension SampleStore {
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             try witnesses.withdraw(undone)
             for place in live { try deletion.delete(series: place.series, start: place.start, hash: place.hash) }
-            for place in dead { try deletion.restore(series: place.series, start: place.start, hash: place.hash) }
+            // What stands in for a measurement whose first is there again stays a witness.
+            for place in dead where try !witnesses.standsIn(place) {
+                try deletion.restore(series: place.series, start: place.start, hash: place.hash)
+            }
             try connection.run(
                 "UPDATE quarantine SET state = 'rejected', judged = ?2 WHERE ingest = ?1 AND state = 'held'", .integer(undone),
                 .integer(ingest))

@@ -79,7 +79,8 @@ import Testing
     @Test func aWeighingInTwoFrames() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-body-composition")
-        bench.hear("gatt:2A9C", [0x06, 0x10, 0xF5, 0x00, 0xEA, 0x07, 11, 20, 6, 0, 0, 2])
+        // 07:30 in Berlin: a minute before it arrives.
+        bench.hear("gatt:2A9C", [0x06, 0x10, 0xF5, 0x00, 0xEA, 0x07, 11, 20, 7, 30, 0, 2])
         bench.hear("gatt:2A9C", [0x00, 0x14, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
         // Whole ones are what they say.
         bench.hear("gatt:2A9C", [0x00, 0x04, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))

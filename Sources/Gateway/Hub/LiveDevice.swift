@@ -42,10 +42,14 @@ public final class LiveDevice {
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
-    /// Of the last reading whose clock is not known.
-    private var lastStamp: (shown: WallTime, received: Instant)?
+    /// Of readings whose clock is not known, as far as they agree with one another.
+    private var stamps: [(shown: WallTime, received: Instant)] = []
+    /// Whether the clock's error is known from its stamps alone.
+    private var isLearnedFromStamps = false
     /// Arrivals nearer than this, in microseconds, may be of one transfer of stored readings.
-    private static let apart: Int64 = 1_000_000
+    private static let apart: Int64 = 30_000_000
+    /// How many stamps have to agree.
+    private static let agreeing = 3
 
     /// - Parameter profiles: those it was adopted with, as far as they are there.
     public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
@@ -113,6 +117,7 @@ public final class LiveDevice {
                 }
                 records?.number(&readings)
                 let received = joins.join(&readings, isPart: interpreter.isPart, frame)
+                forgetWhatStampsShowed(frame.received)
                 let first = output.samples.count
                 normaliser.normalise(readings, received: received, into: &output)
                 gate.judge(&output.samples, from: first, of: frame)
@@ -158,38 +163,59 @@ public final class LiveDevice {
         var shown: WallTime?
         if case .wall(let start, _, _)? = readings.first?.time { shown = start }
         // For all readings of the frame alike, whatever the first of them shows.
-        let wasClockKnown = isClockKnown
+        let isTrusted = isClockKnown
         for index in first..<samples.count where samples[index].rule == nil {
             let sample = samples[index].sample
             let late = frame.received.microseconds &- sample.start.microseconds
             // A stamp of just now shows that the clock is right.
             let isFresh = late.magnitude < UInt64(Self.fresh)
             if isFresh, sample.timeOrigin == .device, !isHubLost, let shown { prove(shown, at: frame.received) }
-            let isUntimed = shown != nil && !wasClockKnown && !isFresh && sample.timeOrigin == .device
-            if isUntimed, !isHubLost, !hasRecords, let shown { settle(shown, at: frame.received) }
-            let isImpossible = sample.start < Normaliser.earliest || late < -Calendar.day
-            guard isHubLost || isUntimed || isImpossible else { continue }
+            let isUntimed = shown != nil && !isTrusted && !isFresh && sample.timeOrigin == .device
+            if isUntimed, !isHubLost, !hasRecords, let shown { compare(shown, at: frame.received) }
+            guard isHubLost || isUntimed || Self.isImpossible(sample) else { continue }
             samples[index].rule = .clockUnknown
             if samples[index].place == frame.place { samples[index].frame = FrameText(frame) }
         }
     }
 
-    /// Two stamps that lie as far apart as their arrivals are of readings that were sent when they were taken: what the clock shows otherwise
-    /// than ours is its error. The readings that show it are held like those before them, and all are released at their right time.
-    private func settle(_ shown: WallTime, at received: Instant) {
-        defer { lastStamp = (shown, received) }
-        guard let last = lastStamp else { return }
-        let apart = received.microseconds &- last.received.microseconds
-        let difference = (shown.microseconds &- last.shown.microseconds) &- apart
-        guard apart >= Self.apart, difference.magnitude < UInt64(Self.clockTolerance) else { return }
-        normaliser.learnedClock = LearnedClock(shown: shown, received: received)
-        isClockKnown = true
-        evidence = ClockComparison(
-            device: key, shown: shown.microseconds, received: received.microseconds,
-            ahead: shown.microseconds &- received.microseconds)
+    /// Before every sensor, or more than a day ahead.
+    private static func isImpossible(_ sample: QuantitySample) -> Bool {
+        sample.start < Normaliser.earliest || sample.start.microseconds &- sample.received.microseconds > Calendar.day
     }
 
+    /// Stamps that lie as far apart as their arrivals, three times in a row, are of readings that were sent when they were taken: what the
+    /// clock shows otherwise than ours is its error. Two could be of a memory that is sent in a hurry.
+    private func compare(_ shown: WallTime, at received: Instant) {
+        if let last = stamps.last {
+            let apart = received.microseconds &- last.received.microseconds
+            // The same reading once more, or the next of a memory, tells nothing.
+            guard shown != last.shown, apart >= Self.apart else { return }
+            let difference = (shown.microseconds &- last.shown.microseconds) &- apart
+            if difference.magnitude >= UInt64(Self.clockTolerance) { stamps.removeAll() }
+        }
+        stamps.append((shown, received))
+        guard stamps.count == Self.agreeing else { return }
+        stamps.removeAll()
+        normaliser.learnedClock = LearnedClock(shown: shown, received: received)
+        isLearnedFromStamps = true
+        evidence = ClockComparison(
+            device: key, shown: shown.microseconds, received: received.microseconds,
+            ahead: shown.microseconds &- received.microseconds, releases: .takenWhenSent)
+    }
+
+    /// What three stamps have shown holds as long as the stamps say so: a clock that somebody sets, or that loses its battery, is another.
+    private func forgetWhatStampsShowed(_ received: Instant) {
+        guard isLearnedFromStamps, case .wall(let start, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
+        else { return }
+        let taken = start.microseconds &- learned.ahead(at: start)
+        guard (received.microseconds &- taken).magnitude >= UInt64(Self.fresh) else { return }
+        normaliser.learnedClock = nil
+        isLearnedFromStamps = false
+    }
+
+    /// A stamp of just now. Of a device without records it says nothing of its next one.
     private func prove(_ shown: WallTime, at received: Instant) {
+        guard hasRecords else { return stamps.removeAll() }
         if !isClockKnown {
             evidence = ClockComparison(
                 device: key, shown: shown.microseconds, received: received.microseconds, ahead: nil)
@@ -212,6 +238,9 @@ public final class LiveDevice {
         let first = output.samples.count
         normaliser.finish(into: &output)
         gate.judge(&output.samples, from: first)
+        for index in first..<output.samples.count where output.samples[index].rule == nil {
+            if Self.isImpossible(output.samples[index].sample) { output.samples[index].rule = .clockUnknown }
+        }
     }
 
     /// Its clock was so far ahead of a right one in our zone, and so far ahead of UTC, in microseconds, when we read it. Returns by how many
@@ -222,6 +251,7 @@ public final class LiveDevice {
         // A hub whose own clock is not set has nothing to compare with.
         guard received >= Normaliser.earliestHub else { return nil }
         isClockKnown = true
+        isLearnedFromStamps = false
         guard ahead.magnitude > UInt64(Self.clockTolerance) else {
             normaliser.learnedClock = nil
             return nil
@@ -239,7 +269,7 @@ public final class LiveDevice {
     func clockWasSet(by step: Int64) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
         joins.clockWasSet(by: step)
-        lastStamp = nil
+        stamps.removeAll()
         normaliser.learnedClock?.hubWasSet(by: step)
         if normaliser.learnedClock == nil { isClockKnown = false }
     }

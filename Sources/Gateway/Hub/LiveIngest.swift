@@ -120,7 +120,7 @@ public final class LiveIngest {
                 comparisons.append(evidence)
                 if evidence.ahead != nil {
                     let text =
-                        "its clock is wrong, as its readings show; what was held for it is stored at its right time, and its times are corrected"
+                        "its clock is wrong, as three of its readings show; its times are corrected as long as they say so"
                     note(SourceNotice(.information, device.adopted.bluetoothAddress ?? device.adopted.address, text))
                 }
             }

@@ -160,4 +160,20 @@ import Testing
             #expect(try test.keep([other]).outcomes == [[.stored]])
         }
     }
+
+    /// However ingests and their undoings are undone: a measurement is there once at most, told in one unit.
+    @Test(arguments: [[1, 3, 2, 4], [1, 3, 2, 1, 6, 4], [2, 3, 1, 4], [1, 2, 3, 4, 5, 6]] as [[Int64]])
+    func undoingsOfUndoings(order: [Int64]) throws {
+        try TestStore.with { test in
+            let app = try SampleMaker(.bodyTemperature, source: "app")
+            let english = try SampleMaker(.bodyTemperature, source: "app", unit: "[degF]")
+            try test.keep([try app("37.0", at: 0), try app("37.5", at: 60)])
+            #expect(try test.keep([try english("98.6", at: 0), try english("99.5", at: 60)]).account.duplicate == 2)
+            for undone in order {
+                _ = try? test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+                #expect(try test.samples().count <= 2, "\(order), \(undone)")
+                #expect(try test.store.check() == [])
+            }
+        }
+    }
 }
