@@ -82,7 +82,7 @@ import Testing
 
     /// The first arrives at 07:31 in Berlin. A clock that is ahead, one that was never set, one that is days off: no reading is stored at a
     /// wrong time, none is refused behind its confirmation, and three that agree show the clock.
-    @Test(arguments: [(2026, 20, 8), (2000, 20, 7), (2026, 23, 7), (2026, 20, 5), (1970, 20, 7)] as [(Int, UInt8, UInt8)])
+    @Test(arguments: [(2026, 20, 8), (2000, 20, 7), (2026, 23, 7), (1970, 20, 7)] as [(Int, UInt8, UInt8)])
     func aClockThatNobodyReads(year: Int, day: UInt8, hour: UInt8) throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
@@ -122,8 +122,8 @@ import Testing
         try bench.stop()
     }
 
-    /// Measurements of before breakfast that are sent late, one of them twice: held, whatever comes afterwards, since a stamp of just now
-    /// says nothing of theirs.
+    /// Measurements of before breakfast that are sent late, one of them twice, and one of a day to come, which stays held whatever comes
+    /// afterwards: a stamp of just now says nothing of it.
     @Test func lateReadingsOfARightClock() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
@@ -133,8 +133,12 @@ import Testing
         Self.temperature(bench, 2026, 23, 6, 0, after: .seconds(2))
         Self.temperature(bench, 2026, 20, 7, 32, after: .seconds(10))
         bench.pass(.seconds(2))
-        #expect(try Self.starts(bench) == ["2026-11-20T06:32:00.000000Z"])
-        #expect(try bench.reader().quarantined().count == 3)
+        #expect(
+            try Self.starts(bench) == [
+                "2026-11-20T04:00:00.000000Z", "2026-11-20T05:00:00.000000Z", "2026-11-20T06:32:00.000000Z",
+            ])
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
+        #expect(try bench.reader().quarantined().count == 1)
         try bench.stop()
     }
 

@@ -48,6 +48,8 @@ public final class LiveDevice {
     private var isLearnedFromStamps = false
     /// Arrivals nearer than this, in microseconds, may be of one transfer of stored readings.
     private static let apart: Int64 = 30_000_000
+    /// No cuff or scale sends anything older of its own accord: it is the date of a clock that was never set.
+    private static let longestMemory = 366 * Calendar.day
     /// How many stamps have to agree.
     private static let agreeing = 3
 
@@ -155,8 +157,8 @@ public final class LiveDevice {
     /// Whether somebody is to be told that it sends more than is taken; true once.
     func takeFlood() -> Bool { flood.takeNews() }
 
-    /// Holds back what has no time that can be trusted: what a device whose clock nobody has compared with ours stamped otherwise than just
-    /// now, what no calendar of today has, and whatever arrives while our own clock is not set.
+    /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, what another
+    /// such device stamped ahead of its arrival or more than a year behind it, and whatever arrives while our own clock is not set.
     private func holdUntimed(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame) {
         let isHubLost = frame.received < Normaliser.earliestHub
         // A time with its zone is no wall clock's, and is not corrected.
@@ -170,7 +172,9 @@ public final class LiveDevice {
             // A stamp of just now shows that the clock is right.
             let isFresh = late.magnitude < UInt64(Self.fresh)
             if isFresh, sample.timeOrigin == .device, !isHubLost, let shown { prove(shown, at: frame.received) }
-            let isUntimed = shown != nil && !isTrusted && !isFresh && sample.timeOrigin == .device
+            // A device without records may send its memory all the same, so a stamp of the past may be right; one of the future is not.
+            let isDoubtful = hasRecords ? !isFresh : late < -Self.fresh || late > Self.longestMemory
+            let isUntimed = shown != nil && !isTrusted && isDoubtful && sample.timeOrigin == .device
             if isUntimed, !isHubLost, !hasRecords, let shown { compare(shown, at: frame.received) }
             guard isHubLost || isUntimed || Self.isImpossible(sample) else { continue }
             samples[index].rule = .clockUnknown
