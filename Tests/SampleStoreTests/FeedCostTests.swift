@@ -68,6 +68,17 @@ import Testing
         }
     }
 
+    /// As a file without times of day may bring them: a reader that was stopped anywhere misses none of them.
+    @Test func manyOfOneStart() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker()
+            try test.keep(try (0..<12_000).map { try maker("\(30 + $0)", at: 0) })
+            for anchor in [0, 1, 2048, 8191, 9000, 11_999] as [Int64] {
+                #expect(try Self.numbers(test.store, after: anchor) == Array(anchor + 1...12_000))
+            }
+        }
+    }
+
     /// Two straps at once for a long time: the reader holds no more than a few entries, from the first change on.
     @Test func whatIsHeldIsBounded() throws {
         try TestStore.with { test in

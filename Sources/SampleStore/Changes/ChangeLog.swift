@@ -97,11 +97,10 @@ struct ChangeLog {
         guard let first = places.first, let last = places.last else { return [] }
         var cuts: [Int] = []
         func cut(at index: Int) {
-            // Rows of one start stay together: their order among one another is the numbers'.
+            // Also among rows of one start: an entry that spans more numbers than `longest` would be missed by a reader in its midst.
             var end = (cuts.last ?? 0) + Self.rows
             while end < index {
-                while end < index, places[end].start == places[end - 1].start { end += 1 }
-                if end < index { cuts.append(end) }
+                cuts.append(end)
                 end += Self.rows
             }
             if index < places.count { cuts.append(index) }
