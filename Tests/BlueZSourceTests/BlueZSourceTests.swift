@@ -222,27 +222,6 @@ import Testing
         try bench.until("the notice") { bench.notices.contains { $0.weight == .action && $0.text.contains("cached table") } }
     }
 
-    /// A device that wants a bond gets one where its profile says so; the agent refuses everybody else.
-    @Test func theAgentAnswersForAdoptedDevicesOnly() throws {
-        let bench = try Bench()
-        bench.addStrap()
-        bench.addStrap("C0:01:02:03:04:99")
-        var cuff = try Bench.strap()
-        cuff.needsBond = true
-        bench.source.adopt(cuff, memory: DeviceMemory())
-        bench.source.start()
-        try bench.until("the agent") { bench.bluez.count("RequestDefaultAgent") == 1 }
-        func ask(_ device: String) throws -> BusError? {
-            var answer: Result<[BusValue], BusError>?
-            let agent = BusMethod(bench.source.bus.uniqueName ?? "", "/org/vitalgate/agent", BlueZ.agent, "RequestAuthorization")
-            bench.bluez.bus.call(agent, [.path(ScriptedBlueZ.path(device))]) { answer = $0 }
-            try bench.until("an answer") { answer != nil }
-            return answer?.failure
-        }
-        #expect(try ask(Self.strap) == nil)
-        #expect(try ask("C0:01:02:03:04:99")?.name == "org.bluez.Error.Rejected")
-    }
-
     /// A number is typed by the person; the answer goes back, and the device is trusted from then on.
     @Test func pairingWithAPasskey() throws {
         final class Person: PairingDialogue {
