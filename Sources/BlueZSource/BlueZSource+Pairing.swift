@@ -19,19 +19,19 @@ extension BlueZSource {
             return completion(
                 .failure(BusError("org.bluez.Error.DoesNotExist", "\(address) was not heard; is it in pairing mode?")))
         }
-        agent.speak(of: path, with: dialogue, isDefault: wantsBonds) { [weak self] failure in
+        agent.speak(of: path, with: dialogue) { [weak self] failure in
             guard let self else { return }
             if let failure { return completion(.failure(failure)) }
             // The person may look for a number on a display: BlueZ gives up by itself (bonding timeout).
             bus.call(.device(path, "Pair"), timeout: .seconds(150)) { [weak self] answer in
                 guard let self else { return }
-                agent.speak(of: nil, with: nil, isDefault: wantsBonds) { _ in }
+                agent.speak(of: nil, with: nil) { _ in }
                 if let error = answer.failure, error.name != "org.bluez.Error.AlreadyExists" {
                     return completion(.failure(error))
                 }
                 // BlueZ connects to a trusted device when it advertises, also after our own restart (org.bluez.Device1, Trusted).
                 bus.set(path, BlueZ.device, "Trusted", .boolean(true))
-                sessions[address]?.handle(.bonded)
+                sessions[address]?.bondChanged()
                 completion(.success(()))
             }
         }

@@ -51,7 +51,6 @@ public final class BlueZSource: SessionHost {
         self.configuration = configuration
         tree = ObjectTree(bus: bus)
         agent = PairingAgent(bus: bus)
-        agent.mayBond = { [weak self] in self?.paths[$0]?.description.needsBond ?? false }
         tree.onChange = { [weak self] in self?.changed($0) }
     }
 
@@ -89,11 +88,7 @@ public final class BlueZSource: SessionHost {
         sessions[description.address] = session
         for path in devicePaths { attach(path) }
         updateDiscovery()
-        if tree.isFilled, description.needsBond { agent.register(isDefault: true) }
     }
-
-    /// Whether somebody adopted has to bond.
-    var wantsBonds: Bool { sessions.values.contains { $0.description.needsBond } }
 
     /// Stops reading a device. Its bond stays.
     public func release(_ address: BluetoothAddress) {
@@ -161,7 +156,7 @@ public final class BlueZSource: SessionHost {
             for (path, interfaces) in tree.objects where interfaces[BlueZ.adapter] != nil { addAdapter(path) }
             for path in devicePaths { attach(path) }
             updateDiscovery()
-            agent.register(isDefault: wantsBonds)
+            agent.register()
         case .emptied:
             if !isStopping { told(.warning, "bluetoothd", "it is gone; waiting for it to come back") }
             for session in paths.values { session.gone() }

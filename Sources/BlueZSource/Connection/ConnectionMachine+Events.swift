@@ -65,6 +65,8 @@ extension ConnectionMachine {
         /// Something of the profile arrived.
         case frame
         case bonded
+        /// The bond is gone, or was never kept.
+        case unbonded
         case tick
     }
 

@@ -22,6 +22,8 @@ struct ConnectionMachine {
     private var done: Set<Step> = []
     /// BlueZ keeps the keys of a bond; forgetting the device would lose them.
     var isBonded = false
+    /// Anybody can speak under an address. Where the profile wants a bond, only the bond tells that it is the device.
+    var lacksBond: Bool { description.needsBond && !isBonded }
     /// What BlueZ's table was dropped for.
     private var distrusted: Set<CharacteristicName> = []
     /// Since when the device is asked, while its measurements wait for its answers.
@@ -70,7 +72,12 @@ struct ConnectionMachine {
         case .finished(let step, let outcome): return finished(step, outcome, now)
         case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
-        case .bonded: return isBlocked ? enterIdle(now) : []
+        case .bonded:
+            isBonded = true
+            return isBlocked ? enterIdle(now) : []
+        case .unbonded:
+            isBonded = false
+            return lacksBond && state != .stopped && !isBlocked ? awaitBond() : []
         case .tick: return tick(now)
         }
     }
@@ -108,6 +115,7 @@ struct ConnectionMachine {
 
     mutating func queue() -> [Command] {
         guard description.presence != .adverts else { return [] }
+        if lacksBond { return awaitBond() }
         state = .queued
         deadline = nil
         return [.requestTurn]
@@ -124,6 +132,7 @@ struct ConnectionMachine {
     private mutating func connected(_ now: Duration) -> [Command] {
         switch state {
         case .connecting, .idle, .waiting, .queued:
+            if lacksBond { return awaitBond() }
             state = .resolving
             deadline = now + limits.resolve
             return []
@@ -140,7 +149,9 @@ struct ConnectionMachine {
         _ names: Set<CharacteristicName>, _ kept: Set<CharacteristicName>, _ now: Duration
     ) -> [Command] {
         switch state {
-        case .connecting, .idle, .waiting, .queued, .resolving: done = []
+        case .connecting, .idle, .waiting, .queued, .resolving:
+            if lacksBond { return awaitBond() }
+            done = []
         // Its services moved (Service Changed): what still stands stays, and the rest is done again.
         case .live, .working: done = done.filter { $0.stands(on: kept, of: description) }
         case .stopped, .leaving, .blocked: return []
@@ -264,8 +275,12 @@ struct ConnectionMachine {
         return leave(after: backOff(), now)
     }
 
-    private mutating func block(_ notice: ConnectionNotice) -> [Command] {
-        let disconnects = state != .idle
+    /// Only a person makes a bond. A link that another program holds may be the one over which it is made.
+    private mutating func awaitBond() -> [Command] {
+        block(.needsPairing, disconnects: hasLink || state == .connecting)
+    }
+
+    private mutating func block(_ notice: ConnectionNotice, disconnects: Bool = true) -> [Command] {
         state = .blocked(notice)
         deadline = nil
         steps = []

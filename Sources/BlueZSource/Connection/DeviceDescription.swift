@@ -36,7 +36,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var expectedInterval: Duration?
     /// Advertised data that is handed on as frames.
     public var adverts: [AdvertisedData] = []
-    /// The device only answers a bonded hub.
+    /// The device is read only while BlueZ keeps a bond with it.
     public var needsBond = false
 
     public init(address: BluetoothAddress, profile: String) {

@@ -18,6 +18,7 @@ extension DeviceSession {
     /// Hands a frame on, or keeps it until the device has said what it is: its readings are of one device, from the first on.
     /// - Parameter continues: it belongs to the frame before it, and has its place.
     func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false) {
+        if machine.lacksBond { return }
         held.append(HeldFrame(channel: channel, bytes: bytes, continues: continues, heard: loop.clock.uptime))
         if !isUndescribed || held.count >= Self.mostHeld { handOnHeld() }
     }

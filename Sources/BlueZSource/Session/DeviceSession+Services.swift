@@ -6,7 +6,7 @@ extension DeviceSession {
         rearrangement?.cancel()
         lost = []
         // A link that is being ended needs no plan, and its last values still come.
-        guard machine.state != .leaving, let path, let properties = host.tree[path: path, interface: BlueZ.device] else { return }
+        guard machine.state != .leaving, let path, host.tree[path: path, interface: BlueZ.device] != nil else { return }
         let found = GattTable(of: path, in: host.tree)
         let kept = found.kept(from: table)
         if hasServices, found.characteristics.keys.filter(isUsed).allSatisfy(kept.contains),
@@ -21,7 +21,6 @@ extension DeviceSession {
         recordTimer?.cancel()
         for name in pipes.keys where !kept.contains(name) { endPipe(name) }
         table = found
-        machine.isBonded = properties["Paired"]?.truth == true
         handle(.resolved(Set(found.characteristics.keys), kept: kept))
     }
 

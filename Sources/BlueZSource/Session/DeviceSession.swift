@@ -103,14 +103,34 @@ final class DeviceSession {
     /// The device's object is there, or is there again.
     func found(at path: String) {
         self.path = path
+        machine.isBonded = isBonded
         handle(.start)
         guard let properties = host.tree[path: path, interface: BlueZ.device] else { return }
         // RSSI is only there while the device is heard, or was within this discovery (org.bluez.Device1, RSSI).
         if properties["RSSI"] != nil { handle(.seen) }
-        if properties["Connected"]?.truth == true {
-            handle(.connected)
-            if properties["ServicesResolved"]?.truth == true { resolve() }
-        }
+        useLink(properties)
+    }
+
+    /// A link that is there already, whoever asked for it.
+    private func useLink(_ properties: ObjectTree.Properties) {
+        guard properties["Connected"]?.truth == true else { return }
+        handle(.connected)
+        if properties["ServicesResolved"]?.truth == true { resolve() }
+    }
+
+    /// Whether BlueZ keeps keys with which the device is known again. A pairing without them ends with its link.
+    private var isBonded: Bool {
+        let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
+        return properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false
+    }
+
+    func bondChanged() {
+        guard let path, let properties = host.tree[path: path, interface: BlueZ.device] else { return }
+        guard isBonded else { return handle(.unbonded) }
+        let waited = machine.isBlocked
+        handle(.bonded)
+        // The bond was made over this link.
+        if waited { useLink(properties) }
     }
 
     /// The object is gone: removed, or with its adapter or the daemon (story 4).
@@ -124,7 +144,7 @@ final class DeviceSession {
     func changed(_ names: Set<String>) {
         guard let path, let properties = host.tree[path: path, interface: BlueZ.device] else { return }
         if names.contains("RSSI"), properties["RSSI"] != nil { handle(.seen) }
-        if names.contains("Paired"), properties["Paired"]?.truth == true { handle(.bonded) }
+        if !names.isDisjoint(with: ["Bonded", "Paired"]) { bondChanged() }
         if names.contains("Connected") {
             handle(properties["Connected"]?.truth == true ? .connected : .linkLost)
         }
@@ -171,6 +191,7 @@ final class DeviceSession {
 
     /// A notification or an indication.
     func notified(_ name: CharacteristicName, _ value: [UInt8]) {
+        if machine.lacksBond { return }
         let isRecord = description.recordAccess.map { $0.measurement == name || $0.context == name } ?? false
         if let access = description.recordAccess, name == access.controlPoint {
             recordEvent(.indicated(value))
@@ -202,9 +223,7 @@ final class DeviceSession {
 
     var hasDurableAddress: Bool {
         let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
-        return DeviceInformation.isDurable(
-            address, type: properties["AddressType"]?.text,
-            bonded: properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false)
+        return DeviceInformation.isDurable(address, type: properties["AddressType"]?.text, bonded: isBonded)
     }
 
     /// An advertisement with data. What BlueZ remembered from before is never handed on: only a change is an arrival (story 13).

@@ -1,53 +1,59 @@
 /// Our side of pairings (org.bluez.Agent1), as long as the source runs.
 ///
 /// Where no agent is registered BlueZ leaves an operation that needs a bond without an answer until the link breaks, about 30 s later.
-/// So there is always one; it agrees for adopted devices whose profile wants a bond and for the one that a person is pairing, and
-/// refuses all others at once (DESIGN, promise 9).
+/// So there is always one; it agrees for the device that a person is pairing, as long as that lasts, and refuses all others at once:
+/// whoever speaks first under a device's address must not become that device (DESIGN, promise 9).
 final class PairingAgent {
-    /// Whether an adopted device at this path may bond by itself.
-    var mayBond: (String) -> Bool = { _ in false }
     private let bus: SystemBus
     private var device: String?
     private weak var dialogue: (any PairingDialogue)?
     private var export: BusExport?
+    /// Who owns BlueZ's name on the bus: nobody else has anything to ask here.
+    private var daemon: String?
 
     private static let path = "/org/vitalgate/agent"
     private static let rejected = BusError("org.bluez.Error.Rejected", "not this device")
     private static let canceled = BusError("org.bluez.Error.Canceled", "given up")
+    private static let stranger = BusError("org.freedesktop.DBus.Error.AccessDenied", "only BlueZ asks here")
 
     init(bus: SystemBus) { self.bus = bus }
 
     /// After each start of the daemon.
-    /// - Parameter isDefault: also for bonds that no `Pair` asked for.
-    func register(isDefault: Bool, completion: @escaping (BusError?) -> Void = { _ in }) {
+    func register(completion: @escaping (BusError?) -> Void = { _ in }) {
+        let method = BusMethod("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner")
+        bus.call(method, [.string(BlueZ.service)]) { [weak self] answer in
+            guard let self else { return }
+            if let failure = answer.failure { return completion(failure) }
+            daemon = (try? answer.get())?.first?.text
+            registerAtDaemon(completion)
+        }
+    }
+
+    private func registerAtDaemon(_ completion: @escaping (BusError?) -> Void) {
         export = bus.export(Self.path) { [weak self] in self?.answer($0) }
         let capability = device != nil && dialogue != nil ? "KeyboardDisplay" : "NoInputNoOutput"
-        bus.call(.agentManager("RegisterAgent"), [.path(Self.path), .string(capability)]) { [bus] answer in
-            if isDefault { bus.call(.agentManager("RequestDefaultAgent"), [.path(Self.path)]) }
+        bus.call(.agentManager("RegisterAgent"), [.path(Self.path), .string(capability)]) { answer in
             completion(answer.failure.flatMap { $0.name == "org.bluez.Error.AlreadyExists" ? nil : $0 })
         }
     }
 
     /// Speaks to a person about one device, until called with none. What the agent can do is told when it registers, so it does anew.
-    func speak(
-        of device: String?, with dialogue: (any PairingDialogue)?, isDefault: Bool, completion: @escaping (BusError?) -> Void
-    ) {
+    func speak(of device: String?, with dialogue: (any PairingDialogue)?, completion: @escaping (BusError?) -> Void) {
         self.device = device
         self.dialogue = dialogue
         bus.call(.agentManager("UnregisterAgent"), [.path(Self.path)]) { [weak self] _ in
-            self?.register(isDefault: isDefault, completion: completion)
+            self?.register(completion: completion)
         }
     }
 
     private func answer(_ call: IncomingCall) {
+        guard let daemon, call.sender == daemon else { return call.fail(Self.stranger) }
         guard call.interface == BlueZ.agent else {
             return call.fail(BusError("org.freedesktop.DBus.Error.UnknownInterface"))
         }
         if call.member == "Release" || call.member == "Cancel" { return call.reply() }
-        guard let asking = call.arguments.first?.text, asking == device || mayBond(asking) else {
-            return call.fail(Self.rejected)
-        }
-        let person = asking == device ? dialogue : nil
+        guard let asking = call.arguments.first?.text, asking == device else { return call.fail(Self.rejected) }
+        let person = dialogue
         let address = String(asking.suffix(17).map { $0 == "_" ? ":" : $0 })
         let passkey = call.arguments.dropFirst().first?.integer.flatMap { UInt32(exactly: $0) }
         switch call.member {

@@ -15,7 +15,7 @@ def last_before_cut(vm):
 
 
 def scenario(vm):
-    vm.radio('security glucose off')  # vitalgate/glucose proves the bond
+    vm.pair('glucose')
     vm.adopt('glucose')
     vm.radio('busy glucose 2')
     vm.radio('dropafter glucose 48 2A18')  # every third has a context, which follows it

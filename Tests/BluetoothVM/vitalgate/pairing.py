@@ -1,4 +1,6 @@
 """A cuff is paired at a terminal, with a number typed, shown and compared; then `run --once` collects it: values, units and times."""
+import signal
+
 from bluez import until
 from scenario import ADDRESSES, LIMIT
 from values import moment, systolic
@@ -46,13 +48,19 @@ def scenario(vm):
     vm.check('a wrong number: refused, and said', code not in (0, None) and 'could not be paired' in text, f'exit code {code}')
     vm.radio('forget cuff')
     until(lambda: not vm.state('cuff')['connected'])
-    for way in ('display', 'keyboard', 'compare'):
+    for way in ('display', 'keyboard'):
         code, text = pair(vm, way)
         vm.check(f'{way}: paired', code == 0 and 'is paired' in text, text)
-        if way != 'compare':
-            part(vm)
+        part(vm)
 
     vm.adopt('cuff')
+    hub = vm.run()
+    vm.check('without a bond: said', until(lambda: 'it wants a bond' in hub.output()))
+    vm.check('without a bond: nothing is asked of it', not vm.state('cuff')['subscribed'] and not vm.sent('cuff', '2A35'))
+    code, text = pair(vm, 'compare')
+    vm.check('compare: paired beside the hub', code == 0 and 'is paired' in text, text)
+    vm.check('the hub goes on by itself', until(lambda: len(vm.stored('bloodPressureSystolic')) >= 5))
+    vm.check('the hub stops', hub.stop(signal.SIGTERM) == 0)
     # It ends when something of every device is stored; the cuff begins again with its oldest on each connection.
     vm.check('run --once, until all is there', until(lambda: vm.hub('run', '--once')[0] == 0 and len(vm.stored('bloodPressureSystolic')) >= 5))
     records = vm.records('cuff', '2A35')
