@@ -31,7 +31,7 @@ struct ChangeLog {
     func add(series: Int64, _ places: some RandomAccessCollection<Place>, ingest: Int64) throws(StoreError) {
         let places = Array(places)
         var first = 0
-        for end in try cuts(series: series, places) + [places.count] where end > first {
+        for end in try cuts(series: series, places.map(\.start), among: .live) + [places.count] where end > first {
             try add(
                 series: series, seqs: places[first].seq...places[end - 1].seq, low: places[first].start,
                 high: places[end - 1].start,
@@ -92,9 +92,16 @@ struct ChangeLog {
         return true
     }
 
+    /// Where the rows of a change are, once it is made.
+    enum Rows: String {
+        case live = "sample"
+        case tombstones = "deleted"
+    }
+
     /// Where an entry has to end: behind so many rows, and where many others stand before the next.
-    private func cuts(series: Int64, _ places: [Place]) throws(StoreError) -> [Int] {
-        guard let first = places.first, let last = places.last else { return [] }
+    /// - Parameter starts: of the rows that are about to be written, in their order.
+    func cuts(series: Int64, _ starts: [Int64], among rows: Rows) throws(StoreError) -> [Int] {
+        guard let first = starts.first, let last = starts.last else { return [] }
         var cuts: [Int] = []
         func cut(at index: Int) {
             // Also among rows of one start: an entry that spans more numbers than `longest` would be missed by a reader in its midst.
@@ -103,25 +110,25 @@ struct ChangeLog {
                 cuts.append(end)
                 end += Self.rows
             }
-            if index < places.count { cuts.append(index) }
+            if index < starts.count { cuts.append(index) }
         }
         let statement = try connection.statement(
-            "SELECT start FROM sample WHERE series = ? AND start >= ? AND start <= ? ORDER BY start")
+            "SELECT start FROM \(rows.rawValue) WHERE series = ? AND start >= ? AND start <= ? ORDER BY start")
         defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(first.start), .integer(last.start)])
+        try statement.bind([.integer(series), .integer(first), .integer(last)])
         var (index, others) = (0, 0)
         while try statement.step() {
             let start = statement.integer(0)
-            while index + 1 < places.count, places[index + 1].start <= start { (index, others) = (index + 1, 0) }
-            guard index + 1 < places.count else { break }
+            while index + 1 < starts.count, starts[index + 1] <= start { (index, others) = (index + 1, 0) }
+            guard index + 1 < starts.count else { break }
             others += 1
             guard others > Self.patience else { continue }
             (index, others) = (index + 1, 0)
             cut(at: index)
             statement.reset()
-            try statement.bind([.integer(series), .integer(places[index].start), .integer(last.start)])
+            try statement.bind([.integer(series), .integer(starts[index]), .integer(last)])
         }
-        cut(at: places.count)
+        cut(at: starts.count)
         return cuts
     }
 }

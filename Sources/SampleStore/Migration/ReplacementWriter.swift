@@ -64,7 +64,34 @@ final class ReplacementWriter {
         try log(rows[first...])
     }
 
+    /// Deletions and additions of one run end at the same rows: their numbers lie between one another.
     private func log(_ run: ArraySlice<Replacement>) throws(StoreError) {
+        guard let series = run.first.map({ (old: $0.old.series, new: $0.new.series) }) else { return }
+        var ends = try self.ends(in: run, series: series.old, among: .tombstones) { $0.leaves ? $0.old.start : nil }
+        ends.formUnion(try self.ends(in: run, series: series.new, among: .live) { $0.arrival == .present ? nil : $0.new.start })
+        var first = run.startIndex
+        for end in ends.sorted() + [run.endIndex] where end > first {
+            try tell(run[first..<end])
+            first = end
+        }
+    }
+
+    /// Where others stand between the rows of one kind of change, so that a reader would look through them for nothing.
+    private func ends(
+        in run: ArraySlice<Replacement>, series: Int64, among rows: ChangeLog.Rows, start: (Replacement) -> Int64?
+    ) throws(StoreError) -> Set<Int> {
+        var (indices, starts): ([Int], [Int64]) = ([], [])
+        for index in run.indices {
+            guard let start = start(run[index]) else { continue }
+            // What a repair puts into another order stays one stretch.
+            if let last = starts.last, start < last { return [] }
+            indices.append(index)
+            starts.append(start)
+        }
+        return Set(try changes.cuts(series: series, starts, among: rows).map { indices[$0] })
+    }
+
+    private func tell(_ run: ArraySlice<Replacement>) throws(StoreError) {
         guard let first = run.first, let last = run.last else { return }
         let gone = run.lazy.filter(\.leaves).map(\.old.start)
         if let low = gone.min(), let high = gone.max() {
