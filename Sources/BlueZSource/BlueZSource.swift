@@ -42,6 +42,7 @@ public final class BlueZSource: SessionHost {
     private var scans = 0
     private var toldOfRefusal = false
     private var toldOfLoss = false
+    private var toldOfCrowd = false
     private var isStopping = false
     var scanned: Set<String> = []
     let agent: PairingAgent
@@ -53,6 +54,7 @@ public final class BlueZSource: SessionHost {
         agent = PairingAgent(bus: bus)
         agent.mayBond = { [weak self] in self?.paths[$0]?.description.needsBond ?? false }
         tree.onChange = { [weak self] in self?.changed($0) }
+        tree.rank = { [weak self] in self?.rank(of: $0) }
     }
 
     public func start() {
@@ -88,6 +90,8 @@ public final class BlueZSource: SessionHost {
         let session = DeviceSession(description, memory: memory, host: self)
         sessions[description.address] = session
         for path in devicePaths { attach(path) }
+        // It may be one of those that nobody had adopted.
+        if session.path == nil, tree.isCrowded { tree.fill() }
         updateDiscovery()
         if tree.isFilled, description.needsBond { agent.register(isDefault: true) }
     }
@@ -177,6 +181,13 @@ public final class BlueZSource: SessionHost {
                 denied
                     ? ConnectionNotice.accessDeniedText
                     : "it does not answer (\(error.name)): `systemctl status bluetooth`, `vitalgate doctor`")
+        case .crowded:
+            guard !toldOfCrowd else { return }
+            toldOfCrowd = true
+            told(
+                .warning, "bluetoothd",
+                "it shows more devices than are kept, or more of one than Bluetooth allows; what nobody has adopted is left out first"
+            )
         case .added(let path, let interface): added(path, interface)
         case .removed(let path, let interface): removed(path, interface)
         case .changed(let path, let interface, let names): propertiesChanged(path, interface, names)
@@ -211,6 +222,7 @@ public final class BlueZSource: SessionHost {
             told(.warning, path, "the adapter is gone; its devices wait for it")
             adapters.removeValue(forKey: path)?.stop()
         case BlueZ.device:
+            scanned.remove(path)
             guard let session = paths.removeValue(forKey: path) else { return }
             session.gone()
             // It is found again only by looking for it.
