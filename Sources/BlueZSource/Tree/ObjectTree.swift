@@ -34,7 +34,8 @@ public final class ObjectTree {
     private let bus: SystemBus
     private let service: String
     private var subscriptions: [BusSubscription] = []
-    private var owner = ""
+    /// The unique name of who is the service.
+    private(set) var owner = ""
     private var filling: BusCall?
     private var retry: EventLoop.Timer?
 
@@ -177,7 +178,7 @@ public final class ObjectTree {
         if !owner.isEmpty { fill() }
     }
 
-    private func objectsChanged(_ signal: BusSignal) {
+    func objectsChanged(_ signal: BusSignal) {
         // Before the first answer there is nothing to change: the answer is younger than these.
         guard isOurs(signal), signal.arguments.count == 2, let path = signal.arguments[0].text else { return }
         if signal.member == "InterfacesAdded" {
@@ -205,7 +206,7 @@ public final class ObjectTree {
         }
     }
 
-    private func propertiesChanged(_ signal: BusSignal) {
+    func propertiesChanged(_ signal: BusSignal) {
         guard isOurs(signal), signal.arguments.count == 3, let interface = signal.arguments[0].text,
             var properties = objects[signal.path]?[interface]
         else { return }
