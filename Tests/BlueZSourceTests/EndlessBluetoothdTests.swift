@@ -76,6 +76,32 @@ import Testing
         try expectLive(bench)
     }
 
+    /// One that was near before somebody adopted it has its services kept, however many others come in between.
+    @Test func adoptedBeforeTheCrowd() throws {
+        let bench = try Bench()
+        bench.source.start()
+        bench.bluez.addDevice(Self.strap, ["Name": .string("Strap")])
+        try bench.settle()
+        bench.bluez.answers["Connect"] = { $0.reply() }
+        bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
+        try bench.settle()
+        for number in 0..<5000 {
+            let path = BusValue.path(ScriptedBlueZ.path(Self.address(number)))
+            let properties = BusValue.options(["Address": .string(Self.address(number))])
+            try bench.bluez.bus.emit(
+                "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+                [path, .dictionary(key: "s", value: "a{sv}", [.init(.string(BlueZ.device), properties)])])
+            if number.isMultiple(of: 500) { try bench.settle() }
+        }
+        try bench.settle()
+        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        bench.bluez.addService(Self.strap, 0x180D, [(0x2A37, [:])])
+        bench.bluez.connect(Self.strap)
+        try bench.settle()
+        try #require(bench.isLive())
+        try expectLive(bench)
+    }
+
     /// The same object again and again, and away and back: no call, no timer and no reading is left of it.
     @Test func aStormOfTheSameObject() throws {
         let bench = try Bench()
