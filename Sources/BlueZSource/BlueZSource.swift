@@ -90,8 +90,8 @@ public final class BlueZSource: SessionHost {
         let session = DeviceSession(description, memory: memory, host: self)
         sessions[description.address] = session
         for path in devicePaths { attach(path) }
-        // It may be one of those that nobody had adopted.
-        if session.path == nil, tree.isCrowded { tree.fill() }
+        // Until now it was one of those that nobody had adopted: it, or its services, may have been left out.
+        if tree.isCrowded { tree.fill() } else if let path = session.path { tree.rankAnew(path) }
         updateDiscovery()
         if tree.isFilled, description.needsBond { agent.register(isDefault: true) }
     }

@@ -158,6 +158,16 @@ public final class ObjectTree {
         return true
     }
 
+    /// An object matters to somebody else now, and what is part of it from now on with it.
+    func rankAnew(_ path: String) {
+        guard let old = ranks[path], let interfaces = objects[path], let new = rank(interfaces), new != old,
+            counts[new, default: 0] < new.limit
+        else { return }
+        ranks[path] = new
+        counts[old, default: 0] -= 1
+        counts[new, default: 0] += 1
+    }
+
     private func leftOut() {
         isCrowded = true
         if isFilled { onChange?(.crowded) }
