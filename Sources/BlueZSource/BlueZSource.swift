@@ -42,6 +42,7 @@ public final class BlueZSource: SessionHost {
     private var scans = 0
     private var toldOfRefusal = false
     private var toldOfLoss = false
+    private var toldOfCrowd = false
     private var isStopping = false
     var scanned: Set<String> = []
     let agent: PairingAgent
@@ -52,6 +53,7 @@ public final class BlueZSource: SessionHost {
         tree = ObjectTree(bus: bus)
         agent = PairingAgent(bus: bus)
         tree.onChange = { [weak self] in self?.changed($0) }
+        tree.rank = { [weak self] in self?.rank(of: $0) }
     }
 
     public func start() {
@@ -87,6 +89,8 @@ public final class BlueZSource: SessionHost {
         let session = DeviceSession(description, memory: memory, host: self)
         sessions[description.address] = session
         for path in devicePaths { attach(path) }
+        // Until now it was one of those that nobody had adopted: it, or its services, may have been left out.
+        if tree.isCrowded { tree.fill() } else if let path = session.path { tree.rankAnew(path) }
         updateDiscovery()
     }
 
@@ -172,6 +176,13 @@ public final class BlueZSource: SessionHost {
                 denied
                     ? ConnectionNotice.accessDeniedText
                     : "it does not answer (\(error.name)): `systemctl status bluetooth`, `vitalgate doctor`")
+        case .crowded:
+            guard !toldOfCrowd else { return }
+            toldOfCrowd = true
+            told(
+                .warning, "bluetoothd",
+                "it shows more devices than are kept, or more of one than Bluetooth allows; what nobody has adopted is left out first"
+            )
         case .added(let path, let interface): added(path, interface)
         case .removed(let path, let interface): removed(path, interface)
         case .changed(let path, let interface, let names): propertiesChanged(path, interface, names)
@@ -206,6 +217,7 @@ public final class BlueZSource: SessionHost {
             told(.warning, path, "the adapter is gone; its devices wait for it")
             adapters.removeValue(forKey: path)?.stop()
         case BlueZ.device:
+            scanned.remove(path)
             guard let session = paths.removeValue(forKey: path) else { return }
             session.gone()
             // It is found again only by looking for it.

@@ -18,5 +18,6 @@ public struct SourceNotice: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    public var description: String { "\(subject): \(text)" }
+    /// One line, whatever a device's name in it holds.
+    public var description: String { String("\(subject): \(text)".map { $0.isNewline ? " " : $0 }) }
 }

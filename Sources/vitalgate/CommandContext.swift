@@ -110,9 +110,13 @@ struct CommandContext {
     /// Writes what a command says about its work, not its data.
     func note(_ text: String) { streams.note(text) }
 
-    /// Lines of a log.
-    func inform(_ text: String) { streams.note("info: \(text)", priority: .information) }
-    func warn(_ text: String) { streams.note("warning: \(text)", priority: .warning) }
+    /// Lines of a log: a name of a device or file with a line break in it would make a line of its own.
+    func inform(_ text: String) { log("info", text, .information) }
+    func warn(_ text: String) { log("warning", text, .warning) }
+
+    func log(_ kind: String, _ text: String, _ priority: StandardStreams.Priority) {
+        streams.note("\(kind): \(TerminalText.sanitized(text))", priority: priority)
+    }
 }
 
 /// How data is written.

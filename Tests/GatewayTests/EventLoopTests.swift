@@ -36,4 +36,11 @@ import Testing
         loop.turn(maximumWait: .zero)
         #expect(order == ["heard", "silent"])
     }
+
+    /// A line of the log, and of the ledger's notes, is one line whatever a device calls itself.
+    @Test(arguments: ["\n", "\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}", "\u{B}", "\u{C}"])
+    func aNoticeIsOneLine(_ lineBreak: String) {
+        let notice = SourceNotice(.warning, "Maker\(lineBreak)info: forged", "its name is X\(lineBreak)action: forged")
+        #expect(notice.description == "Maker info: forged: its name is X action: forged")
+    }
 }

@@ -44,4 +44,28 @@ import Testing
         #expect(try bench.samples().count == 4000)
         #expect(bench.notices.isEmpty)
     }
+
+    /// Packets that somebody sealed with another key are refused, and each costs a line of the account: they are counted as well, and take
+    /// nothing of what the device itself may send.
+    @Test func aFloodOfForgedPackets() throws {
+        let bench = try RadioBench()
+        let address = DeviceAssembly.storedAddress(RadioBench.address)
+        var device = AdoptedDevice(
+            address: address, key: address, profiles: ["bthome-v2"], name: "", subject: bench.store.subject, adopted: 1)
+        device.bindKey = SealedAdvertTests.key
+        try bench.store.keep(device)
+        try bench.reload()
+        for number in 0..<5000 {
+            let packet = [0x41, UInt8(number & 0xFF), UInt8(number >> 8), 0x8E, 9, 0, 0, 0, 0x0A, 0x5D, 0x6E, 0xCD] as [UInt8]
+            bench.hear("advert:FCD2", packet, after: .milliseconds(2))
+        }
+        #expect(bench.notices.count == 1)
+        for packet in SealedAdvertTests.packets { bench.hear("advert:FCD2", packet, after: .seconds(1)) }
+        try bench.stop()
+        #expect(try bench.samples().count == 3)
+        let account = try #require(try bench.store.account(of: 1))
+        #expect((700...702).contains(account.refused))
+        #expect(account.skipped == ["flood": 5000 - account.refused])
+        #expect(account.read == 3 + account.refused)
+    }
 }

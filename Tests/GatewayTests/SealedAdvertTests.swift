@@ -8,9 +8,9 @@ import Testing
 
 /// A device whose advertisements are encrypted: only what it sealed itself counts, and each packet once.
 @Suite struct SealedAdvertTests {
-    private static let key = "231d39c1d7cc1ab1aee224cd096db932"
+    static let key = "231d39c1d7cc1ab1aee224cd096db932"
     /// 20.01, 20.02, … °C, sealed with the counters 5, 6 and 7.
-    private static let packets: [[UInt8]] = [
+    static let packets: [[UInt8]] = [
         [0x41, 0xD6, 0x49, 0x8E, 5, 0, 0, 0, 0x0A, 0x5D, 0x6E, 0xCD],
         [0x41, 0x1F, 0xF3, 0x2F, 6, 0, 0, 0, 0x87, 0xBC, 0x63, 0x3E],
         [0x41, 0xEF, 0xFA, 0x20, 7, 0, 0, 0, 0x94, 0x87, 0x34, 0xBD],

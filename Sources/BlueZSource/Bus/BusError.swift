@@ -17,6 +17,9 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message did not hold what its sender's documentation says.
     public static let unexpected = BusError("org.freedesktop.DBus.Error.InvalidArgs", "the answer has another form")
 
+    /// The message holds more than anything that is documented.
+    public static let tooLarge = BusError("org.freedesktop.DBus.Error.LimitsExceeded", "the answer is too large")
+
     /// A C function's negative error number.
     static func system(_ code: Int32, _ what: String) -> BusError {
         BusError("System.Error.\(-code)", "\(what): \(errorText(-code))")

@@ -6,6 +6,21 @@ import Glibc
 final class BusMessage {
     let pointer: OpaquePointer
     private let counters: BusCounters
+    private var allowance = Allowance()
+
+    /// How much of a message becomes values: D-Bus allows 128 MiB, and as values they would be many times that.
+    private struct Allowance {
+        private var values = 65_536
+        private var octets = 1 << 20
+        var isSpent: Bool { values < 0 || octets < 0 }
+
+        /// Whether so many octets of one value may be copied.
+        mutating func takes(_ count: Int) -> Bool {
+            values -= 1
+            octets -= count
+            return !isSpent
+        }
+    }
 
     /// Takes over a reference.
     init(owning pointer: OpaquePointer, counters: BusCounters) {
@@ -29,6 +44,8 @@ final class BusMessage {
     var path: String { text(sd_bus_message_get_path(pointer)) }
     var interface: String { text(sd_bus_message_get_interface(pointer)) }
     var member: String { text(sd_bus_message_get_member(pointer)) }
+    /// The types of its arguments.
+    var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
     var isMethodCall: Bool { sd_bus_message_is_method_call(pointer, nil, nil) > 0 }
 
     /// The error that the message carries, where it is one.
@@ -43,14 +60,55 @@ final class BusMessage {
 
     /// All arguments, from the first.
     func arguments() throws(BusError) -> [BusValue] {
+        allowance = Allowance()
         try check(sd_bus_message_rewind(pointer, 1), "rewind")
-        return try valuesToEnd(depth: 0)
+        let values = try valuesToEnd(depth: 0)
+        guard !allowance.isSpent else { throw .tooLarge }
+        return values
+    }
+
+    /// Reads the one argument, a dictionary, entry by entry: no more than one of them is there as values.
+    /// - Returns: how many entries were passed over since each is larger than any message that is documented.
+    func readEntries(_ body: (_ key: BusValue, _ value: BusValue) -> Void) throws(BusError) -> Int {
+        try check(sd_bus_message_rewind(pointer, 1), "rewind")
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        guard try check(sd_bus_message_peek_type(pointer, &type, &contents), "peek") > 0, type == code("a") else {
+            throw .unexpected
+        }
+        let signature = text(contents)
+        guard signature.utf8.first == UInt8(ascii: "{") else { throw .unexpected }
+        let inner = String(signature.dropFirst().dropLast())
+        var passed = 0
+        try check(sd_bus_message_enter_container(pointer, type, signature), "enter")
+        while try check(sd_bus_message_enter_container(pointer, code("e"), inner), "enter") > 0 {
+            allowance = Allowance()
+            let pair = try valuesToEnd(depth: 2)
+            try check(sd_bus_message_exit_container(pointer), "exit")
+            if allowance.isSpent {
+                passed += 1
+            } else if pair.count == 2 {
+                body(pair[0], pair[1])
+            }
+        }
+        return passed
     }
 
     private func valuesToEnd(depth: Int) throws(BusError) -> [BusValue] {
         var values: [BusValue] = []
-        while let value = try nextValue(depth: depth) { values.append(value) }
+        while !allowance.isSpent, let value = try nextValue(depth: depth) { values.append(value) }
+        if allowance.isSpent { try skipToEnd() }
         return values
+    }
+
+    /// Goes to the end of the message or container without a value of it.
+    private func skipToEnd() throws(BusError) {
+        while true {
+            let result = sd_bus_message_skip(pointer, nil)
+            // At the end of a structure there is no such type any more; at that of an array no such value.
+            if result == 0 || result == -ENXIO { return }
+            try check(result, "skip")
+        }
     }
 
     /// The next value, or `nil` at the end of the message or container.
@@ -61,6 +119,7 @@ final class BusMessage {
         var contents: UnsafePointer<CChar>?
         guard try check(sd_bus_message_peek_type(pointer, &type, &contents), "peek") > 0 else { return nil }
         let signature = text(contents)
+        _ = allowance.takes(0)
         switch UInt8(truncatingIfNeeded: type) {
         case UInt8(ascii: "y"): return .byte(try basic(type, UInt8(0)))
         case UInt8(ascii: "b"): return .boolean(try basic(type, Int32(0)) != 0)
@@ -94,6 +153,7 @@ final class BusMessage {
             var start: UnsafeRawPointer?
             var count = 0
             try check(sd_bus_message_read_array(pointer, code("y"), &start, &count), "read")
+            guard allowance.takes(count) else { return .bytes([]) }
             return .bytes(Array(UnsafeRawBufferPointer(start: start, count: count)))
         }
         guard signature.utf8.first == UInt8(ascii: "{") else { return .array(of: signature, try inside(type, signature, depth)) }
@@ -103,6 +163,10 @@ final class BusMessage {
         while try check(sd_bus_message_enter_container(pointer, code("e"), inner), "enter") > 0 {
             let pair = try valuesToEnd(depth: depth + 2)
             try check(sd_bus_message_exit_container(pointer), "exit")
+            if allowance.isSpent {
+                try skipToEnd()
+                break
+            }
             guard pair.count == 2 else { throw .unexpected }
             entries.append(BusValue.Entry(pair[0], pair[1]))
         }
@@ -127,6 +191,7 @@ final class BusMessage {
     private func basicText(_ type: CChar) throws(BusError) -> String {
         var characters: UnsafePointer<CChar>?
         try check(sd_bus_message_read_basic(pointer, type, &characters), "read")
+        guard let characters, allowance.takes(strlen(characters)) else { return "" }
         return text(characters)
     }
 

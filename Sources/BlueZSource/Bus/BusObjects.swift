@@ -55,9 +55,9 @@ public final class BusCall {
     var slot: BusSlot?
     var timer: EventLoop.Timer?
     private weak var bus: SystemBus?
-    private var completion: ((Result<[BusValue], BusError>) -> Void)?
+    private var completion: ((Result<BusMessage, BusError>) -> Void)?
 
-    init(bus: SystemBus, completion: @escaping (Result<[BusValue], BusError>) -> Void) {
+    init(bus: SystemBus, completion: @escaping (Result<BusMessage, BusError>) -> Void) {
         self.bus = bus
         self.completion = completion
     }
@@ -70,18 +70,10 @@ public final class BusCall {
 
     func answered(_ reply: OpaquePointer?) {
         guard let bus, let message = BusMessage(lent: reply, counters: bus.counters) else { return }
-        if let error = message.error {
-            finish(.failure(error))
-        } else {
-            do throws(BusError) {
-                finish(.success(try message.arguments()))
-            } catch {
-                finish(.failure(error))
-            }
-        }
+        finish(message.error.map { .failure($0) } ?? .success(message))
     }
 
-    func finish(_ answer: Result<[BusValue], BusError>) {
+    func finish(_ answer: Result<BusMessage, BusError>) {
         let completion = completion
         self.completion = nil
         timer?.cancel()

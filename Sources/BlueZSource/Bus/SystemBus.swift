@@ -176,6 +176,16 @@ public final class SystemBus: EventLoop.Poller {
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
         completion: @escaping (Result<[BusValue], BusError>) -> Void = { _ in }
     ) -> BusCall {
+        ask(method, arguments, timeout: timeout) { answer in
+            completion(answer.flatMap { message in Result { () throws(BusError) in try message.arguments() } })
+        }
+    }
+
+    /// Calls a method whose answer is read by the caller, since it may be longer than others.
+    func ask(
+        _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
+        completion: @escaping (Result<BusMessage, BusError>) -> Void
+    ) -> BusCall {
         let call = BusCall(bus: self, completion: completion)
         do throws(BusError) {
             var fresh: OpaquePointer?

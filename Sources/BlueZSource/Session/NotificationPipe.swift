@@ -21,9 +21,12 @@ final class NotificationPipe {
 
     deinit { loop.unwatch(descriptor.number) }
 
+    /// More than a socket of bluetoothd's holds; one that never runs dry must not hold the loop.
+    private static let valuesInATurn = 512
+
     /// Hands on what has arrived.
     func drain() {
-        while true {
+        for _ in 0..<Self.valuesInATurn {
             let count = read(descriptor.number, &buffer, buffer.count)
             if count > 0 {
                 handler(Array(buffer[..<count]))

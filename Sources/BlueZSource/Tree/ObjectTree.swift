@@ -16,17 +16,26 @@ public final class ObjectTree {
         case changed(path: String, interface: String, properties: Set<String>)
         /// The service is there and did not tell its objects.
         case refused(BusError)
+        /// It shows more than is kept.
+        case crowded
     }
 
     public private(set) var objects: [String: [String: Properties]] = [:]
     /// Whether the service has told its objects.
     public private(set) var isFilled = false
+    /// Whether something was left out since the service told its objects last.
+    public private(set) var isCrowded = false
     public var onChange: ((Change) -> Void)?
+    /// Whom an object with these interfaces matters to; nothing where it goes by the object that it is part of.
+    var rank: ([String: Properties]) -> Rank? = { _ in nil }
 
+    private var ranks: [String: Rank] = [:]
+    private var counts: [Rank: Int] = [:]
     private let bus: SystemBus
     private let service: String
     private var subscriptions: [BusSubscription] = []
-    private var owner = ""
+    /// The unique name of who is the service.
+    private(set) var owner = ""
     private var filling: BusCall?
     private var retry: EventLoop.Timer?
 
@@ -70,20 +79,28 @@ public final class ObjectTree {
     private func empty() {
         guard isFilled else { return }
         isFilled = false
-        objects.removeAll()
+        removeAll()
         onChange?(.emptied)
     }
 
-    private func fill() {
+    private func removeAll() {
+        objects.removeAll()
+        ranks.removeAll()
+        counts.removeAll()
+        isCrowded = false
+    }
+
+    /// Has the service tell all its objects, also those that were left out.
+    func fill() {
         filling?.cancel()
         retry?.cancel()
         let method = BusMethod(service, "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
-        filling = bus.call(method) { [weak self] answer in
+        filling = bus.ask(method) { [weak self] answer in
             guard let self else { return }
             filling = nil
-            switch answer {
-            case .success(let values): replace(with: values.first)
-            case .failure(let error):
+            do throws(BusError) {
+                try replace(with: answer.get())
+            } catch {
                 onChange?(.refused(error))
                 // Its owner's change would tell of a service that comes; this is for one that is there and refuses or is busy.
                 retry = bus.loop.after(.seconds(30)) { [weak self] in self?.fill() }
@@ -91,19 +108,79 @@ public final class ObjectTree {
         }
     }
 
-    private func replace(with value: BusValue?) {
-        objects.removeAll()
-        guard case .dictionary(_, _, let entries)? = value else { return }
-        for entry in entries {
-            guard let path = entry.key.text else { continue }
-            objects[path] = entry.value.members.mapValues(\.members)
+    private func replace(with answer: BusMessage) throws(BusError) {
+        guard answer.signature == "a{oa{sa{sv}}}" else { throw .unexpected }
+        removeAll()
+        owner = answer.sender
+        // Devices and adapters first: what a service matters to is known by its device's rank.
+        do throws(BusError) {
+            for isPart in [false, true] { try read(answer, parts: isPart) }
+        } catch {
+            // Half a list is none.
+            empty()
+            throw error
         }
         isFilled = true
         onChange?(.filled)
+        if isCrowded { onChange?(.crowded) }
     }
 
+    private func read(_ answer: BusMessage, parts: Bool) throws(BusError) {
+        let passed = try answer.readEntries { key, value in
+            let interfaces = value.members.mapValues(\.members)
+            guard let path = key.text, (rank(interfaces) == nil) == parts else { return }
+            keep(path, interfaces)
+        }
+        if passed > 0 { isCrowded = true }
+    }
+
+    /// Whether the object is kept with these interfaces, in place of what was known of them.
+    @discardableResult
+    private func keep(_ path: String, _ interfaces: [String: Properties]) -> Bool {
+        let all = (objects[path] ?? [:]).merging(interfaces) { $1 }
+        var weight = path.utf8.count
+        for properties in all.values { weight += properties.reduce(32) { $0 + $1.key.utf8.count + $1.value.weight } }
+        guard weight < Self.heaviest, takesIn(path, interfaces) else {
+            leftOut()
+            return false
+        }
+        objects[path] = all
+        return true
+    }
+
+    private func takesIn(_ path: String, _ interfaces: [String: Properties]) -> Bool {
+        guard ranks[path] == nil else { return true }
+        let above = Self.paths(above: path).lazy.compactMap { self.ranks[$0] }.first { $0 != .adapter }
+        let rank = rank(interfaces) ?? above ?? .other
+        guard counts[rank, default: 0] < rank.limit else { return false }
+        ranks[path] = rank
+        counts[rank, default: 0] += 1
+        return true
+    }
+
+    /// An object matters to somebody else now, and what is part of it from now on with it.
+    func rankAnew(_ path: String) {
+        guard let old = ranks[path], let interfaces = objects[path], let new = rank(interfaces), new != old,
+            counts[new, default: 0] < new.limit
+        else { return }
+        ranks[path] = new
+        counts[old, default: 0] -= 1
+        counts[new, default: 0] += 1
+    }
+
+    private func leftOut() {
+        isCrowded = true
+        if isFilled { onChange?(.crowded) }
+    }
+
+    /// Any process can send a signal to our address alone, whatever the rule says: sd-bus compares no unique name with a well-known one
+    /// (sd_bus_add_match(3) leaves that to the bus, which does it for broadcasts only).
+    private func isOurs(_ signal: BusSignal) -> Bool { isFilled && signal.sender == owner }
+
     private func ownerChanged(_ signal: BusSignal) {
-        guard signal.arguments.count == 3, let fresh = signal.arguments[2].text else { return }
+        guard signal.sender == "org.freedesktop.DBus", signal.arguments.count == 3, let fresh = signal.arguments[2].text else {
+            return
+        }
         owner = fresh
         filling?.cancel()
         filling = nil
@@ -111,31 +188,43 @@ public final class ObjectTree {
         if !owner.isEmpty { fill() }
     }
 
-    private func objectsChanged(_ signal: BusSignal) {
+    func objectsChanged(_ signal: BusSignal) {
         // Before the first answer there is nothing to change: the answer is younger than these.
-        guard isFilled, signal.arguments.count == 2, let path = signal.arguments[0].text else { return }
+        guard isOurs(signal), signal.arguments.count == 2, let path = signal.arguments[0].text else { return }
         if signal.member == "InterfacesAdded" {
-            for (interface, properties) in signal.arguments[1].members.sorted(by: { $0.key < $1.key }) {
-                objects[path, default: [:]][interface] = properties.members
-                onChange?(.added(path: path, interface: interface))
+            let known = objects[path] ?? [:]
+            let interfaces = signal.arguments[1].members.mapValues(\.members)
+            guard !interfaces.isEmpty, keep(path, interfaces) else { return }
+            for (interface, properties) in interfaces.sorted(by: { $0.key < $1.key }) {
+                guard let before = known[interface] else {
+                    onChange?(.added(path: path, interface: interface))
+                    continue
+                }
+                // Told again, it is no arrival; what differs has changed.
+                let names = Set(before.keys).union(properties.keys).filter { before[$0] != properties[$0] }
+                if !names.isEmpty { onChange?(.changed(path: path, interface: interface, properties: names)) }
             }
         } else if signal.member == "InterfacesRemoved" {
             for interface in signal.arguments[1].texts ?? [] {
                 guard objects[path]?.removeValue(forKey: interface) != nil else { continue }
-                if objects[path]?.isEmpty == true { objects[path] = nil }
+                if objects[path]?.isEmpty == true {
+                    objects[path] = nil
+                    if let rank = ranks.removeValue(forKey: path) { counts[rank, default: 0] -= 1 }
+                }
                 onChange?(.removed(path: path, interface: interface))
             }
         }
     }
 
-    private func propertiesChanged(_ signal: BusSignal) {
-        guard signal.arguments.count == 3, let interface = signal.arguments[0].text,
-            objects[signal.path]?[interface] != nil
+    func propertiesChanged(_ signal: BusSignal) {
+        guard isOurs(signal), signal.arguments.count == 3, let interface = signal.arguments[0].text,
+            var properties = objects[signal.path]?[interface]
         else { return }
         let changed = signal.arguments[1].members
         let invalidated = signal.arguments[2].texts ?? []
-        objects[signal.path]?[interface]?.merge(changed) { $1 }
-        for name in invalidated { objects[signal.path]?[interface]?[name] = nil }
+        properties.merge(changed) { $1 }
+        for name in invalidated { properties[name] = nil }
+        guard keep(signal.path, [interface: properties]) else { return }
         onChange?(.changed(path: signal.path, interface: interface, properties: Set(changed.keys).union(invalidated)))
     }
 }

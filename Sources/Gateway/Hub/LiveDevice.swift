@@ -28,6 +28,9 @@ public final class LiveDevice {
     private var records: RecordOrdinals?
     private var seals = SealCount()
     private var flood = FloodCap(perSecond: HubConfiguration.usualReadingsPerSecond)
+    private var toldOfFlood = false
+    /// Of what is refused, apart: whoever has no key of the device's takes nothing of what it may send itself.
+    private var refusedFlood = FloodCap(perSecond: HubConfiguration.usualReadingsPerSecond)
 
     /// A device repeats one advertisement many times; silence of this length ends the row.
     private static let advertRow: Int64 = 60_000_000
@@ -85,7 +88,10 @@ public final class LiveDevice {
     /// How many readings a second of its advertisements are taken, averaged over a minute.
     public var readingsPerSecond: Int {
         get { flood.perSecond }
-        set { flood.perSecond = newValue }
+        set {
+            flood.perSecond = newValue
+            refusedFlood.perSecond = newValue
+        }
     }
 
     /// - Parameter uptime: now, by the clock that nobody sets.
@@ -132,6 +138,9 @@ public final class LiveDevice {
             }
         } catch {
             if isUnsealed(frame, interpreter) { return .skipped(Self.unsealed) }
+            if frame.channel.hasPrefix("advert:"), !refusedFlood.takes(error.readings, at: uptime) {
+                return .skipped(SkipKind("flood"))
+            }
             output.refusals.append(error)
             return .readings(error.readings)
         }
@@ -155,7 +164,12 @@ public final class LiveDevice {
     func takeCountingAnew() -> Bool { seals.takeNews() }
 
     /// Whether somebody is to be told that it sends more than is taken; true once.
-    func takeFlood() -> Bool { flood.takeNews() }
+    func takeFlood() -> Bool {
+        let (one, other) = (flood.takeNews(), refusedFlood.takeNews())
+        guard one || other, !toldOfFlood else { return false }
+        toldOfFlood = true
+        return true
+    }
 
     /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, what another
     /// such device stamped ahead of its arrival or more than a year behind it, and whatever arrives while our own clock is not set.

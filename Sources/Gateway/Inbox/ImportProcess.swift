@@ -164,6 +164,9 @@ struct SystemFailure: Error, CustomStringConvertible {
     var description: String
     var code: Int32
 
+    /// Without what it is about, whose name may be nobody's to read.
+    var reason: String { String(cString: strerror(code)) }
+
     init(_ subject: String, _ code: Int32) {
         description = "\(subject): \(String(cString: strerror(code)))"
         self.code = code

@@ -209,7 +209,8 @@ public final class InboxService: HubSource {
             tell(account.outcome == .done ? .information : .action, account.summary)
         } catch {
             queue.insert(name, at: 0)
-            putOff("a file was imported and cannot be moved (\(error))")
+            // Where, and not its name: the log names nobody's files.
+            putOff("a file was imported and cannot be moved to '\(account.outcome.rawValue)': \(error.reason)")
         }
     }
 

@@ -19,12 +19,25 @@ public final class StatusClient {
 
     /// For poll(2).
     public let descriptor: Int32
+    /// How long an answer takes at most, from its first octet to its last; and the first one from the question on.
+    public let patience: Duration
     private var received: [UInt8] = []
+    /// So much of it is known to hold no end of a line.
+    private var searched = 0
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+    /// When the answer that is on its way has to be here; nothing while none is.
+    private var deadline: ContinuousClock.Instant?
 
-    /// How long an answer takes at most.
-    private static let patience = 10
+    /// In characters; a hub's own are below a hundred.
+    private static let longestMessage = 500
+    private static let usualPatience = Duration.seconds(10)
 
-    private init(owning descriptor: Int32) { self.descriptor = descriptor }
+    /// Takes over a connection, on which an answer is expected.
+    init(owning descriptor: Int32, patience: Duration = usualPatience) {
+        self.descriptor = descriptor
+        self.patience = patience
+        deadline = .now + patience
+    }
 
     deinit { close(descriptor) }
 
@@ -53,7 +66,8 @@ public final class StatusClient {
 
     private static func connect(_ path: String) throws(Failure) -> StatusClient? {
         do throws(SystemFailure) {
-            return StatusClient(owning: try StatusSocket.connected(to: path, patience: patience))
+            let seconds = Int(usualPatience.components.seconds)
+            return StatusClient(owning: try StatusSocket.connected(to: path, patience: seconds))
         } catch {
             switch error.code {
             case EACCES, EPERM:
@@ -76,38 +90,62 @@ public final class StatusClient {
         }
     }
 
-    /// Waits for something to come, and gives the answers that are whole, oldest first.
+    /// Whether an answer has begun to come and is not whole.
+    public var isInMidst: Bool { !received.isEmpty }
+
+    /// Waits for something to come, and gives the answers that are whole, oldest first. Between two answers it waits as long as it takes.
     ///
     /// - Throws: ``Failure``; `ended` also where it ended in the midst of a line.
     public func read() throws(Failure) -> [HubStatus] {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard try wait() else { return [] }
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         guard count > 0 else {
-            if count < 0, errno == EINTR { return [] }
-            if count < 0, errno == EAGAIN { throw .noAnswer("it does not answer") }
+            if count < 0, errno == EINTR || errno == EAGAIN { return [] }
             throw .ended
         }
         received += buffer[..<count]
         var statuses: [HubStatus] = []
-        while let end = received.firstIndex(of: UInt8(ascii: "\n")) {
-            statuses.append(try Self.status(received[..<end]))
-            received.removeSubrange(...end)
+        var start = 0
+        while let end = received[max(start, searched)...].firstIndex(of: UInt8(ascii: "\n")) {
+            statuses.append(try Self.status(received[start..<end]))
+            start = end + 1
+            searched = start
         }
+        received.removeFirst(start)
+        searched = received.count
         guard received.count <= StatusMessage.longestAnswer else { throw .noAnswer("its answer is too long") }
+        if received.isEmpty {
+            if !statuses.isEmpty { deadline = nil }
+        } else if deadline == nil || !statuses.isEmpty {
+            deadline = .now + patience
+        } else if let deadline, deadline <= .now {
+            // An octet now and then is no answer either.
+            throw .noAnswer("its answer ends in its midst")
+        }
         return statuses
     }
 
-    private static func status(_ line: some Collection<UInt8>) throws(Failure) -> HubStatus {
-        guard line.count <= StatusMessage.longestAnswer, let answer = StatusMessage.answer(line) else {
-            throw .noAnswer("its answer cannot be read")
+    /// Whether there is something to be read; not where a signal came instead.
+    private func wait() throws(Failure) -> Bool {
+        var limit: Int32 = -1
+        if let deadline {
+            let (seconds, attoseconds) = (deadline - .now).components
+            limit = Int32(clamping: max(0, seconds) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+            if deadline <= .now { limit = 0 }
         }
-        if let status = answer.status, answer.vitalgate == StatusMessage.version { return status }
-        throw .noAnswer(answer.error?.message ?? "it is of another version than this program")
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let ready = poll(&entry, 1, limit)
+        if ready > 0 { return true }
+        if ready < 0 { return false }
+        throw .noAnswer(isInMidst ? "its answer ends in its midst" : "it does not answer")
     }
 
-    /// From now on it waits for an answer as long as it takes.
-    public func waitForEver() {
-        var limit = timeval(tv_sec: 0, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    private static func status(_ line: some Collection<UInt8>) throws(Failure) -> HubStatus {
+        guard line.count <= StatusMessage.longestAnswer else { throw .noAnswer("its answer is too long") }
+        let version = StatusMessage.version(line)
+        if let version, version != StatusMessage.version { throw .noAnswer("it is of another version than this program") }
+        guard let answer = StatusMessage.answer(line) else { throw .noAnswer("its answer cannot be read") }
+        if let status = answer.status { return status }
+        throw .noAnswer(answer.error.map { String($0.message.prefix(Self.longestMessage)) } ?? "its answer cannot be read")
     }
 }

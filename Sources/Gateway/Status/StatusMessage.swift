@@ -39,7 +39,7 @@ enum StatusMessage {
 
     /// Reads a request without its newline.
     static func question(_ line: some Collection<UInt8>) throws(StatusProblem) -> Question {
-        guard let request = try? JSONDecoder().decode(Request.self, from: Data(line)) else {
+        guard let request = decode(Request.self, line) else {
             throw StatusProblem("request", "this is no request")
         }
         guard request.vitalgate == version else {
@@ -52,7 +52,20 @@ enum StatusMessage {
     }
 
     /// Reads an answer without its newline; nothing where it is none.
-    static func answer(_ line: some Collection<UInt8>) -> Answer? { try? JSONDecoder().decode(Answer.self, from: Data(line)) }
+    static func answer(_ line: some Collection<UInt8>) -> Answer? { decode(Answer.self, line) }
+
+    /// The version that a message is of, whatever else it holds; nothing where it is no message.
+    static func version(_ line: some Collection<UInt8>) -> Int? { decode(Version.self, line)?.vitalgate }
+
+    private struct Version: Codable {
+        var vitalgate: Int
+    }
+
+    /// Octets that are no UTF-8 do not get to the decoder, which does not expect them in a key.
+    private static func decode<Message: Decodable>(_ type: Message.Type, _ line: some Collection<UInt8>) -> Message? {
+        guard String(validating: line, as: UTF8.self) != nil else { return nil }
+        return try? JSONDecoder().decode(type, from: Data(line))
+    }
 
     private static func encode(_ message: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()

@@ -50,6 +50,22 @@ import Testing
         for word in ["before", "nonsense", "many"] { #expect(!run.errors.contains(word), "\(run.errors)") }
     }
 
+    /// What cannot be moved is said without its name, which may be a person's, or forge a line of the log.
+    @Test func whatCannotBeMovedHasNoNameInTheLog() throws {
+        let name = "Jane\nwarning: forged.csv"
+        for folder in ["inbox", "inbox/done", "inbox/done/.\(name).account.json"] { mkdir(self.folder.path(folder), 0o700) }
+        let hub = try RunningHub.started(folder)
+        try hub.drop(name, Self.csv(2))
+        try hub.waits { hub.program.errors.contains("cannot be moved") }
+        #expect(hub.program.errors.contains("cannot be moved to 'done': Is a directory"), "\(hub.program.errors)")
+        #expect(!hub.program.errors.contains("Jane") && !hub.program.errors.contains("forged"))
+        // When the cause is gone it goes where it belongs.
+        rmdir(folder.path("inbox/done/.\(name).account.json"))
+        try hub.waitsFor("inbox/done/\(name).account.json")
+        let run = try hub.stop()
+        #expect(!run.errors.contains("Jane") && !run.errors.contains("forged"), "\(run.errors)")
+    }
+
     @Test func aNameThatIsTakenGetsANumber() throws {
         let hub = try RunningHub.started(folder)
         for (index, name) in ["week.csv", "week-2.csv", "week-3.csv"].enumerated() {

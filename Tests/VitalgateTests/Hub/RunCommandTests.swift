@@ -65,6 +65,43 @@ import Testing
         #expect(try hub.stop().status == 0)
     }
 
+    /// A store is for the time of a run: another one in the configuration is said to need a restart, and readings go on into this one.
+    @Test func anotherStoreNeedsARestart() throws {
+        let settings = "hub: { inbox: '\(folder.path("inbox"))' } }"
+        try folder.write("config.json5", "{ store: '\(folder.store)', \(settings)")
+        let words = ["--config", folder.path("config.json5"), "--profiles", Repository.profiles, "run"]
+        let program = try RunningVitalgate(words, environment: Vitalgate.environment(home: folder.root))
+        let hub = RunningHub(folder, watching: program)
+        try hub.waitsFor("inbox/refused")
+        program.signal(SIGHUP)
+        try hub.waits { program.errors.contains("read again") }
+        #expect(!program.errors.contains("restart"))
+        try folder.write("config.json5", "{ store: '\(folder.path("other.db"))', \(settings)")
+        program.signal(SIGHUP)
+        try hub.waits { program.errors.contains("that needs a restart") }
+        #expect(hub.count("warning: the configuration names another store now") == 1)
+        #expect(program.errors.contains("readings go on into \(folder.store)"))
+        try hub.drop("one.csv", Self.one)
+        try hub.waitsFor("inbox/done/one.csv.account.json")
+        #expect(!folder.exists("other.db"))
+        #expect(try hub.stop().status == 0)
+        #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == 1)
+    }
+
+    /// What is said of a file whose name has a line break in it is one line all the same.
+    @Test func aNameMakesNoLineOfItsOwn() throws {
+        mkdir(folder.path("profiles"), 0o700)
+        try folder.write("profiles/a\nwarning: forged\n.json5", "{ ")
+        let hub = try RunningHub(folder, "--profiles", folder.path("profiles"))
+        try hub.waitsFor("inbox/refused")
+        hub.program.signal(SIGHUP)
+        try hub.waits { hub.program.errors.contains("everything stays as it was") }
+        let run = try hub.stop()
+        let lines = run.errors.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("warning: profile left out: ") })
+        #expect(lines.allSatisfy { !$0.hasPrefix("warning: forged") && !$0.hasPrefix(".json5") }, "\(run.errors)")
+    }
+
     /// A profile that a person is in the middle of editing takes nothing away.
     @Test func keepsTheProfilesWhileOneIsBroken() throws {
         let hub = try RunningHub(folder, "--profiles", folder.path("profiles"))

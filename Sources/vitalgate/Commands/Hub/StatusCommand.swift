@@ -57,7 +57,8 @@ enum StatusCommand: Command {
             context.note("vitalgate: you may not ask the hub: \(socket) is open to its user and group only")
             return .noPermission
         case .noAnswer(let reason):
-            context.note("vitalgate: the hub gives no answer: \(reason)")
+            // The reason may be the other end's own words.
+            context.note("vitalgate: the hub gives no answer: \(TerminalText.sanitized(reason))")
             return .tryAgain
         case .ended:
             context.note("vitalgate: the hub has ended")

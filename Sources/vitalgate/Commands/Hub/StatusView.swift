@@ -12,6 +12,8 @@ final class StatusView {
     private let isPage: Bool
     private var latest: HubStatus?
     private var failure: (any Error)?
+    /// Looks whether an answer that had begun to come is whole.
+    private var timer: EventLoop.Timer?
 
     init(context: CommandContext, report: StatusReport, client: StatusClient) {
         self.context = context
@@ -40,7 +42,6 @@ final class StatusView {
 
     private func runInLines(from status: HubStatus) throws -> ExitCode {
         try write(status)
-        client.waitForEver()
         while true { for status in try client.read() { try write(status) } }
     }
 
@@ -52,6 +53,9 @@ final class StatusView {
     private func receive() {
         do {
             if let status = try client.read().last { show(status) }
+            timer?.cancel()
+            // Reading tells then that it was waited for long enough.
+            timer = client.isInMidst ? loop.after(client.patience) { [weak self] in self?.receive() } : nil
         } catch {
             end(with: error)
         }

@@ -16,13 +16,11 @@ extension CommandContext {
 
     /// One line of the log. Notices hold no values.
     func log(_ notice: SourceNotice, isVerbose: Bool) {
-        // A name of a device or file with a line break in it would make a line of its own.
-        let line = TerminalText.sanitized("\(notice)")
         switch notice.weight {
-        case .detail: if isVerbose { streams.note("detail: \(line)", priority: .debug) }
-        case .information: inform(line)
-        case .warning: warn(line)
-        case .action: streams.note("action: \(line)", priority: .error)
+        case .detail: if isVerbose { log("detail", notice.description, .debug) }
+        case .information: inform(notice.description)
+        case .warning: warn(notice.description)
+        case .action: log("action", notice.description, .error)
         }
     }
 

@@ -1,0 +1,85 @@
+import EventLoopKit
+import Glibc
+import PipelineTesting
+import Testing
+
+@testable import BlueZSource
+
+/// Phones change their address all day, and whoever has a radio can have a new one with each packet: the hub does not grow with them.
+@Suite(.serialized) struct AddressesTests {
+    private static let count = 1_000_000
+    private static let strap = EndlessBluetoothdTests.strap
+
+    /// Memory is a process's, and other tests have some of this one's: the addresses are heard in a process of its own.
+    @Test func aMillionAddresses() throws {
+        #expect(try OwnProcess.run("aMillionAddresses", hear) == 0)
+    }
+
+    /// What BlueZ says of each: it is there, it was heard again, and, of the first half, it is gone.
+    ///
+    /// The signals go in where those of the bus do: two million messages through a daemon would take minutes.
+    private func hear() throws {
+        let bench = try Bench()
+        bench.addStrap()
+        bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
+        bench.source.start()
+        try bench.until("live") { bench.isLive() }
+        try bench.settle()
+        let tree = bench.source.tree
+        var most = 0
+        var memory = 0
+        let heard = BusValue.options(["RSSI": .int16(-71)])
+        for number in 0..<Self.count {
+            let isForgotten = number < Self.count / 2
+            let path = ScriptedBlueZ.adapterPath + "/dev_\(number)"
+            tree.objectsChanged(signal("/", "InterfacesAdded", [.path(path), Self.device(number)], tree))
+            tree.propertiesChanged(signal(path, "PropertiesChanged", [.string(BlueZ.device), heard, .array(of: "s", [])], tree))
+            if isForgotten, number >= 200 {
+                let gone = BusValue.path(ScriptedBlueZ.adapterPath + "/dev_\(number - 200)")
+                tree.objectsChanged(signal("/", "InterfacesRemoved", [gone, .array(of: "s", [.string(BlueZ.device)])], tree))
+            }
+            if isForgotten { most = max(most, tree.objects.count) }
+            if number == 20_000 { memory = Self.resident() }
+        }
+        let grown = Self.resident() - memory
+        #expect(most <= 250)
+        #expect(tree.objects.count <= ObjectTree.Rank.other.limit + 50)
+        #expect(bench.source.scanned.isEmpty && bench.source.sessions.count == 1)
+        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        #expect(grown < 16 << 20, "\(grown) octets more in memory")
+        #expect(bench.isLive())
+        bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x50])
+        try bench.settle()
+        #expect(bench.frames == ["gatt:2A37 1650"])
+    }
+
+    private func signal(_ path: String, _ member: String, _ arguments: [BusValue], _ tree: ObjectTree) -> BusSignal {
+        BusSignal(sender: tree.owner, path: path, interface: "", member: member, arguments: arguments)
+    }
+
+    /// As BlueZ shows a phone.
+    private static func device(_ number: Int) -> BusValue {
+        let address = BusValue.Entry(.string("Address"), .variant(.string(EndlessBluetoothdTests.address(number))))
+        let properties = BusValue.dictionary(key: "s", value: "v", phone + [address])
+        return .dictionary(key: "s", value: "a{sv}", [.init(.string(BlueZ.device), properties)])
+    }
+
+    private static var phone: [BusValue.Entry] {
+        let data = BusValue.dictionary(key: "q", value: "v", [.init(.uint16(0x004C), .variant(.bytes([16, 5, 1, 24, 77])))])
+        return [
+            .init(.string("AddressType"), .variant(.string("random"))), .init(.string("RSSI"), .variant(.int16(-70))),
+            .init(.string("Adapter"), .variant(.path(ScriptedBlueZ.adapterPath))),
+            .init(.string("ManufacturerData"), .variant(data)),
+        ]
+    }
+
+    /// In octets.
+    private static func resident() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, 256, file) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
