@@ -20,7 +20,7 @@ import Testing
         ("mgs", "mg"),
         ("kilos", "kg"), ("mg / dl", "mg/dL"), ("mg per dl", "mg/dL"), ("MMOL/L", "mmol/L"), ("mmol per litre", "mmol/L"),
         ("beats / minute", "/min"), ("beats per min", "/min"), ("breaths per minute", "/min"), ("breaths/minute", "/min"),
-        ("kg/m²", "kg/m2"), ("kg/m^2", "kg/m2"), ("ml/kg/minute", "mL/kg/min"), ("lbs/in2", "[lb_av]/[in_i]2"),
+        ("kg/m²", "kg/m2"), ("kg/m^2", "kg/m2"), ("ml/kg/minute", "ml/kg/min"), ("lbs/in2", "[lb_av]/[in_i]2"),
         ("miles per hour", "[mi_i]/h"), ("knots", "[kn_i]"), ("steps per minute", "1{steps}/min"), ("mgdl", "mg/dL"),
         ("degrees celsius", "Cel"), ("degree fahrenheit", "[degF]"), ("kelvin", "K"), ("percentage", "%"), ("percents", "%"),
         ("KHZ", "kHz"), ("msecs", "ms"), ("meters", "m"), ("metres", "m"), ("kilometers", "km"), ("centimetres", "cm"),

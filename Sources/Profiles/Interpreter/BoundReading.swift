@@ -85,8 +85,16 @@ final class BoundReading {
         guard text.count <= 128 else { throw .init("the unit is too long for one") }
         let code = String(decoding: text, as: UTF8.self)
         // UCUM comes first. HealthKit's strings are asked only where UCUM has no such code, so that `%` is always UCUM's.
-        guard let unit = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) ?? (try? Unit(written: code)) else {
-            throw .init("the unit is neither a UCUM code nor a unit of HealthKit")
+        let unit: Unit
+        if let known = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) {
+            unit = known
+        } else {
+            do throws(UnitError) {
+                unit = try Unit(written: code)
+            } catch {
+                let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
+                throw .init("the unit is neither a UCUM code nor a unit of HealthKit" + hint)
+            }
         }
         units.store(unit, for: text)
         return unit

@@ -114,7 +114,7 @@ enum ImportCommand: Command {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw invocation.invalid("--unit", value: text, expected: "COLUMN=CODE, such as WEIGHT=[lb_av]")
             }
-            interpreter.units[String(text[..<equals])] = try HealthModel.Unit(ucum: text[text.index(after: equals)...])
+            interpreter.units[String(text[..<equals])] = try HealthModel.Unit(written: text[text.index(after: equals)...])
         }
         return ReadingOptions(profile: invocation.string("--profile"), interpreter: interpreter)
     }
