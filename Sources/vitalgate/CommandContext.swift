@@ -54,7 +54,7 @@ struct CommandContext {
             throw invocation.invalid(
                 option, value: text,
                 expected:
-                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, today, monday or -7d that exists in \(zone.identifier)"
+                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, now, today, yesterday, monday or -7d that exists in \(zone.identifier)"
             )
         }
         return instant
@@ -78,11 +78,8 @@ struct CommandContext {
     /// Writes rows of CSV as the person asked.
     var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
 
-    /// The offset that tables show a reading's time at: of the zone asked for, else the reading's own, else of the zone that is set.
-    func shownOffset(of sample: QuantitySample, _ zone: TimeZoneRules) -> ZoneOffset {
-        let own = invocation.string("--time-zone") == nil ? sample.zone : nil
-        return own ?? zone.offset(at: sample.start)
-    }
+    /// How tables and reports show times.
+    func times() throws -> ShownTimes { ShownTimes(zone: try zone(), isAskedFor: invocation.string("--time-zone") != nil) }
 
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
 
