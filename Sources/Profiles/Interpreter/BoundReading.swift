@@ -111,7 +111,9 @@ final class BoundReading {
         if limits.contains(where: { isOne(bytes, of: [$0.text]) }) { return nil }
         let hint =
             decimal == .point && group == nil && Self.mayBeComma(bytes) ? "; --decimal comma, if that is its decimal sign" : ""
-        throw .init("\(name): \(Self.reason(bytes, group))\(hint)")
+        let isPointed = decimal == .comma && group != UInt8(ascii: ".") && bytes.contains(UInt8(ascii: "."))
+        let reason = isPointed ? "not a number with a decimal comma: it has a point" : Self.reason(bytes, group)
+        throw .init("\(name): \(reason)\(hint)")
     }
 
     private static func mayBeComma(_ bytes: UnsafeRawBufferPointer) -> Bool {

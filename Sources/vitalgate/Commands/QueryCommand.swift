@@ -76,7 +76,7 @@ enum QueryCommand: Command {
             given += 1
         }
         try writer.finish()
-        if given == 0, context.format == .table { context.note("no samples") }
+        if given == 0, limit != 0, context.format == .table { context.note("no samples") }
         return .success
     }
 
