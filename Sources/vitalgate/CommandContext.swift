@@ -54,35 +54,14 @@ struct CommandContext {
             throw invocation.invalid(
                 option, value: text,
                 expected:
-                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, today, monday or -7d that exists in \(zone.identifier)"
+                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, now, today, yesterday, monday or -7d that exists in \(zone.identifier)"
             )
         }
         return instant
     }
 
-    private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-
     private func instant(_ text: String, zone: TimeZoneRules) -> Instant? {
-        let now = machine.now()
-        let days = CalendarIntervals(.day, zone: zone)
-        let today = days.index(of: now)
-        switch text.lowercased() {
-        case "now": return now
-        case "today": return days.start(of: today)
-        case "yesterday": return days.start(of: today - 1)
-        case let day:
-            guard let weekday = Self.weekdays.firstIndex(where: { $0 == day || $0.prefix(3) == day }) else { break }
-            // The last one that has begun: day 0 of the calendar, 1970-01-01, was a Thursday.
-            let back = (today + 3 - weekday) % 7
-            return days.start(of: today - (back < 0 ? back + 7 : back))
-        }
-        if text.hasPrefix("-"), let back = CalendarInterval(text.dropFirst()) {
-            return CalendarIntervals(back, zone: zone, anchor: now).start(of: -1)
-        }
-        let stamp = text.utf8.count == 10 ? "\(text)T00:00:00" : text
-        guard let parsed = try? Timestamp(iso8601: stamp) else { return nil }
-        if let instant = parsed.instant { return instant }
-        return zone.offsets(at: parsed.wall).first.map { parsed.wall.instant(at: $0) }
+        Instant(written: text, now: machine.now(), zone: zone)
     }
 
     /// The condition of `--where`, with times as `--from` takes them and persons by name.
@@ -99,11 +78,8 @@ struct CommandContext {
     /// Writes rows of CSV as the person asked.
     var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
 
-    /// The offset that tables show a reading's time at: of the zone asked for, else the reading's own, else of the zone that is set.
-    func shownOffset(of sample: QuantitySample, _ zone: TimeZoneRules) -> ZoneOffset {
-        let own = invocation.string("--time-zone") == nil ? sample.zone : nil
-        return own ?? zone.offset(at: sample.start)
-    }
+    /// How tables and reports show times.
+    func times() throws -> ShownTimes { ShownTimes(zone: try zone(), isAskedFor: invocation.string("--time-zone") != nil) }
 
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
 

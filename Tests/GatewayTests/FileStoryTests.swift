@@ -109,6 +109,31 @@ import Testing
         #expect(try store.quarantined().map(\.frame) == ["2026-11-06T07:00:00Z,bodyFatPercentage,3040,%"])
     }
 
+    /// No temperature in any unit, and held like all that cannot be: the numeral may still be a defect of ours, or tenths.
+    @Test func belowAbsoluteZero() throws {
+        let account = try load([
+            Self.header, "2026-11-06T07:00:00Z,bodyTemperature,-300,degC",
+            "2026-11-06T07:01:00Z,basalBodyTemperature,-460,[degF]",
+            "2026-11-06T07:02:00Z,appleSleepingWristTemperature,-1,K", "2026-11-06T07:03:00Z,waterTemperature,-273.16,Cel",
+            "2026-11-06T07:04:00Z,roomTemperature,-300,Cel", "2026-11-06T07:05:00Z,roomTemperature,-40,Cel",
+        ])
+        #expect((account.stored, account.quarantined, account.refused) == (1, 5, 0))
+        let held = try store.quarantined().sorted { $0.stored.sample.start < $1.stored.sample.start }
+        #expect(held.map(\.rule) == Array(repeating: "impossible-value", count: 5))
+        #expect(held.map(\.place) == (2...6).map { "line \($0)" })
+    }
+
+    /// Every type that is a temperature has limits that lie above absolute zero.
+    @Test func noTemperatureIsWithoutLimits() throws {
+        let kelvin = try HealthModel.Unit(ucum: "K")
+        let temperatures = QuantityType.all.filter { $0.canonicalUnit.dimension == kelvin.dimension }
+        #expect(temperatures.count >= 5)
+        for type in temperatures {
+            let limits = try #require(type.hardLimits, "\(type.id)")
+            #expect(try type.canonicalUnit.conversion(to: kelvin)(limits.lowerBound) > 0, "\(type.id)")
+        }
+    }
+
     @Test func theSoftRange() throws {
         let account = try load([
             Self.header, "2026-11-06T07:00:00Z,bodyTemperature,98.2,Cel", "2026-11-06T07:00:00Z,bodyTemperature,60,Cel",

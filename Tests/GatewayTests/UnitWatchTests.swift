@@ -14,6 +14,21 @@ import Testing
 
     private func actions(_ bench: RadioBench) -> [String] { bench.notices.filter { $0.weight == .action }.map(\.description) }
 
+    /// As of a file: held with its rule and its frame, never stored, never refused without a trace.
+    @Test func aThermometerBelowAbsoluteZero() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        // In tenths a mantissa of -3000, FFF448.
+        bench.hear("gatt:2A1C", [0x00, 0x48, 0xF4, 0xFF, 0xFF], after: .seconds(600))
+        bench.pass(.seconds(2))
+        try bench.stop()
+        #expect(try bench.samples().isEmpty)
+        let held = try bench.store.quarantined()
+        #expect(held.map(\.rule) == ["impossible-value"])
+        #expect(held.first?.stored.sample.value == -300)
+        #expect(held.first?.frame != nil)
+    }
+
     @Test func anOwnersThermometerThatSaysCelsiusAndMeansFahrenheit() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")

@@ -14,6 +14,47 @@ import Testing
         #expect(throws: UnitError.unknown(code: text, dialect: .ucum, suggestion: meant)) { try Unit(ucum: text) }
     }
 
+    /// Capitals, blanks, powers above the line, many and one: how people write what UCUM writes in one way only.
+    @Test(arguments: [
+        ("kcals", "kcal"), ("KCAL", "kcal"), ("kj", "kJ"), ("KJ", "kJ"), ("KM", "km"), ("KMS", "km"), ("cms", "cm"),
+        ("mgs", "mg"),
+        ("kilos", "kg"), ("mg / dl", "mg/dL"), ("mg per dl", "mg/dL"), ("MMOL/L", "mmol/L"), ("mmol per litre", "mmol/L"),
+        ("beats / minute", "/min"), ("beats per min", "/min"), ("breaths per minute", "/min"), ("breaths/minute", "/min"),
+        ("kg/m²", "kg/m2"), ("kg/m^2", "kg/m2"), ("ml/kg/minute", "ml/kg/min"), ("lbs/in2", "[lb_av]/[in_i]2"),
+        ("miles per hour", "[mi_i]/h"), ("knots", "[kn_i]"), ("steps per minute", "1{steps}/min"), ("mgdl", "mg/dL"),
+        ("degrees celsius", "Cel"), ("degree fahrenheit", "[degF]"), ("kelvin", "K"), ("percentage", "%"), ("percents", "%"),
+        ("KHZ", "kHz"), ("msecs", "ms"), ("meters", "m"), ("metres", "m"), ("kilometers", "km"), ("centimetres", "cm"),
+        ("milligrams", "mg"), ("millilitres", "mL"), ("x", nil), ("xs", nil), ("/", nil), ("per", nil), ("²", nil),
+        ("s s s s", nil),
+    ])
+    func spellings(text: String, meant: String?) throws {
+        do {
+            _ = try Unit(ucum: text)
+            Issue.record("\(text) is a unit")
+        } catch {
+            switch error {
+            case .unknown(_, _, let suggestion): #expect(suggestion == meant)
+            default: #expect(meant == nil, "\(error)")
+            }
+        }
+        if let meant { _ = try Unit(ucum: meant) }
+    }
+
+    /// Codes of UCUM's that mean something else than a person means by them; the person is asked, nothing is taken for another.
+    @Test(arguments: [
+        ("F", "Cel", "did you mean [degF]?"), ("Cel", "F", "did you mean [degF]?"), ("C", "[degF]", "did you mean Cel?"),
+        ("[degF]", "C", "did you mean Cel?"), ("F", "C", "did you mean [degF] and Cel?"), ("m", "ft", "did you mean [ft_i]?"),
+        ("ft", "m", "did you mean [ft_i]?"), ("kt", "m/s", "did you mean [kn_i]?"), ("ft", "kt", nil), ("kg", "m", nil),
+    ])
+    func codesOfAnother(from: String, to: String, hint: String?) throws {
+        let message = text { try Unit(ucum: from).conversion(to: try Unit(ucum: to)) }
+        if let hint {
+            #expect(message.hasSuffix("; " + hint), "\(message)")
+        } else {
+            #expect(!message.contains("did you mean"), "\(message)")
+        }
+    }
+
     @Test(arguments: [
         ("mm[Hg]", "mmHg"), ("bpm", "count/min"), ("ug", "mcg"), ("lbs", "lb"), ("[degF]", "degF"), ("h", "hr"),
         ("°F", "degF"), ("F", "degF"), ("Cel", "degC"), ("xyz", nil),

@@ -58,7 +58,7 @@ public final class InputFile: Sendable {
         case S_IFDIR:
             close(opened)
             // A directory opens, but does not read.
-            throw SourceError(.noInput, FileInput.message("cannot read it", EISDIR))
+            throw SourceError(.noInput, FileInput.message("cannot read it", EISDIR) + "; give the files in it")
         case _ where onlyFile:
             close(opened)
             throw SourceError(.noInput, "it is no file")

@@ -69,6 +69,24 @@ public struct QuantityType: Hashable, Sendable {
     }
 }
 
+extension Unit {
+    /// Refuses a unit that suits none of the types.
+    ///
+    /// - Throws: ``UnitError`` of one of them.
+    public func checkConversion(toOneOf types: Set<QuantityType>) throws(UnitError) {
+        var failure: UnitError?
+        for type in types {
+            do throws(UnitError) {
+                _ = try type.conversion(from: self)
+                return
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
 extension QuantityType: CustomStringConvertible {
     public var description: String { id }
 }

@@ -87,16 +87,7 @@ public struct SamplePredicate: Sendable {
             try check(one, types)
             try check(other, types)
         case .comparison(.value, _, .number(_, let unit?)):
-            var failure: UnitError?
-            for type in types {
-                do throws(UnitError) {
-                    _ = try type.conversion(from: unit)
-                    return
-                } catch {
-                    failure = error
-                }
-            }
-            if let failure { throw failure }
+            try unit.checkConversion(toOneOf: types)
         case .comparison: return
         }
     }

@@ -81,6 +81,9 @@ public struct CalendarIntervals: Sendable {
         }
     }
 
+    /// Whether no instant lies in interval number `index`: a day that a zone left out when it moved over the date line.
+    public func isEmpty(_ index: Int) -> Bool { start(of: index) >= start(of: index + 1) }
+
     /// The number of the interval that an instant lies in.
     public func index(of instant: Instant) -> Int {
         let elapsed = instant.microseconds - anchor.microseconds

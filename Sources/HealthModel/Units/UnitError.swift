@@ -20,6 +20,13 @@ public enum UnitDialect: String, Hashable, Sendable {
     case healthKit = "HealthKit"
 }
 
+extension UnitError {
+    /// The code that was probably meant by a text that is no unit.
+    public var suggestion: String? {
+        if case .unknown(_, _, let suggestion) = self { suggestion } else { nil }
+    }
+}
+
 extension UnitError: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -30,19 +37,22 @@ extension UnitError: CustomStringConvertible {
         case .notCombinable(let code, let symbol): "\(code) is not a unit: \(symbol) cannot be multiplied, divided or raised"
         case .unlike(let from, let fromDimension, let to, let toDimension):
             "\(from) (\(fromDimension)) cannot be converted to \(to) (\(toDimension))"
-                + Self.hint(from, other: toDimension)
+                + Self.hint((from, fromDimension), (to, toDimension))
         case .needsMolarMass(let from, let to):
             "\(from) cannot be converted to \(to) without the substance's molar mass in g/mol"
         }
     }
 
-    /// UCUM's `F` and `C` are farad and coulomb, which nobody who asks for a temperature means.
-    private static func hint(_ code: String, other: Dimension) -> String {
-        guard other == Dimension([.temperature: 1]) else { return "" }
-        switch code {
-        case "F": return "; did you mean [degF]?"
-        case "C": return "; did you mean Cel?"
-        default: return ""
+    /// UCUM's `F`, `C` and `ft` are farad, coulomb and femtotonne, which nobody means who asks for a temperature or a length.
+    private static func hint(_ from: (code: String, dimension: Dimension), _ to: (code: String, dimension: Dimension)) -> String {
+        func meant(_ code: String) -> (code: String, dimension: Dimension)? {
+            guard let meant = UnitSuggestion.meant(by: code), meant != code, let unit = try? Unit(ucum: meant) else { return nil }
+            return (meant, unit.dimension)
         }
+        let (one, other) = (meant(from.code), meant(to.code))
+        if let one, one.dimension == to.dimension { return "; did you mean \(one.code)?" }
+        if let other, other.dimension == from.dimension { return "; did you mean \(other.code)?" }
+        if let one, let other, one.dimension == other.dimension { return "; did you mean \(one.code) and \(other.code)?" }
+        return ""
     }
 }

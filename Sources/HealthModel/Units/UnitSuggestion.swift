@@ -6,7 +6,9 @@ enum UnitSuggestion {
         case .unknown(let symbol, _, _):
             return .unknown(code: text, dialect: dialect, suggestion: suggestion(for: text, symbol: symbol, dialect: dialect))
         case .malformed(_, let offset) where text.utf8.count <= UCUMParser.maximumLength:
-            guard let meant = word(text, dialect: dialect) else { return .malformed(code: text, offset: offset) }
+            guard let meant = suggestion(for: text, symbol: text, dialect: dialect) else {
+                return .malformed(code: text, offset: offset)
+            }
             return .unknown(code: text, dialect: dialect, suggestion: meant)
         default:
             return error
@@ -15,10 +17,60 @@ enum UnitSuggestion {
 
     private static func suggestion(for text: String, symbol: String, dialect: UnitDialect) -> String? {
         if let whole = word(text, dialect: dialect) { return whole }
-        guard symbol != text, let part = word(symbol, dialect: dialect) else { return nil }
-        let candidate = text.replacing(symbol, with: part, maxReplacements: 1)
-        return expression(candidate, dialect: dialect) == nil ? nil : candidate
+        if symbol != text, let part = word(symbol, dialect: dialect) {
+            let candidate = text.replacing(symbol, with: part, maxReplacements: 1)
+            if expression(candidate, dialect: dialect) != nil { return candidate }
+        }
+        guard let code = spelled(text) else { return nil }
+        return dialect == .ucum ? code : (try? UCUMParser.parse(code))?.healthKitString
     }
+
+    /// The UCUM code that a person means by a word which may be a code already: `[degF]` for `F`, which is UCUM's farad.
+    static func meant(by text: String) -> String? { colloquial[text.lowercased()] }
+
+    /// The UCUM code of what is written with capitals, blanks, `per`, powers above the line or in the plural: `mg/dL` of `mg per dl`.
+    private static func spelled(_ text: String) -> String? {
+        var plain = text.lowercased()
+        for (written, meant) in [("²", "2"), ("³", "3"), ("^", ""), ("·", "."), ("⋅", "."), ("*", "."), (" per ", "/")] {
+            plain = plain.replacing(written, with: meant)
+        }
+        plain = String(plain.filter { !$0.isWhitespace })
+        if let code = colloquial[plain] { return code }
+        var (code, part) = ("", "")
+        for character in plain + "/" {
+            guard character == "/" || character == "." else {
+                part.append(character)
+                continue
+            }
+            guard let meant = factor(part, isFirst: code.isEmpty) else { return nil }
+            code += meant + String(character)
+            part = ""
+        }
+        code = String(code.dropLast())
+        return (try? UCUMParser.parse(code)) == nil ? nil : code
+    }
+
+    /// One factor of a unit, with its power. What is counted is left out before a slash, as in `/min`.
+    private static func factor(_ text: String, isFirst: Bool) -> String? {
+        if text.isEmpty { return isFirst ? "" : nil }
+        if isFirst, ["beats", "beat", "breaths", "breath"].contains(text) { return "" }
+        let word = text.filter { !$0.isNumber }
+        let power = text.dropFirst(word.count)
+        guard word + power == text else { return nil }
+        let singular = word.count > 2 && word.hasSuffix("s") ? String(word.dropLast()) : word
+        guard let code = [word, singular].lazy.compactMap({ colloquial[$0] ?? cased[$0] }).first else { return nil }
+        return code + power
+    }
+
+    /// The codes that people write most, by their letters in lower case.
+    private static let cased = Dictionary(
+        [
+            "kg", "g", "mg", "ug", "ng", "km", "m", "dm", "cm", "mm", "L", "dL", "mL", "uL", "mol", "mmol", "umol", "kcal", "kJ",
+            "J",
+            "kPa", "hPa", "Pa", "bar", "mbar", "W", "kW", "V", "mV", "Hz", "kHz", "h", "min", "s", "ms", "d", "K", "dB", "Ohm",
+            "U",
+            "%",
+        ].map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
 
     /// The same unit in this dialect where the other dialect knows the text, else what people write.
     private static func word(_ text: String, dialect: UnitDialect) -> String? {
@@ -45,9 +97,11 @@ enum UnitSuggestion {
         "deg f": "[degF]", "[degf]": "[degF]",
         "c": "Cel", "°c": "Cel", "℃": "Cel", "ºc": "Cel", "degc": "Cel", "celsius": "Cel", "deg c": "Cel", "cel": "Cel",
         "[degc]": "Cel",
-        "lb": "[lb_av]", "lbs": "[lb_av]", "pound": "[lb_av]", "pounds": "[lb_av]", "[lb]": "[lb_av]",
+        "lb": "[lb_av]", "lbs": "[lb_av]", "knot": "[kn_i]", "knots": "[kn_i]", "kt": "[kn_i]", "kn": "[kn_i]",
+        "pound": "[lb_av]", "pounds": "[lb_av]", "[lb]": "[lb_av]",
         "oz": "[oz_av]", "ounce": "[oz_av]", "ounces": "[oz_av]", "st": "[stone_av]", "stone": "[stone_av]",
-        "stones": "[stone_av]", "kgs": "kg", "kg": "kg", "kilo": "kg", "kilogram": "kg", "kilograms": "kg", "gram": "g",
+        "stones": "[stone_av]", "kgs": "kg", "kg": "kg", "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg",
+        "gram": "g",
         "grams": "g", "mcg": "ug", "in": "[in_i]", "inch": "[in_i]", "inches": "[in_i]", "ft": "[ft_i]", "feet": "[ft_i]",
         "foot": "[ft_i]", "mile": "[mi_i]", "miles": "[mi_i]", "mi": "[mi_i]", "mph": "[mi_i]/h", "kmh": "km/h",
         "km/hr": "km/h", "kph": "km/h", "yard": "[yd_i]", "yards": "[yd_i]", "mmhg": "mm[Hg]", "mm hg": "mm[Hg]",
@@ -55,7 +109,12 @@ enum UnitSuggestion {
         "mg/dl": "mg/dL", "mmol/l": "mmol/L", "iu": "[iU]", "ppm": "[ppm]", "ppb": "[ppb]", "percent": "%", "pct": "%",
         "sec": "s", "secs": "s", "second": "s", "seconds": "s", "minute": "min", "minutes": "min", "mins": "min", "hr": "h",
         "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "msec": "ms", "calories": "kcal", "calorie": "kcal",
+        "cals": "kcal", "cal": "kcal",
         "ohm": "Ohm", "ohms": "Ohm", "ω": "Ohm", "watts": "W", "watt": "W", "steps": "1{steps}",
         "step": "1{steps}", "count": "1", "db": "dB", "dbspl": "dB[SPL]", "dba": "dB[SPL]", "litre": "L", "liter": "L",
+        "litres": "L", "liters": "L", "millilitre": "mL", "milliliter": "mL", "metre": "m", "meter": "m", "kilometre": "km",
+        "kilometer": "km", "centimetre": "cm", "centimeter": "cm", "millimetre": "mm", "millimeter": "mm", "milligram": "mg",
+        "microgram": "ug", "kelvin": "K", "degreescelsius": "Cel", "degreecelsius": "Cel", "degreesfahrenheit": "[degF]",
+        "degreefahrenheit": "[degF]", "percentage": "%", "percents": "%", "mgdl": "mg/dL", "mmoll": "mmol/L",
     ]
 }

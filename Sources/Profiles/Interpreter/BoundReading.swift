@@ -85,8 +85,16 @@ final class BoundReading {
         guard text.count <= 128 else { throw .init("the unit is too long for one") }
         let code = String(decoding: text, as: UTF8.self)
         // UCUM comes first. HealthKit's strings are asked only where UCUM has no such code, so that `%` is always UCUM's.
-        guard let unit = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) ?? (try? Unit(written: code)) else {
-            throw .init("the unit is neither a UCUM code nor a unit of HealthKit")
+        let unit: Unit
+        if let known = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) {
+            unit = known
+        } else {
+            do throws(UnitError) {
+                unit = try Unit(written: code)
+            } catch {
+                let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
+                throw .init("the unit is neither a UCUM code nor a unit of HealthKit" + hint)
+            }
         }
         units.store(unit, for: text)
         return unit
@@ -103,7 +111,9 @@ final class BoundReading {
         if limits.contains(where: { isOne(bytes, of: [$0.text]) }) { return nil }
         let hint =
             decimal == .point && group == nil && Self.mayBeComma(bytes) ? "; --decimal comma, if that is its decimal sign" : ""
-        throw .init("\(name): \(Self.reason(bytes, group))\(hint)")
+        let isPointed = decimal == .comma && group != UInt8(ascii: ".") && bytes.contains(UInt8(ascii: "."))
+        let reason = isPointed ? "not a number with a decimal comma: it has a point" : Self.reason(bytes, group)
+        throw .init("\(name): \(reason)\(hint)")
     }
 
     private static func mayBeComma(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -70,10 +70,13 @@ enum HeadRows {
         return nil
     }
 
+    /// Of a file that has nothing in it.
+    static let nothing = "it is empty"
+
     /// What a person needs to see of a file that no profile reads: its delimiter and the names in its header, and no values.
     static func description(of text: String) -> String {
         let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        if start.isEmpty { return "it is empty" }
+        if start.isEmpty { return Self.nothing }
         if start.first == "[" || start.first == "{" { return "it is JSON" }
         if start.first == "<" { return "it is XML" }
         let best = TableChannel.allDelimiters.map { ($0, rows(of: text, delimiter: $0, limit: 1).first ?? []) }

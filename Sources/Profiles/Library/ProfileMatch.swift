@@ -32,6 +32,7 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String {
         switch self {
+        case .noMatch(HeadRows.nothing): "no profile reads this file: \(HeadRows.nothing)"
         case .noMatch(let seen):
             "no profile reads this file: \(seen). `vitalgate profile suggest FILE` drafts a profile for it (docs/profiles.md)"
         case .noProfiles(let folders):

@@ -94,6 +94,17 @@ enum DecodeCommand: Command {
             expected: "csv, or a channel that a profile reads: \(library.binaryChannels.joined(separator: ", "))")
     }
 
+    /// Says which samples an import or the hub would hold, by which rule; no values.
+    static func tellHeld(_ samples: [GatedSample], at place: Place?, _ context: CommandContext) {
+        let gate = Gate()
+        for gated in samples {
+            guard let rule = gate.rule(against: gated.sample) else { continue }
+            context.note(
+                "vitalgate: \(place.map { "\($0): " } ?? "")\(gated.sample.origin.type.id) would be held in quarantine by \(rule): \(rule.explanation)"
+            )
+        }
+    }
+
     /// What the object says of samples: each as one line would say it.
     static func samples(_ samples: [GatedSample], _ line: SampleLine) -> [UInt8] {
         var bytes: [UInt8] = [UInt8(ascii: "[")]

@@ -28,6 +28,7 @@ struct FramePrinter {
             context.note("vitalgate: no samples: \(error.reason)")
             object.set("refused", error.reason)
         }
+        DecodeCommand.tellHeld(samples, at: place, context)
         object.set("samples", raw: DecodeCommand.samples(samples, SampleLine(me: subject)))
         try context.streams.output.write(object.line)
     }

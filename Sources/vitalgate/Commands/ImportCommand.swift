@@ -114,7 +114,7 @@ enum ImportCommand: Command {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw invocation.invalid("--unit", value: text, expected: "COLUMN=CODE, such as WEIGHT=[lb_av]")
             }
-            interpreter.units[String(text[..<equals])] = try HealthModel.Unit(ucum: text[text.index(after: equals)...])
+            interpreter.units[String(text[..<equals])] = try HealthModel.Unit(written: text[text.index(after: equals)...])
         }
         return ReadingOptions(profile: invocation.string("--profile"), interpreter: interpreter)
     }
@@ -173,6 +173,9 @@ private struct ImportRun {
         let account = outcome.account
         for note in account.notes { context.note("\(path): \(note)") }
         if let zone = account.zone { context.note("\(path): local times are read in \(zone)") }
+        if account.read == 0, account.skipped.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
+            context.note("\(path): there are no readings in it")
+        }
         if account.refused > 0 { try explainRefusals(path, account, store) }
         if account.refused == account.read, account.read > 0, outcome.failure == nil {
             context.note(
@@ -181,7 +184,8 @@ private struct ImportRun {
         }
         if account.quarantined > 0 {
             context.note(
-                "\(path): \(Readable.count(account.quarantined)) readings cannot be true and are held: 'vitalgate quarantine list'"
+                "\(path): \(Readable.count(account.quarantined, "reading")) cannot be true and \(account.quarantined == 1 ? "is" : "are") held: "
+                    + "'vitalgate quarantine list'"
             )
         }
         for suspicion in outcome.suspicions.prefix(5) { context.note("\(path): warning: \(SuspicionReport.sentence(suspicion))") }

@@ -269,11 +269,11 @@ enum QuarantineCommand: Command {
             }
             return .success
         }
-        let zone = try context.zone()
+        let times = try context.times()
         let rows = held.map { entry in
             let sample = entry.stored.sample
             return [
-                "\(entry.id)", Readable.local(sample.start, at: context.shownOffset(of: sample, zone)),
+                "\(entry.id)", times.start(of: sample),
                 sample.origin.type.id,
                 Readable.number(sample.value), sample.origin.type.canonicalUnit.code, entry.rule, "\(entry.stored.ingest)",
                 entry.place,

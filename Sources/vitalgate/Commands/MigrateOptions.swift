@@ -69,7 +69,8 @@ enum MigrateOptions {
             throw UsageError(.missingArgument(changesValues ? "--type" : "a condition such as --type"), command: command)
         }
         return MigrationRequest(
-            try repair(name, text, context, store), of: predicate, takesAmbiguous: invocation.flag("--ambiguous"),
+            try repair(name, text, of: predicate.types, context, store), of: predicate,
+            takesAmbiguous: invocation.flag("--ambiguous"),
             now: context.machine.now())
     }
 
@@ -89,11 +90,14 @@ enum MigrateOptions {
     }
 
     private static func repair(
-        _ name: String, _ text: String, _ context: CommandContext, _ store: SampleStore
+        _ name: String, _ text: String, of types: Set<QuantityType>?, _ context: CommandContext, _ store: SampleStore
     ) throws -> Repair {
         let invocation = context.invocation
         switch name {
-        case "--read-as": return .unit(try HealthModel.Unit(written: text))
+        case "--read-as":
+            let unit = try HealthModel.Unit(written: text)
+            if let types { try unit.checkConversion(toOneOf: types) }
+            return .unit(unit)
         case "--scale":
             guard let factor = try? Numeral(text), factor.doubleValue != 0, factor.doubleValue != 1 else {
                 throw invocation.invalid(name, value: text, expected: "a number other than 0 and 1")

@@ -45,8 +45,8 @@ enum QueryCommand: Command {
         let zone = try context.zone()
         let store = try context.openForReading()
         if let uuid = SampleIdentity(name) {
-            guard !invocation.flag("--explain") else { return try ExplanationReport(context, store, zone).write(uuid) }
-            return try show(uuid, store, zone, context)
+            guard !invocation.flag("--explain") else { return try ExplanationReport(context, store).write(uuid) }
+            return try show(uuid, store, context)
         }
         if invocation.flag("--explain") { throw invocation.invalid("TYPE", value: name, expected: "a sample's UUID to explain") }
         let types = name == "all" ? nil : Set(try name.split(separator: ",").map { try context.type(String($0)) })
@@ -65,7 +65,7 @@ enum QueryCommand: Command {
         let condition = try context.condition(for: types, zone: zone, in: store)
         // With a condition only what meets it counts.
         if condition == nil { query.limit = limit }
-        var writer = SampleWriter(context: context, unit: unit, zone: zone, me: store.subject)
+        var writer = SampleWriter(context: context, unit: unit, times: try context.times(), me: store.subject)
         let subjects = Set(try store.series(matching: query).map(\.subject))
         if subjects.count > 1 { writer.persons = try store.personNames() }
         let cursor = try store.samples(matching: query)
@@ -76,17 +76,18 @@ enum QueryCommand: Command {
             given += 1
         }
         try writer.finish()
-        if given == 0, context.format == .table { context.note("no samples") }
+        if given == 0, limit != 0, context.format == .table { context.note("no samples") }
         return .success
     }
 
     private static func show(
-        _ uuid: SampleIdentity, _ store: SampleStore, _ zone: TimeZoneRules, _ context: CommandContext
+        _ uuid: SampleIdentity, _ store: SampleStore, _ context: CommandContext
     ) throws -> ExitCode {
         switch try store.lookup(uuid) {
         case .live(let stored):
             var writer = SampleWriter(
-                context: context, unit: try context.unit(for: stored.sample.origin.type), zone: zone, me: store.subject)
+                context: context, unit: try context.unit(for: stored.sample.origin.type), times: try context.times(),
+                me: store.subject)
             try writer.write(stored)
             try writer.finish()
             return .success

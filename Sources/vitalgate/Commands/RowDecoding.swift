@@ -22,7 +22,10 @@ struct RowDecoding {
         var code = ExitCode.success
         try source.forEachFrame { frame in
             do throws(Refusal) {
-                if let object = try decoder.decode(frame) { try? context.streams.output.write(object.line) }
+                if let (object, samples) = try decoder.decode(frame) {
+                    DecodeCommand.tellHeld(samples, at: frame.place, context)
+                    try? context.streams.output.write(object.line)
+                }
             } catch {
                 context.note("vitalgate: \(error.place): \(error.reason)")
                 code = .dataError
@@ -46,7 +49,7 @@ private struct RowDecoder {
         self.line = line
     }
 
-    mutating func decode(_ frame: RawFrame) throws(Refusal) -> JSONObject? {
+    mutating func decode(_ frame: RawFrame) throws(Refusal) -> (JSONObject, [GatedSample])? {
         var readings: [Reading] = []
         let outcome = try interpreter.interpret(frame, into: &readings)
         guard case .row(let row) = frame.payload else { return nil }
@@ -68,6 +71,6 @@ private struct RowDecoder {
         object.set("fields", fields)
         if case .skipped(let kind) = outcome { object.set("skipped", kind.name) }
         object.set("samples", raw: DecodeCommand.samples(output.samples, line))
-        return object
+        return (object, output.samples)
     }
 }

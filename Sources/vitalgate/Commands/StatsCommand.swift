@@ -39,8 +39,10 @@ enum StatsCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        let types = try (invocation.argument("TYPE") ?? "").split(separator: ",", omittingEmptySubsequences: false).map {
-            try context.type(String($0))
+        var types: [QuantityType] = []
+        for name in (invocation.argument("TYPE") ?? "").split(separator: ",", omittingEmptySubsequences: false) {
+            let type = try context.type(String(name))
+            if !types.contains(type) { types.append(type) }
         }
         let text = invocation.string("--every") ?? ""
         guard let interval = CalendarInterval(text) else {
@@ -110,7 +112,9 @@ enum StatsCommand: Command {
             only = frame.count == 0 ? rows : nil
             report.add(rows, to: &frame)
         }
-        if frame.count == 0 { context.note(title.isEmpty ? "no samples" : "no samples of \(report.query.type.id)") }
+        if frame.count == 0, batches.limit > 0 {
+            context.note(title.isEmpty ? "no samples" : "no samples of \(report.query.type.id)")
+        }
         var isFirst = true
         func write(_ rows: [Statistics]) throws {
             let text = report.table(rows, frame, header: isFirst, width: terminal.width, unicode: terminal.isUnicode)

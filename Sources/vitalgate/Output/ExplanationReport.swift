@@ -6,12 +6,12 @@ import SampleStore
 struct ExplanationReport {
     private let context: CommandContext
     private let store: SampleStore
-    private let zone: TimeZoneRules
+    private let times: ShownTimes
 
-    init(_ context: CommandContext, _ store: SampleStore, _ zone: TimeZoneRules) {
+    init(_ context: CommandContext, _ store: SampleStore) throws {
         self.context = context
         self.store = store
-        self.zone = zone
+        times = try context.times()
     }
 
     func write(_ uuid: SampleIdentity) throws -> ExitCode {
@@ -57,9 +57,8 @@ struct ExplanationReport {
     /// The type, what was received, when and how exactly, and by which path.
     private func told(_ stored: StoredSample) -> String {
         let sample = stored.sample
-        let start = Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start))
         return
-            "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)), \(start) to the "
+            "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)), \(times.start(of: sample)) to the "
             + "\(sample.timeResolution >= 3600 ? "hour" : sample.timeResolution >= 60 ? "minute" : "second") (\(sample.timeOrigin.name)), "
             + "\(sample.origin.source.name)" + (sample.origin.device.map { ", \($0.name ?? $0.model ?? $0.key)" } ?? "")
             + ", ingest \(stored.ingest)"

@@ -7,7 +7,7 @@ struct MigrationReport {
     private let context: CommandContext
     private let output: OutputBuffer
     private let line: SampleLine
-    private let zone: TimeZoneRules
+    private let times: ShownTimes
     private let me: String
 
     init(context: CommandContext, me: String) throws {
@@ -15,7 +15,7 @@ struct MigrationReport {
         self.me = me
         output = context.streams.output
         line = SampleLine(me: me)
-        zone = try context.zone()
+        times = try context.times()
     }
 
     // MARK: A plan
@@ -145,22 +145,18 @@ struct MigrationReport {
         for example in plan.examples {
             let (before, after) = (example.before, example.after)
             var more: [String] = []
-            if before.start != after.start || before.zone != after.zone { more.append("at \(local(after))") }
+            if before.start != after.start || before.zone != after.zone { more.append("at \(times.start(of: after))") }
             if before.origin.subject != after.origin.subject {
                 more.append("of \(after.origin.subject == me ? "me" : after.origin.subject)")
             }
             if before.origin.type != after.origin.type { more.append(after.origin.type.id) }
             table.append([
-                local(before), "\(before.numeral.text) \(before.unit.code)", Readable.number(before.value),
+                times.start(of: before), "\(before.numeral.text) \(before.unit.code)", Readable.number(before.value),
                 before.origin.type.canonicalUnit.code, Readable.number(after.value), after.origin.type.canonicalUnit.code,
                 more.joined(separator: ", "),
             ])
         }
         return "\nexamples\n" + table.rendered(width: nil, unicode: unicode)
-    }
-
-    private func local(_ sample: QuantitySample) -> String {
-        Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start))
     }
 
     // MARK: What was done
@@ -176,7 +172,7 @@ struct MigrationReport {
         for migration in migrations {
             let applied = Instant(microseconds: migration.applied)
             table.append([
-                "\(migration.id)", String(Readable.local(applied, at: zone.offset(at: applied)).prefix(19)),
+                "\(migration.id)", String(times.local(applied).prefix(19)),
                 Readable.count(migration.repaired + migration.merged), migration.state, Repair.words(of: migration.repair),
                 Self.words(migration.conditions) + (migration.source.map { " (\($0))" } ?? ""),
             ])
@@ -202,7 +198,7 @@ struct MigrationReport {
         let rows = migrations.map { migration in
             let applied = Instant(microseconds: migration.applied)
             return [
-                "\(migration.id)", String(Readable.local(applied, at: zone.offset(at: applied)).prefix(19)),
+                "\(migration.id)", String(times.local(applied).prefix(19)),
                 Repair.words(of: migration.repair), migration.conditions + (migration.source.map { " (\($0))" } ?? ""),
                 Readable.count(migration.repaired), Readable.count(migration.merged), migration.state, "\(migration.ingest)",
             ]

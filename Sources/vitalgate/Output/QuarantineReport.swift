@@ -22,8 +22,7 @@ struct QuarantineReport {
         if context.format == .ndjson {
             try context.streams.output.write(object(entry, before: Array(before), after: after, me: store.subject).line)
         } else {
-            let zone = try context.zone()
-            let text = text(entry, before: Array(before), after: after, zone)
+            let text = text(entry, before: Array(before), after: after, try context.times())
             try context.streams.output.write(TerminalText.sanitized(text, keepingLines: true))
         }
         return .success
@@ -45,11 +44,10 @@ struct QuarantineReport {
     }
 
     private func text(
-        _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], _ zone: TimeZoneRules
+        _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], _ times: ShownTimes
     ) -> String {
         func line(_ sample: QuantitySample) -> String {
-            let start = Readable.local(sample.start, at: sample.zone ?? zone.offset(at: sample.start))
-            return "\(start)  \(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
+            "\(times.start(of: sample))  \(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
                 + sample.origin.source.name
         }
         let sample = entry.stored.sample

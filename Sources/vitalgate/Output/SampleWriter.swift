@@ -8,7 +8,7 @@ struct SampleWriter {
     private let output: OutputBuffer
     private let terminal: Terminal
     private let unit: HealthModel.Unit?
-    private let zone: TimeZoneRules
+    private let times: ShownTimes
     private let me: String
     private let line: SampleLine
     private var bytes: [UInt8] = []
@@ -16,23 +16,21 @@ struct SampleWriter {
     private var conversions: [QuantityType: UnitConversion?] = [:]
     private var started = false
     private let csv: CSVWriter
-    private let showsZone: Bool
     /// By subject, what tables call people; nil where all rows are one person's, so that no column is needed.
     var persons: [String: String]?
 
     /// Rows of a table are laid out together, so many at a time.
     private static let tableRows = 1000
 
-    init(context: CommandContext, unit: HealthModel.Unit?, zone: TimeZoneRules, me: String) {
+    init(context: CommandContext, unit: HealthModel.Unit?, times: ShownTimes, me: String) {
         format = context.format
         output = context.streams.output
         terminal = context.streams.outputTerminal
         self.unit = unit
-        self.zone = zone
+        self.times = times
         self.me = me
         line = SampleLine(me: me)
         csv = context.csv
-        showsZone = context.invocation.string("--time-zone") != nil
     }
 
     static let columns = [
@@ -102,7 +100,7 @@ struct SampleWriter {
     private func row(_ sample: QuantitySample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
         let device = sample.origin.device
         var row = [
-            Readable.local(sample.start, at: (showsZone ? nil : sample.zone) ?? zone.offset(at: sample.start)),
+            times.start(of: sample),
             sample.origin.type.id,
             Readable.number(value),
             Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,

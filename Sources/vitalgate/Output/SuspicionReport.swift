@@ -20,7 +20,7 @@ struct SuspicionReport {
             for suspicion in suspicions { try context.streams.output.write(Self.object(suspicion, store).line) }
             return
         }
-        let zone = try context.zone()
+        let times = try context.times()
         var rows = pending.map { entry, plan in
             [
                 "correction", entry.name, "", "", Readable.count(plan.repaired + plan.merged),
@@ -29,7 +29,7 @@ struct SuspicionReport {
         }
         rows += suspicions.map { suspicion in
             let stretch = suspicion.stretch
-            func local(_ instant: Instant) -> String { String(Readable.local(instant, at: zone.offset(at: instant)).prefix(16)) }
+            func local(_ instant: Instant) -> String { String(times.local(instant).prefix(16)) }
             return [
                 "unit", suspicion.series.type.id, local(stretch.from), local(stretch.to), Readable.count(stretch.count),
                 "\(stretch.taken.code) is \(stretch.fits.code)", Self.evidence(stretch), Self.confidence(stretch),

@@ -43,6 +43,29 @@ import Testing
         #expect(!folder.exists("store.db"))
     }
 
+    /// What an import or the hub would hold is said, with the rule and without the value.
+    @Test func saysWhatWouldBeHeld() throws {
+        // In tenths a mantissa of -3000, FFF448.
+        let frame = try folder.vitalgate("decode", "2A1C", "0048F4FFFF")
+        #expect(frame.status == 0)
+        #expect(try JSON(frame.last)["fields"] != .null)
+        #expect(
+            frame.errors
+                == "vitalgate: bodyTemperature would be held in quarantine by impossible-value: outside what physics or the type's definition allows\n"
+        )
+        let rows =
+            "time,type,value,unit\n2026-11-20T06:31:00Z,bodyTemperature,-300,degC\n2026-11-20T06:31:01Z,heartRate,61,/min\n"
+        let run = try folder.vitalgate("decode", "csv", rows)
+        #expect(run.status == 0)
+        #expect(run.lines.count == 2)
+        #expect(run.errors.hasPrefix("vitalgate: line 2: bodyTemperature would be held in quarantine by impossible-value: "))
+        #expect(run.errors.split(separator: "\n").count == 1)
+        let imported = try folder.vitalgate("import", try folder.write("rows.csv", rows), "--format", "ndjson")
+        #expect(imported.status == 65)
+        let account = try Account(imported.last)
+        #expect((account.stored, account.quarantined, account.refused) == (1, 1, 0))
+    }
+
     @Test func decodesAsTheProfileSays() throws {
         let text = "Date,Heart rate,Systolic,Diastolic,Comments\n\"2025-01-12 08:15:00\",84,161,62,\n"
         let run = try folder.vitalgate("decode", "csv", text, "--profile", "withings-blood-pressure", "--time-zone", "+01:00")

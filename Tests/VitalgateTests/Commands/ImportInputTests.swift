@@ -16,6 +16,46 @@ import Testing
         return try RunningVitalgate(command: command, environment: Vitalgate.environment(home: folder.root), input: input).wait()
     }
 
+    // MARK: Files that have little or nothing in them
+
+    @Test func aHeaderWithoutRows() throws {
+        for text in ["time,type,value,unit\n", "time,type,value,unit"] {
+            let run = try folder.vitalgate("import", try folder.write("header.csv", text), "--format", "ndjson")
+            #expect(run.status == 0)
+            #expect(try Account(run.last).read == 0)
+            #expect(run.errors.contains("header.csv: there are no readings in it"), "\(run.errors)")
+        }
+    }
+
+    /// Nothing can be drafted for what has nothing in it.
+    @Test func anEmptyFile() throws {
+        let run = try folder.vitalgate("import", try folder.write("empty.csv", ""))
+        #expect(run.status == 65)
+        #expect(run.errors.hasSuffix("empty.csv: no profile reads this file: it is empty\n"), "\(run.errors)")
+        let other = try folder.vitalgate("import", try folder.write("other.csv", "a,b\n1,2\n"))
+        #expect(other.errors.contains("profile suggest"), "\(other.errors)")
+    }
+
+    @Test func aFolder() throws {
+        let run = try folder.vitalgate("import", folder.root)
+        #expect(run.status == 66)
+        #expect(run.errors.contains("give the files in it"), "\(run.errors)")
+    }
+
+    /// The sign that was named is not the file's: no number is read in two ways, and the reason says which option is wrong.
+    @Test func aPointWhereACommaWasNamed() throws {
+        let rows =
+            "time,type,value,unit\n2026-03-28T07:30:00Z,stepCount,1.200,steps\n2026-03-28T07:31:00Z,bodyTemperature,\"36,5\",Cel\n"
+        let file = try folder.write("points.csv", rows)
+        let run = try folder.vitalgate("import", file, "--decimal", "comma", "--format", "ndjson")
+        #expect(run.status == 65)
+        let account = try Account(run.last)
+        #expect((account.stored, account.refused) == (1, 1))
+        #expect(run.errors.contains("line 2: value: not a number with a decimal comma: it has a point"), "\(run.errors)")
+        let point = try folder.vitalgate("import", file, "--decimal", "point")
+        #expect(point.errors.contains("line 3: value: ") && !point.errors.contains("it has a point"), "\(point.errors)")
+    }
+
     // MARK: Pipes
 
     @Test(arguments: ["import - --format ndjson", "import /dev/stdin --format ndjson"])

@@ -38,6 +38,59 @@ import Testing
         #expect(held.contains("2026-03-28 18:05:00 +09:00"))
     }
 
+    /// The same in every table and report that shows a reading's time.
+    @Test func reportsShowTimesInTheZoneAskedFor() throws {
+        let tokyo = ["--time-zone", "Asia/Tokyo"]
+        let held = try folder.vitalgate(["quarantine", "show", "1"] + tokyo).output
+        #expect(held.contains("> 2026-03-28 18:05:00 +09:00"), "\(held)")
+        let uuid = try uuid(of: try folder.vitalgate("query", "bodyTemperature", "--limit", "1", "--format", "ndjson").last)
+        for command in [["query", uuid], ["query", uuid, "--explain"]] {
+            let own = try folder.vitalgate(command).output
+            #expect(own.contains("2026-03-28 07:31:00 +01:00"), "\(own)")
+            let asked = try folder.vitalgate(command + tokyo).output
+            #expect(asked.contains("2026-03-28 15:31:00 +09:00"), "\(asked)")
+            #expect(!asked.contains("+01:00"), "\(asked)")
+        }
+        let repair = ["--type", "bodyTemperature", "--shift", "+1h"]
+        // What is asked for a program has instants, which are of no zone.
+        let lines = try folder.vitalgate(["migrate", "plan", "--format", "ndjson"] + repair + tokyo).output
+        #expect(lines.contains("\"start\":\"2026-03-28T06:31:00.000000Z\"") && lines.contains("\"zone\":\"+01:00\""), "\(lines)")
+        for command in ["plan", "apply"] {
+            let report = try folder.vitalgate(["migrate", command] + repair + tokyo).output
+            #expect(report.contains("2026-03-28 15:31:00 +09:00"), "\(report)")
+            #expect(report.contains("at 2026-03-28 16:31:00 +09:00"), "\(report)")
+            #expect(!report.contains("+01:00") && !report.contains("+02:00"), "\(report)")
+        }
+    }
+
+    private func uuid(of line: String) throws -> String {
+        String(try #require(line.firstMatch(of: #/"uuid":"([0-9a-f-]{36})"/#)).output.1)
+    }
+
+    /// Wherever a person names a unit, an unknown one is answered with what was probably meant.
+    @Test(arguments: [
+        ("bodyMass", "lbs", "[lb_av]"), ("bodyMass", "kgs", "kg"), ("heartRate", "bpm", "/min"), ("bodyTemperature", "°C", "Cel"),
+        ("bodyTemperature", "celsius", "Cel"), ("bodyTemperature", "C", "Cel"), ("bodyTemperature", "F", "[degF]"),
+        ("bloodPressureSystolic", "mmhg", "mm[Hg]"), ("activeEnergyBurned", "kcals", "kcal"), ("height", "ft", "[ft_i]"),
+        ("oxygenSaturation", "percent", "%"),
+    ])
+    func unknownUnitsSuggest(type: String, typed: String, meant: String) throws {
+        for command in [
+            ["query", type, "--unit", typed], ["stats", type, "--every", "1d", "--unit", typed],
+            ["query", type, "--where", "value > 1 \(typed)"], ["migrate", "plan", "--type", type, "--read-as", typed],
+            ["migrate", "apply", "--type", type, "--read-as", typed, "--ambiguous"],
+        ] {
+            let run = try folder.vitalgate(command)
+            #expect(run.status == 64 || run.status == 65, "\(command)")
+            #expect(run.errors.contains("did you mean \(meant)?"), "\(command): \(run.errors)")
+            #expect(run.output.isEmpty)
+        }
+        let rows = "time,type,value,unit\n2026-05-01T08:00:00Z,\(type),1,\(typed)\n"
+        let run = try folder.vitalgate("import", try folder.write("row.csv", rows))
+        #expect(run.status == 65)
+        #expect(run.errors.contains("line 2: ") && run.errors.contains("did you mean \(meant)?"), "\(run.errors)")
+    }
+
     @Test func aPipeHasOneHeader() throws {
         let rows = (0..<2500).map {
             "2026-04-01T\(10 + $0 / 3000):\(10 + $0 / 50 % 50):\(10 + $0 % 50)Z,heartRate,\(60 + $0 % 7),/min\n"

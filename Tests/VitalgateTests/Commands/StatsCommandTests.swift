@@ -13,6 +13,22 @@ import Testing
         return try run.objects()
     }
 
+    @Test func aTypeThatIsNamedTwiceIsToldOnce() throws {
+        let once = try folder.vitalgate("stats", "heartRate,bodyTemperature", "--every", "1d")
+        let twice = try folder.vitalgate("stats", "heartRate,bodyTemperature,HKQuantityTypeIdentifierHeartRate", "--every", "1d")
+        #expect(once.status == 0 && once.output == twice.output)
+        #expect(try stats("heartRate,heartRate", "--every", "1d").count == stats("heartRate", "--every", "1d").count)
+    }
+
+    /// None are asked for, which says nothing about how many there are.
+    @Test func aLimitOfNone() throws {
+        for command in [["stats", "heartRate", "--every", "1d"], ["query", "heartRate"]] {
+            let run = try folder.vitalgate(command + ["--limit", "0"])
+            #expect(run.status == 0)
+            #expect(!run.errors.contains("no samples"), "\(command): \(run.errors)")
+        }
+    }
+
     /// The day on which clocks go forward has 23 hours, and a walk over midnight counts on both sides by its time.
     @Test func addsUpByDaysOfTheZone() throws {
         let days = try stats("stepCount", "--every", "1d", "--time-zone", "Europe/Berlin")
