@@ -21,7 +21,7 @@ enum BusTargets {
         source.start()
         let daemon = StrangeBlueZ(input)
         // A usual day takes some turns; a strange one ends with what makes it so.
-        var turns = 64
+        var turns = 24
         while turns > 0 || !daemon.isSpent {
             turns -= 1
             if !daemon.isConnected { daemon.accept(from: listener) }

@@ -12,7 +12,9 @@ enum ProfileTargets {
             guard let match = profile.match(channel: channel) else { continue }
             let interpreter = BinaryInterpreter(match, registry: registry)
             for octet in [0x00, 0x7F, 0x80, 0xFF] as [UInt8] {
-                for count in [1, 2, 4, 7, 12, 20, 32] { FrameTargets.decode([UInt8](repeating: octet, count: count), interpreter) }
+                for count in [1, 2, 4, 7, 12, 20, 32] {
+                    FrameTargets.decode([UInt8](repeating: octet, count: count), interpreter)
+                }
             }
         }
     }

@@ -23,7 +23,8 @@ enum Seeds {
             }
         }
         let files = Fuzz.folder + "/Tests/FileSourceTests/Files"
-        for name in names(in: files) where name.hasSuffix(".csv") || name.hasSuffix(".json") && !name.hasSuffix(".expected.json") {
+        for name in names(in: files) where name.hasSuffix(".csv") || name.hasSuffix(".json") && !name.hasSuffix(".expected.json")
+        {
             let octets = octets(of: files + "/" + name)
             guard let head = try? TextFileHead.read(bytes: octets).text, let match = try? Fuzz.library.match(firstLines: head)
             else { continue }

@@ -85,7 +85,9 @@ final class StrangeBlueZ {
             change(call.path, BlueZ.characteristic, ["Value": .bytes(values.flag() ? values.octets() : [5, 0, 2, 0])])
         case "AcquireNotify":
             var ends: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0
+            guard
+                socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends)
+                    == 0
             else { return fail(call) }
             pipes.append(Descriptor(owning: ends[0]))
             reply(call, [.descriptor(Descriptor(owning: ends[1])), .uint16(values.flag() ? UInt16(values.next()) * 256 : 247)])
@@ -151,7 +153,8 @@ final class StrangeBlueZ {
     /// Calls the hub's agent.
     private func ask() {
         let members = [
-            "RequestConfirmation", "RequestAuthorization", "RequestPasskey", "DisplayPasskey", "RequestPinCode", "Cancel", "Release",
+            "RequestConfirmation", "RequestAuthorization", "RequestPasskey", "DisplayPasskey", "RequestPinCode", "Cancel",
+            "Release",
             "AuthorizeService",
         ]
         var fresh: OpaquePointer?

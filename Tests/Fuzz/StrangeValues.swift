@@ -27,9 +27,15 @@ struct StrangeValues {
     mutating func interface() -> String { one(of: Self.interfaces) }
 
     mutating func error() -> String {
-        one(of: ["Failed", "NotReady", "InProgress", "NotPermitted", "NotAuthorized", "NotConnected", "AlreadyExists", "Rejected"].map {
-            "org.bluez.Error." + $0
-        } + ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.UnknownObject"])
+        one(
+            of: [
+                "Failed", "NotReady", "InProgress", "NotPermitted", "NotAuthorized", "NotConnected", "AlreadyExists", "Rejected",
+            ].map {
+                "org.bluez.Error." + $0
+            } + [
+                "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.AccessDenied",
+                "org.freedesktop.DBus.Error.UnknownObject",
+            ])
     }
 
     // MARK: What BlueZ tells
@@ -196,7 +202,8 @@ struct StrangeValues {
                 for characteristic in characteristics {
                     var properties: [String: BusValue] = [
                         "UUID": .string(BluetoothUUID(characteristic).text), "Service": .path(path),
-                        "Flags": .array(of: "s", [.string("read"), .string("notify"), .string("write")]), "Value": .bytes([0, 72]),
+                        "Flags": .array(of: "s", [.string("read"), .string("notify"), .string("write")]),
+                        "Value": .bytes([0, 72]),
                     ]
                     if characteristic == 0x2A37 || characteristic == 0x2A18 { properties["NotifyAcquired"] = .boolean(false) }
                     tree.append(
@@ -212,5 +219,6 @@ struct StrangeValues {
 
     private static let names = Set(tree.flatMap(\.properties.keys)).sorted()
     private static let interfaces = Set(tree.map(\.interface)).sorted() + ["org.freedesktop.DBus.Properties"]
-    private static let words = names + interfaces + StrangeBlueZ.addresses + tree.map(\.path) + ["", "random", "public", "notify", "2a37"]
+    private static let words =
+        names + interfaces + StrangeBlueZ.addresses + tree.map(\.path) + ["", "random", "public", "notify", "2a37"]
 }
