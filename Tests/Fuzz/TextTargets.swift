@@ -61,6 +61,7 @@ enum TextTargets {
     /// A line on the status socket, from either side.
     static func status(_ input: [UInt8]) {
         _ = try? StatusMessage.question(input)
-        _ = StatusMessage.answer(input)
+        guard let status = StatusMessage.answer(input)?.status else { return }
+        precondition(StatusMessage.answer(StatusMessage.line(status).dropLast())?.status == status, "what is said can be heard")
     }
 }
