@@ -53,7 +53,13 @@ enum PieceTargets {
     private static func compare(_ octets: [UInt8], _ step: Int, _ read: (@escaping () -> any ByteInput) -> [String]) {
         let whole = read { MemoryInput(octets) }
         let pieces = read { Pieces(octets, step: step) }
-        precondition(whole == pieces, "pieces of \(step): \(pieces) and not \(whole)")
+        agree(pieces, whole)
+    }
+
+    private static func agree(_ pieces: [String], _ whole: [String]) {
+        if pieces == whole { return }
+        for (one, other) in zip(pieces, whole) where one != other { print("in pieces: \(one)\nwhole:     \(other)") }
+        preconditionFailure("\(pieces.count) and \(whole.count)")
     }
 
     private static func rows<Source: FrameSource>(_ source: Source, _ notes: (Source) -> [String]) -> [String] {
@@ -108,7 +114,7 @@ enum PieceTargets {
             let pieces = told(step, framing)
             // A step of the same parity, since it says whether the end is a cut.
             let whole = told(max(octets.count, 1) * 2 + step % 2, framing)
-            precondition(whole == pieces, "pieces of \(step): \(pieces) and not \(whole)")
+            agree(pieces, whole)
         }
     }
 
