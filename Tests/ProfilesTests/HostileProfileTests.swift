@@ -64,7 +64,8 @@ import Wire
 
     /// Foundation's decoder traps on an exponent without digits, as JSON5: in a profile, and in the head of a file that is imported.
     @Test(arguments: ["1e+", "-1.5E-", "1e"]) func anExponentWithoutDigitsIsNoNumber(number: String) throws {
-        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: Array("{ id: \(number) }".utf8), file: "test.json5") }
+        let text = Array("{ id: \(number) }".utf8)
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: text, file: "test.json5") }
         #expect(error?.problems.first?.message.contains("not a number") == true)
         #expect(JSONHead.firstObject(of: "[{\"a\": \(number)}]") == nil)
     }
