@@ -88,7 +88,7 @@ public struct Configuration: Sendable {
         guard let bytes = Machine.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): it cannot be read") }
         // An empty file settles nothing.
         guard !bytes.isEmpty else { return File() }
-        if let fault = JSON5Fault.unreadable(in: bytes) { throw ConfigurationError("\(path): not JSON5: \(fault)") }
+        if let fault = JSON5Fault.find(in: bytes) { throw ConfigurationError("\(path): not JSON5: \(fault)") }
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         do {

@@ -1,27 +1,35 @@
-import FileSource
 import Glibc
 import HealthModel
 import Pipeline
 import Profiles
 
+@testable import FileSource
+
 /// Files as people import them.
 enum FileTargets {
     private static let received = Instant(microseconds: 1_795_000_000_000_000)
-    private static let library: ProfileLibrary? = try? ProfileLibrary.load(directories: [Fuzz.folder + "/DeviceProfiles"])
 
+    /// The first line names the profile that reads the rest; where it is empty all profiles are asked, as for a person's file. A name
+    /// that no profile has stands for one of them all the same.
     static func tables(_ input: [UInt8]) {
-        guard let head = try? TextFileHead.read(bytes: input).text, let match = try? library?.match(firstLines: head),
+        let (name, octets) = Fuzz.split(input)
+        let readers = Fuzz.tables
+        let number = name.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & Int.max
+        let id = name.isEmpty || readers.contains(name) ? name : readers[number % readers.count]
+        guard let head = try? TextFileHead.read(bytes: octets).text,
+            let match = try? Fuzz.library.match(firstLines: head, profile: id.isEmpty ? nil : id),
             let interpreter = try? ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))
         else { return }
-        switch match.form {
-        case .delimited(let delimiter):
-            let source = DelimitedFileSource(bytes: input, delimiter: delimiter, received: received)
-            if interpreter.needsSurvey { try? interpreter.survey(source) }
-            read(source, interpreter)
-        case .jsonArray(let paths):
-            let source = JSONArrayFileSource(bytes: input, paths: paths, received: received)
-            if interpreter.needsSurvey { try? interpreter.survey(source) }
-            read(source, interpreter)
+        let source = source(octets, match.form)
+        if interpreter.needsSurvey { try? interpreter.survey(source) }
+        read(source, interpreter)
+    }
+
+    /// Cuts rows as a profile says.
+    static func source(_ octets: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
+        switch form {
+        case .delimited(let delimiter): DelimitedFileSource(bytes: octets, delimiter: delimiter, received: received)
+        case .jsonArray(let paths): JSONArrayFileSource(bytes: octets, paths: paths, received: received)
         }
     }
 
@@ -33,12 +41,14 @@ enum FileTargets {
         fclose(file)
         defer { unlink(path) }
         guard AppleHealthExport.recognises(path: path) else { return }
+        // Small bombs: one that unpacks to a gigabyte says no more, and later.
+        let limits = ZipArchive.Limits(free: 1 << 20, ratio: 100, total: 1 << 22, members: 1000)
         read(
-            AppleHealthExportSource(path: path, received: received),
+            AppleHealthExportSource(path: path, received: received, limits: limits),
             AppleHealthInterpreter(registry: OriginRegistry(subject: "me")))
     }
 
-    private static func read(_ source: some FrameSource, _ interpreter: some FrameInterpreter) {
+    private static func read(_ source: any FrameSource, _ interpreter: any FrameInterpreter) {
         var readings: [Reading] = []
         try? source.forEachFrame { frame in
             readings.removeAll(keepingCapacity: true)

@@ -1,4 +1,3 @@
-import Glibc
 import HealthModel
 import Pipeline
 import Profiles
@@ -6,42 +5,53 @@ import Wire
 
 /// Octets from radios and wires: the first line of an input names the channel.
 enum FrameTargets {
-    private static let library: ProfileLibrary = {
-        do {
-            return try ProfileLibrary.load(directories: [Fuzz.folder + "/DeviceProfiles"])
-        } catch {
-            print("\(error)")
-            exit(66)
+    private struct Reader {
+        var match: BinaryMatch
+        /// Of the profile's own sealed frames, so that these can be opened.
+        var secrets: FrameSecrets
+    }
+
+    private static let readers: [String: [Reader]] = {
+        var readers: [String: [Reader]] = [:]
+        for profile in Fuzz.library.profiles {
+            for match in profile.binaryChannels.compactMap({ profile.match(channel: $0) }) {
+                let sealed = profile.frameVectors.first { $0.channel == match.channelName && $0.options.secrets.bindKey != nil }
+                readers[match.channelName, default: []].append(
+                    Reader(match: match, secrets: sealed?.options.secrets ?? FrameSecrets()))
+            }
         }
+        return readers
     }()
-    private static let channels = library.binaryChannels
+    private static let channels = readers.keys.sorted()
 
     /// A name that no profile has stands for one of them all the same.
-    private static func split(_ input: [UInt8]) -> (matches: [BinaryMatch], octets: [UInt8]) {
-        let end = input.firstIndex(of: 0x0A) ?? 0
-        let name = String(decoding: input[..<end], as: UTF8.self)
-        let number = input[..<end].reduce(0) { $0 &* 31 &+ Int($1) } & Int.max
-        let channel = channels.contains(name) ? name : channels[number % channels.count]
-        return (library.profiles.compactMap { $0.match(channel: channel) }, Array(input[min(end + 1, input.count)...]))
+    private static func split(_ input: [UInt8]) -> (readers: [Reader], octets: [UInt8]) {
+        let (name, octets) = Fuzz.split(input)
+        if let known = readers[name] { return (known, octets) }
+        let number = name.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & Int.max
+        return (readers[channels[number % channels.count]] ?? [], octets)
     }
 
     static func frames(_ input: [UInt8]) {
-        let (matches, octets) = split(input)
-        for match in matches {
+        let (readers, octets) = split(input)
+        for reader in readers {
+            var told: [[String]?] = []
             for isStrict in [false, true] {
                 let session = Timestamp(wall: WallTime(microseconds: 1_795_000_000_000_000), offset: ZoneOffset(seconds: 3600))
-                let options = BinaryOptions(isStrict: isStrict, sessionStart: session)
-                decode(octets, BinaryInterpreter(match, registry: OriginRegistry(subject: "me"), options: options))
+                let options = BinaryOptions(isStrict: isStrict, secrets: reader.secrets, sessionStart: session)
+                let interpreter = BinaryInterpreter(reader.match, registry: OriginRegistry(subject: "me"), options: options)
+                told.append(decode(octets, interpreter))
             }
+            precondition(told[1] == nil || told[0] == told[1], "what nothing can be said against is read as always")
         }
         octets.withUnsafeBytes { _ = SessionStart.timestamp($0) }
     }
 
     static func streams(_ input: [UInt8]) {
-        let (matches, octets) = split(input)
-        for match in matches {
-            guard let framing = match.framing else { continue }
-            let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: "me"))
+        let (readers, octets) = split(input)
+        for reader in readers {
+            guard let framing = reader.match.framing else { continue }
+            let interpreter = BinaryInterpreter(reader.match, registry: OriginRegistry(subject: "me"))
             var framer = StreamFramer(framing)
             var told = 0
             func take(_ event: StreamFramer.Event) {
@@ -62,13 +72,14 @@ enum FrameTargets {
         }
     }
 
-    static func decode(_ octets: [UInt8], _ interpreter: BinaryInterpreter) {
-        var readings: [Reading] = []
+    /// - Returns: the fields and the readings, where the frame is one.
+    @discardableResult static func decode(_ octets: [UInt8], _ interpreter: BinaryInterpreter) -> [String]? {
         octets.withUnsafeBytes { bytes in
-            guard (try? interpreter.decode(bytes)) != nil else { return }
-            _ = interpreter.fieldsJSON
+            guard (try? interpreter.decode(bytes)) != nil else { return nil }
+            var readings: [Reading] = []
             _ = try? interpreter.appendReadings(at: Place(.byte, 0), to: &readings)
+            return [String(decoding: interpreter.fieldsJSON, as: UTF8.self)]
+                + readings.map { "\($0.origin.type.id) \($0.numeral.canonicalText) \($0.unit.code) \($0.time)" }
         }
-        for reading in readings { _ = reading.numeral.canonicalText }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Profiles
 
 /// One program with all targets: `fuzz TARGET [libFuzzer's options] FOLDER…`. See `scripts/fuzz --help`.
 @main struct Fuzz {
@@ -9,9 +10,11 @@ import Glibc
         ("profiles", { run(ProfileTargets.profile, $0, $1) }),
         ("tables", { run(FileTargets.tables, $0, $1) }),
         ("exports", { run(FileTargets.exports, $0, $1) }),
+        ("pieces", { run(PieceTargets.pieces, $0, $1) }),
         ("texts", { run(TextTargets.texts, $0, $1) }),
         ("zones", { run(TextTargets.zones, $0, $1) }),
         ("adverts", { run(TextTargets.adverts, $0, $1) }),
+        ("bus", { run(BusTargets.bus, $0, $1) }),
         ("meters", { run(MeterTargets.meters, $0, $1) }),
         ("status", { run(TextTargets.status, $0, $1) }),
     ]
@@ -23,6 +26,7 @@ import Glibc
 
     static func main() {
         let name = CommandLine.arguments.dropFirst().first ?? ""
+        if name == "--seeds", let folder = CommandLine.arguments.dropFirst(2).first { exit(Seeds.write(to: folder)) }
         guard let target = targets.first(where: { $0.name == name }) else {
             print(targets.map(\.name).joined(separator: "\n"))
             exit(name == "--list" ? 0 : 64)
@@ -42,4 +46,22 @@ import Glibc
 
     /// The repository, which `scripts/fuzz` runs this in.
     static let folder = "."
+
+    static let library: ProfileLibrary = {
+        do {
+            return try ProfileLibrary.load(directories: [folder + "/DeviceProfiles"])
+        } catch {
+            print("\(error)")
+            exit(66)
+        }
+    }()
+
+    /// The profiles that read files.
+    static let tables = library.profiles.filter { $0.channels != $0.binaryChannels }.map(\.id)
+
+    /// The first line of an input says what the rest is given to.
+    static func split(_ input: [UInt8]) -> (name: String, octets: [UInt8]) {
+        let end = input.firstIndex(of: 0x0A) ?? 0
+        return (String(decoding: input[..<end], as: UTF8.self), Array(input[min(end + 1, input.count)...]))
+    }
 }

@@ -1,6 +1,6 @@
 @testable import SerialSource
 
-/// A meter that says what it likes: each line of the input is one of its own, an empty one is silence.
+/// A meter that says what it likes: each line of the input is one of its own, a question mark is silence.
 enum MeterTargets {
     static func meters(_ input: [UInt8]) {
         for kind in [MeterKind.oneTouchUltra2, .freeStyleOptium] {
@@ -15,8 +15,14 @@ enum MeterTargets {
                 }
             }
             carryOut(dialogue.handle(.opened))
+            var said: [[UInt8]] = []
             for line in input.split(separator: 0x0A, omittingEmptySubsequences: false) where !isDone {
-                carryOut(dialogue.handle(line.isEmpty ? .silence : .line(sealed(Array(line)) + [0x0D])))
+                if line.elementsEqual("?".utf8) {
+                    carryOut(dialogue.handle(.silence))
+                } else {
+                    said.append(sealed(Array(line), behind: said) + [0x0D])
+                    carryOut(dialogue.handle(.line(said[said.count - 1])))
+                }
             }
             // Whatever was said, silence ends it.
             for _ in 0..<16 where !isDone { carryOut(dialogue.handle(.silence)) }
@@ -24,11 +30,19 @@ enum MeterTargets {
         }
     }
 
-    /// A line that ends with `~` gets its right sum, which chance would not find.
-    private static func sealed(_ line: [UInt8]) -> [UInt8] {
+    /// A line that ends with `~`, or with a whole memory's `END`, gets its right sum, which chance would not find.
+    private static func sealed(_ line: [UInt8], behind said: [[UInt8]]) -> [UInt8] {
+        if line.suffix(5).elementsEqual("  END".utf8) {
+            let start = said.lastIndex { MeterText.text($0).isEmpty } ?? 0
+            return Array(("0x" + digits(MeterText.sum(said[start...].joined())) + "  END").utf8)
+        }
         guard line.last == UInt8(ascii: "~") else { return line }
         let text = Array(line.dropLast())
-        let digits = String(MeterText.sum(text), radix: 16, uppercase: true)
-        return text + Array((" " + String(repeating: "0", count: 4 - digits.utf8.count) + digits).utf8)
+        return text + Array((" " + digits(MeterText.sum(text))).utf8)
+    }
+
+    private static func digits(_ sum: Int) -> String {
+        let digits = String(sum, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 4 - digits.utf8.count) + digits
     }
 }

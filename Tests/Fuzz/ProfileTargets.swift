@@ -2,16 +2,19 @@ import HealthModel
 import Pipeline
 import Profiles
 
-/// Octets of a profile; one that is taken decodes some frames.
+/// Octets of a profile; one that is taken reads its own vectors, and frames that it did not think of.
 enum ProfileTargets {
     static func profile(_ input: [UInt8]) {
         guard let profile = try? Profile(json5: input, file: "fuzz.json5") else { return }
+        _ = ProfileVectorRun(profile, open: FileTargets.source).failures()
         let registry = OriginRegistry(subject: "me")
-        for channel in profile.channels {
+        for channel in profile.binaryChannels {
             guard let match = profile.match(channel: channel) else { continue }
             let interpreter = BinaryInterpreter(match, registry: registry)
             for octet in [0x00, 0x7F, 0x80, 0xFF] as [UInt8] {
-                for count in 0..<32 { FrameTargets.decode([UInt8](repeating: octet, count: count), interpreter) }
+                for count in [1, 2, 4, 7, 12, 20, 32] {
+                    FrameTargets.decode([UInt8](repeating: octet, count: count), interpreter)
+                }
             }
         }
     }

@@ -11,14 +11,27 @@ enum TextTargets {
         let text = String(decoding: input.dropFirst(), as: UTF8.self)
         switch (input.first ?? 0) % 6 {
         case 0:
-            if let unit = try? Unit(ucum: text) { _ = try? QuantityType("heartRate")?.conversion(from: unit) }
-        case 1: _ = try? Unit(healthKit: text)
+            if let unit = try? Unit(ucum: text) {
+                precondition((try? Unit(ucum: unit.code)) == unit, "what is printed can be read")
+                _ = try? QuantityType("heartRate")?.conversion(from: unit)
+            }
+        case 1:
+            if let unit = try? Unit(healthKit: text) {
+                precondition((try? Unit(ucum: unit.code)) == unit, "what is printed can be read")
+            }
         case 2:
-            if let numeral = try? Numeral(text) { _ = (numeral.canonicalText, numeral.doubleValue, numeral.text) }
+            if let numeral = try? Numeral(text) {
+                precondition((try? Numeral(numeral.text)) == numeral, "what is printed can be read")
+                let canonical = try? Numeral(numeral.canonicalText)
+                precondition(
+                    canonical.map { $0.doubleValue == numeral.doubleValue && $0.canonicalText == numeral.canonicalText } ?? true,
+                    "one number has one canonical text")
+            }
         case 3:
             if let time = try? Timestamp(iso8601: text) {
-                _ = time.wall.description
-                _ = time.offset.map { time.wall.instant(at: $0).description }
+                let printed = time.wall.description + (time.offset?.description ?? "")
+                precondition((try? Timestamp(iso8601: printed)) == time, "what is printed can be read")
+                _ = time.instant?.description
             }
         case 4: _ = try? SamplePredicate(text)
         default:
@@ -61,6 +74,7 @@ enum TextTargets {
     /// A line on the status socket, from either side.
     static func status(_ input: [UInt8]) {
         _ = try? StatusMessage.question(input)
-        _ = StatusMessage.answer(input)
+        guard let status = StatusMessage.answer(input)?.status else { return }
+        precondition(StatusMessage.answer(StatusMessage.line(status).dropLast())?.status == status, "what is said can be heard")
     }
 }

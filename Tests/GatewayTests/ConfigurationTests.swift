@@ -171,7 +171,7 @@ import Testing
         ("{\n  store: 'x,\n}", "line 2, column 10"), ("{\n  store 'x'\n}", "line 2, column 9"),
         ("{ store: 'x' } y", "line 1, column 16"),
         ("{\n store: 'x'\n profiles: [] }", "line 3, column 2"), ("{ /* ", "line 1, column 3"),
-        ("{ 'ä': tru }", "line 1, column 8"),
+        ("{ 'ä': tru }", "line 1, column 8"), ("{ store: 1e+ }", "line 1, column 10"),
     ])
     func saysWhereTheSyntaxIsWrong(text: String, place: String) throws {
         do {

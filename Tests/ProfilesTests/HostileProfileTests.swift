@@ -54,6 +54,29 @@ import Wire
         }
     }
 
+    /// 40 kB of these took seconds, a megabyte minutes: found by hand behind `scripts/fuzz profiles`, whose inputs are shorter.
+    @Test func listsInListsAreRefusedAtOnce() {
+        let lists = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
+        let text = "[" + Array(repeating: lists, count: 20).joined(separator: ",") + "]"
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
+        #expect(error?.problems.first?.message.contains("nested too deeply") == true)
+    }
+
+    /// Foundation's decoder traps on an exponent without digits, as JSON5: in a profile, and in the head of a file that is imported.
+    @Test(arguments: ["1e+", "-1.5E-", "1e"]) func anExponentWithoutDigitsIsNoNumber(number: String) throws {
+        let text = Array("{ id: \(number) }".utf8)
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: text, file: "test.json5") }
+        #expect(error?.problems.first?.message.contains("not a number") == true)
+        #expect(JSONHead.firstObject(of: "[{\"a\": \(number)}]") == nil)
+    }
+
+    @Test func thousandsOfChannelsAreRefused() {
+        let channels = (0..<257).map { "{channel:'gatt:\($0)'}" }.joined(separator: ",")
+        let text = "{id:'test',name:'Test',version:'1',channels:[\(channels)]}"
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
+        #expect(error?.problems.contains { $0.message == "a profile has 256 channels at most" } == true)
+    }
+
     /// A pipe that nobody writes to, a folder and a file without an end are no profiles, and none is waited for.
     @Test func onlyAPlainFileOfItsSizeIsAProfile() throws {
         let folder = try TemporaryFolder()

@@ -19,7 +19,7 @@ public final class DelimitedFileSource: FrameSource {
     private enum Origin {
         case path(String)
         case file(InputFile)
-        case bytes([UInt8])
+        case input(() -> any ByteInput)
     }
 
     private let origin: Origin
@@ -46,9 +46,14 @@ public final class DelimitedFileSource: FrameSource {
     }
 
     /// Reads rows from memory; for vectors and tests.
-    public init(bytes: [UInt8], delimiter: UInt8? = nil, received: Instant) {
+    public convenience init(bytes: [UInt8], delimiter: UInt8? = nil, received: Instant) {
+        self.init(delimiter: delimiter, received: received) { MemoryInput(bytes) }
+    }
+
+    /// Reads what comes in pieces, as from a pipe.
+    init(delimiter: UInt8?, received: Instant, open: @escaping () -> any ByteInput) {
         meter = nil
-        origin = .bytes(bytes)
+        origin = .input(open)
         self.delimiter = delimiter
         self.received = received
     }
@@ -59,7 +64,7 @@ public final class DelimitedFileSource: FrameSource {
         switch origin {
         case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
         case .file(let file): input = FileInput(file, meter: meter)
-        case .bytes(let bytes): input = MemoryInput(bytes)
+        case .input(let open): input = open()
         }
         let buffer = try TextBuffer(input, maximum: Self.maximumRow)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]

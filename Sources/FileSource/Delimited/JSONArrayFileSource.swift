@@ -17,7 +17,7 @@ public final class JSONArrayFileSource: FrameSource {
     private enum Origin {
         case path(String)
         case file(InputFile)
-        case bytes([UInt8])
+        case input(() -> any ByteInput)
     }
 
     private let origin: Origin
@@ -42,9 +42,14 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Reads elements from memory; for vectors and tests.
-    public init(bytes: [UInt8], paths: [String], received: Instant) {
+    public convenience init(bytes: [UInt8], paths: [String], received: Instant) {
+        self.init(paths: paths, received: received) { MemoryInput(bytes) }
+    }
+
+    /// Reads what comes in pieces, as from a pipe.
+    init(paths: [String], received: Instant, open: @escaping () -> any ByteInput) {
         meter = nil
-        origin = .bytes(bytes)
+        origin = .input(open)
         self.paths = paths.map { Array($0.utf8) }
         self.received = received
     }
@@ -55,7 +60,7 @@ public final class JSONArrayFileSource: FrameSource {
         switch origin {
         case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
         case .file(let file): input = FileInput(file, meter: meter)
-        case .bytes(let bytes): input = MemoryInput(bytes)
+        case .input(let open): input = open()
         }
         let buffer = try TextBuffer(input, maximum: Self.maximumElement)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]

@@ -63,6 +63,8 @@ struct RowScanner {
                         return isLast
                             ? malformed("a quotation mark is opened and never closed", base, start, end, isLast) : .needsMore
                     }
+                    // Another mark may follow, and the cell go on.
+                    if close.index + 1 == end, !isLast { return .needsMore }
                     if close.hasNUL { return malformed(Self.nulReason, base, start, end, isLast) }
                     if close.hasDoubled { doubled.append(cells.count) }
                     last = close.index

@@ -30,6 +30,9 @@ public struct Profile: Sendable {
     /// Longest profile file, in bytes.
     static let maximumLength = 1 << 20
 
+    /// More than any device has; each is compared with all others.
+    static let maximumChannels = 256
+
     /// Reads a profile from JSON5.
     ///
     /// - Throws: ``ProfileErrors`` with every problem found and the key it stands at.
@@ -62,7 +65,11 @@ public struct Profile: Sendable {
         if !id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 || $0 &- 0x61 < 26 }) || id.isEmpty {
             members["id"]?.problem("an id has small letters, digits and hyphens only")
         }
-        for channel in members["channels"]?.elements() ?? [] {
+        let channelNodes = members["channels"]?.elements() ?? []
+        if channelNodes.count > Self.maximumChannels {
+            members["channels"]?.problem("a profile has \(Self.maximumChannels) channels at most")
+        }
+        for channel in channelNodes.prefix(Self.maximumChannels) {
             guard case .object(let object) = channel.value, case .string(let kind)? = object["channel"] else {
                 channel.problem("a channel is an object with the key channel")
                 continue

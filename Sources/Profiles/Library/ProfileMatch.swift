@@ -96,9 +96,9 @@ extension Profile {
             case .csv:
                 guard !isArray else { return nil }
                 return table.delimiters.compactMap { delimiter -> ProfileMatch? in
-                    guard let score = HeadRows.score(table, HeadRows.rows(of: text, delimiter: delimiter, limit: 102)) else {
-                        return nil
-                    }
+                    // As many as the header may stand behind, and the two of a summary.
+                    let rows = HeadRows.rows(of: text, delimiter: delimiter, limit: table.headerWithin + 2)
+                    guard let score = HeadRows.score(table, rows) else { return nil }
                     return ProfileMatch(
                         profile: self, form: .delimited(delimiter), channel: table, score: score.score, doubled: score.doubled)
                 }.max { $0.score < $1.score }

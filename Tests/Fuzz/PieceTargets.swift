@@ -1,0 +1,124 @@
+import HealthModel
+import Pipeline
+import Wire
+
+@testable import FileSource
+
+/// The same octets in other pieces are the same frames: nothing is lost, told twice or read otherwise where a buffer ends.
+enum PieceTargets {
+    /// The first octet says what reads the rest, the second how long the pieces are.
+    static func pieces(_ input: [UInt8]) {
+        guard input.count > 2 else { return }
+        let octets = Array(input[2...])
+        let step = Int(input[1]) + 1
+        // The first 4 KiB of a text are looked at together: filled up, so that all octets come behind them.
+        switch input[0] % 5 {
+        case 0:
+            let text = [UInt8](repeating: 0x78, count: 4095) + [0x0A] + octets
+            compare(text, step) { rows(DelimitedFileSource(delimiter: 0x2C, received: received, open: $0)) { $0.notes } }
+        case 1:
+            let text = [0xFF, 0xFE] + (0..<2047).flatMap { _ in [0x20, 0x00] as [UInt8] } + octets
+            compare(text, step) { rows(DelimitedFileSource(delimiter: 0x3B, received: received, open: $0)) { $0.notes } }
+        case 2:
+            let text = [UInt8](repeating: 0x20, count: 4096) + octets
+            compare(text, step) {
+                rows(JSONArrayFileSource(paths: ["dateTime", "value.bpm"], received: received, open: $0)) { $0.notes }
+            }
+        case 3: compare(octets, step) { elements($0()) }
+        default: frames(octets, step)
+        }
+    }
+
+    private static let received = Instant(microseconds: 1_795_000_000_000_000)
+
+    private final class Pieces: ByteInput {
+        private var rest: ArraySlice<UInt8>
+        private let step: Int
+        private var isFirst = true
+
+        init(_ octets: [UInt8], step: Int) {
+            rest = octets[...]
+            self.step = step
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
+            let piece = rest.prefix(min(buffer.count, isFirst ? max(step, 4096) : step))
+            buffer.copyBytes(from: piece)
+            rest = rest.dropFirst(piece.count)
+            isFirst = false
+            return piece.count
+        }
+    }
+
+    private static func compare(_ octets: [UInt8], _ step: Int, _ read: (@escaping () -> any ByteInput) -> [String]) {
+        let whole = read { MemoryInput(octets) }
+        let pieces = read { Pieces(octets, step: step) }
+        agree(pieces, whole)
+    }
+
+    private static func agree(_ pieces: [String], _ whole: [String]) {
+        if pieces == whole { return }
+        for (one, other) in zip(pieces, whole) where one != other { print("in pieces: \(one)\nwhole:     \(other)") }
+        preconditionFailure("\(pieces.count) and \(whole.count)")
+    }
+
+    private static func rows<Source: FrameSource>(_ source: Source, _ notes: (Source) -> [String]) -> [String] {
+        var told: [String] = []
+        do {
+            try source.forEachFrame { frame in
+                switch frame.payload {
+                case .row(let row): told.append("\(frame.place) " + row.cells.indices.map { row.text($0) }.joined(separator: "|"))
+                case .malformed(let reason): told.append("\(frame.place) \(reason)")
+                case .bytes: break
+                }
+            }
+        } catch {
+            told.append("\(error)")
+        }
+        return told + notes(source)
+    }
+
+    private static func elements(_ input: any ByteInput) -> [String] {
+        var told: [String] = []
+        guard let parser = try? ExportParser(firstLine: 1) else { return [] }
+        let row = TextRow()
+        var isMore = true
+        while isMore {
+            do throws(SourceError) {
+                isMore = try parser.advance(input)
+            } catch {
+                isMore = false
+            }
+            parser.forEachRow(in: row) { place in
+                told.append("\(place) " + row.cells.indices.map { row.text($0) }.joined(separator: "|"))
+            }
+        }
+        return told
+    }
+
+    private static func frames(_ octets: [UInt8], _ step: Int) {
+        func told(_ step: Int, _ framing: Framing) -> [String] {
+            var framer = StreamFramer(framing)
+            var told: [String] = []
+            func take(_ event: StreamFramer.Event) {
+                if case .frame(let bytes, let offset) = event { told.append("\(offset) \(Array(bytes))") }
+            }
+            for start in stride(from: 0, to: octets.count, by: step) {
+                octets[start..<min(start + step, octets.count)].withUnsafeBytes { framer.feed($0, take) }
+            }
+            framer.finish(isCut: step % 2 == 0, take)
+            precondition(framer.offset == octets.count, "every octet comes out once")
+            return told
+        }
+        for framing in framings {
+            let pieces = told(step, framing)
+            // A step of the same parity, since it says whether the end is a cut.
+            let whole = told(max(octets.count, 1) * 2 + step % 2, framing)
+            agree(pieces, whole)
+        }
+    }
+
+    private static let framings = Fuzz.library.profiles.flatMap { profile in
+        profile.binaryChannels.compactMap { profile.match(channel: $0)?.framing }
+    }
+}
