@@ -51,7 +51,7 @@ public final class BlueZSource: SessionHost {
         self.bus = bus
         self.configuration = configuration
         tree = ObjectTree(bus: bus)
-        agent = PairingAgent(bus: bus)
+        agent = PairingAgent(bus: bus) { [tree] in tree.owner }
         tree.onChange = { [weak self] in self?.changed($0) }
         tree.rank = { [weak self] in self?.rank(of: $0) }
     }

@@ -9,27 +9,20 @@ final class PairingAgent {
     private weak var dialogue: (any PairingDialogue)?
     private var export: BusExport?
     /// Who owns BlueZ's name on the bus: nobody else has anything to ask here.
-    private var daemon: String?
+    private let daemon: () -> String
 
     private static let path = "/org/vitalgate/agent"
     private static let rejected = BusError("org.bluez.Error.Rejected", "not this device")
     private static let canceled = BusError("org.bluez.Error.Canceled", "given up")
     private static let stranger = BusError("org.freedesktop.DBus.Error.AccessDenied", "only BlueZ asks here")
 
-    init(bus: SystemBus) { self.bus = bus }
+    init(bus: SystemBus, daemon: @escaping () -> String) {
+        self.bus = bus
+        self.daemon = daemon
+    }
 
     /// After each start of the daemon.
     func register(completion: @escaping (BusError?) -> Void = { _ in }) {
-        let method = BusMethod("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner")
-        bus.call(method, [.string(BlueZ.service)]) { [weak self] answer in
-            guard let self else { return }
-            if let failure = answer.failure { return completion(failure) }
-            daemon = (try? answer.get())?.first?.text
-            registerAtDaemon(completion)
-        }
-    }
-
-    private func registerAtDaemon(_ completion: @escaping (BusError?) -> Void) {
         export = bus.export(Self.path) { [weak self] in self?.answer($0) }
         let capability = device != nil && dialogue != nil ? "KeyboardDisplay" : "NoInputNoOutput"
         bus.call(.agentManager("RegisterAgent"), [.path(Self.path), .string(capability)]) { answer in
@@ -47,7 +40,7 @@ final class PairingAgent {
     }
 
     private func answer(_ call: IncomingCall) {
-        guard let daemon, call.sender == daemon else { return call.fail(Self.stranger) }
+        guard call.sender == daemon() else { return call.fail(Self.stranger) }
         guard call.interface == BlueZ.agent else {
             return call.fail(BusError("org.freedesktop.DBus.Error.UnknownInterface"))
         }
