@@ -113,7 +113,10 @@ extension SampleStore {
         let nominal = oldStart &+ skew
         let start = ahead.map { nominal &- $0 } ?? oldStart
         let arrived = isReceipt ? start : oldStart &+ held.integer(5)
-        let context = try context(like: held.integer(3), skew: nominal &- start, isCorrected: ahead != nil)
+        let context = try interner.context(like: held.integer(3)) { row in
+            row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
+            row.skew = nominal &- start
+        }
         let hash = Array(held.blob(4))
         let duration = held.integer(6)
         held.reset()
@@ -138,24 +141,5 @@ extension SampleStore {
         try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
         try ChangeLog(connection: connection, cause: ingest)
             .add(series: series, seqs: seq...seq, low: start, high: start, deletion: false, ingest: ingest)
-    }
-
-    /// A context that differs only in where the time comes from.
-    private func context(like context: Int64, skew: Int64, isCorrected: Bool) throws(StoreError) -> Int64 {
-        let origin = isCorrected ? TimeOrigin.deviceCorrected : .device
-        let known = try connection.integer(
-            """
-            SELECT other.id FROM context AS other JOIN context AS own ON own.id = ?1 AND other.origin = own.origin
-                AND other.unit = own.unit AND other.molar_mass IS own.molar_mass AND other.zone IS own.zone
-                AND other.resolution = own.resolution
-            WHERE other.skew = ?2 AND other.time_origin = ?3
-            """, .integer(context), .integer(skew), .integer(Int64(origin.rawValue)))
-        if let known { return known }
-        try connection.run(
-            """
-            INSERT INTO context(origin, unit, molar_mass, zone, time_origin, skew, resolution)
-            SELECT origin, unit, molar_mass, zone, ?3, ?2, resolution FROM context WHERE id = ?1
-            """, .integer(context), .integer(skew), .integer(Int64(origin.rawValue)))
-        return connection.lastInsertedRow
     }
 }

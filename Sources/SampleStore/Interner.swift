@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Finds, or makes, the rows that samples share: series, origin, context, metadata.
+/// Finds, or makes, the rows that samples share: series, origin, context, metadata. Nothing else writes them.
 ///
 /// What it remembers holds for committed rows and for those of the running transaction; after a rollback it forgets everything.
 final class Interner {
@@ -49,6 +49,18 @@ final class Interner {
         var timeOrigin: TimeOrigin
         var skew: Int64
         var timeResolution: Int32
+    }
+
+    /// One row of `context`, its columns as they are stored.
+    struct ContextRow {
+        var origin: Int64
+        var unit: String
+        var molarMass: Double?
+        /// Seconds ahead of UTC.
+        var zone: Int64?
+        var timeOrigin: Int64
+        var skew: Int64
+        var resolution: Int64
     }
 
     private let connection: Connection
@@ -132,7 +144,7 @@ final class Interner {
         coarsest[series] = resolution
     }
 
-    private func series(of origin: Origin) throws(StoreError) -> Int64 {
+    func series(of origin: Origin) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
         ]
@@ -155,16 +167,38 @@ final class Interner {
 
     private func context(_ key: ContextKey) throws(StoreError) -> Int64 {
         if let known = contexts[key] { return known }
-        let values: [Value] = [
-            .integer(key.origin), .text(key.unit.code), key.molarMass.map { .real($0) } ?? .null,
-            .optional(key.zone.map { Int64($0.seconds) }), .integer(Int64(key.timeOrigin.rawValue)), .integer(key.skew),
-            .integer(Int64(key.timeResolution)),
-        ]
-        let columns = ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution"]
-        let id = try findOrInsert("context", columns, values)
+        let id = try context(
+            ContextRow(
+                origin: key.origin, unit: key.unit.code, molarMass: key.molarMass, zone: key.zone.map { Int64($0.seconds) },
+                timeOrigin: Int64(key.timeOrigin.rawValue), skew: key.skew, resolution: Int64(key.timeResolution)))
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = id
         return id
+    }
+
+    /// The context that is like another one but for what is changed.
+    func context(like other: Int64, changing change: (inout ContextRow) -> Void) throws(StoreError) -> Int64 {
+        let select = try connection.statement(
+            "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution FROM context WHERE id = ?")
+        defer { select.reset() }
+        try select.bind([.integer(other)])
+        guard try select.step() else { throw StoreError(.corrupt, "context \(other) is missing") }
+        var row = ContextRow(
+            origin: select.integer(0), unit: select.text(1), molarMass: select.isNull(2) ? nil : select.real(2),
+            zone: select.optionalInteger(3),
+            timeOrigin: select.integer(4), skew: select.integer(5), resolution: select.integer(6))
+        select.reset()
+        change(&row)
+        return try context(row)
+    }
+
+    private func context(_ row: ContextRow) throws(StoreError) -> Int64 {
+        let values: [Value] = [
+            .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
+            .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution),
+        ]
+        return try findOrInsert(
+            "context", ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution"], values)
     }
 
     func id(of metadata: Metadata) throws(StoreError) -> Int64 {

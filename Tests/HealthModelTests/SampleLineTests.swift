@@ -114,6 +114,21 @@ import Testing
         }
     }
 
+    /// What ends a line elsewhere (NEL, LS, PS), or drives a terminal (CSI, DEL), stands in no line as it is; the JSON that stores keep stays.
+    @Test func linesAreOneLineEverywhere() throws {
+        let name = "a\u{2028}\u{2029}\u{85}\u{9B}2J\u{7F}\u{80}\u{9F}\u{A0}\u{202A}é"
+        let escaped = #"a\u2028\u2029\u0085\u009b2J\u007f\u0080\u009f"# + "\u{A0}\u{202A}é"
+        let metadata = Metadata([(name, .string(name))])
+        let sample = try Self.sample(device: Device(key: name, name: name), metadata: metadata)
+        var bytes: [UInt8] = []
+        SampleLine(me: "me").append(sample, ingest: nil, seq: nil, to: &bytes)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("\"key\":\"\(escaped)\",\"name\":\"\(escaped)\""), "\(text)")
+        #expect(text.contains("\"metadata\":{\"\(escaped)\":\"\(escaped)\"}"), "\(text)")
+        #expect(metadata.json == "{\"\(name)\":\"\(name)\"}")
+        #expect(try Metadata(json: metadata.json) == metadata)
+    }
+
     /// Origins of equal descriptions print alike, and one that came to lie where another lay does not print as the other.
     @Test func fragmentsAreNotMixedUp() throws {
         let line = SampleLine(me: "me")

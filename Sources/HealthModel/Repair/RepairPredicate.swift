@@ -63,14 +63,14 @@ public struct RepairPredicate: Sendable {
         return parts.compactMap { name, text in text.map { (name, $0) } }
     }
 
-    /// The same as a JSON object of texts.
+    /// The same as a JSON object of texts, in the form that stores keep.
     public func json(me: String) -> String {
         var bytes: [UInt8] = Array("{".utf8)
         for (index, part) in parts(me: me).enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.write(part.name, to: &bytes)
+            JSONText.append(stored: part.name, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
-            JSONText.write(part.text, to: &bytes)
+            JSONText.append(stored: part.text, to: &bytes)
         }
         return String(decoding: bytes, as: UTF8.self) + "}"
     }

@@ -6,7 +6,8 @@ public final class Metadata: Hashable, Sendable {
     /// The entries, ordered by the bytes of their keys.
     public let entries: [(key: String, value: MetadataValue)]
 
-    /// The one JSON object for these entries: no blanks, keys in order of their bytes.
+    /// The one JSON object for these entries: no blanks, keys in order of their bytes. It is the stored form, by which stores find the entries
+    /// again; a line that goes out has it through ``JSONText/append(json:to:)``.
     public let json: String
 
     /// Nothing said.
@@ -20,7 +21,7 @@ public final class Metadata: Hashable, Sendable {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for (key, value) in sorted {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.write(key, to: &bytes)
+            JSONText.append(stored: key, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
             value.write(to: &bytes)
         }

@@ -55,7 +55,7 @@ public final class SampleLine {
         Self.append(value ?? sample.value, to: &bytes)
         if let unit {
             bytes.append(contentsOf: ",\"unit\":".utf8)
-            JSONText.write(unit.code, to: &bytes)
+            JSONText.append(string: unit.code, to: &bytes)
         } else {
             bytes.append(contentsOf: fragment.unit)
         }
@@ -71,7 +71,11 @@ public final class SampleLine {
             bytes.append(contentsOf: "\"},\"group\":null,\"metadata\":".utf8)
         }
         if let metadata = sample.metadata {
-            if said?.metadata !== metadata { said = (metadata, Array(metadata.json.utf8)) }
+            if said?.metadata !== metadata {
+                var text: [UInt8] = []
+                JSONText.append(json: metadata.json.utf8, to: &text)
+                said = (metadata, text)
+            }
             if let said { bytes.append(contentsOf: said.text) }
         } else {
             bytes.append(contentsOf: "{}".utf8)
@@ -129,7 +133,7 @@ public final class SampleLine {
     private func append(_ numeral: Numeral, to bytes: inout [UInt8]) {
         guard numeral.isPlain else {
             bytes.removeLast()
-            JSONText.write(numeral.text, to: &bytes)
+            JSONText.append(string: numeral.text, to: &bytes)
             return
         }
         Self.append(32 + Int(-numeral.exponent), to: &bytes) { buffer in
@@ -145,7 +149,7 @@ public final class SampleLine {
             return
         }
         var text: [UInt8] = Array(",\"unit\":".utf8)
-        JSONText.write(sample.unit.code, to: &text)
+        JSONText.append(string: sample.unit.code, to: &text)
         text.append(contentsOf: "},\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"".utf8)
         bytes.append(contentsOf: text)
         measured = Measured(unit: sample.unit, origin: sample.timeOrigin, text: text)
@@ -165,16 +169,16 @@ public final class SampleLine {
             return known
         }
         var type: [UInt8] = Array("\",\"type\":".utf8)
-        JSONText.write(origin.type.id, to: &type)
+        JSONText.append(string: origin.type.id, to: &type)
         type.append(contentsOf: ",\"value\":".utf8)
         var unit: [UInt8] = Array(",\"unit\":".utf8)
-        JSONText.write(origin.type.canonicalUnit.code, to: &unit)
+        JSONText.append(string: origin.type.canonicalUnit.code, to: &unit)
         var text: [UInt8] = Array(",\"subject\":".utf8)
-        JSONText.write(origin.subject == me ? "me" : origin.subject, to: &text)
+        JSONText.append(string: origin.subject == me ? "me" : origin.subject, to: &text)
         text.append(contentsOf: ",\"source\":{\"id\":".utf8)
-        JSONText.write(origin.source.id, to: &text)
+        JSONText.append(string: origin.source.id, to: &text)
         text.append(contentsOf: ",\"name\":".utf8)
-        JSONText.write(origin.source.name, to: &text)
+        JSONText.append(string: origin.source.name, to: &text)
         text.append(contentsOf: ",\"version\":".utf8)
         Self.append(origin.source.version, to: &text)
         text.append(contentsOf: "},\"device\":".utf8)
@@ -200,7 +204,7 @@ public final class SampleLine {
         ]
         for (index, field) in fields.enumerated() {
             bytes.append(UInt8(ascii: index == 0 ? "{" : ","))
-            JSONText.write(field.0, to: &bytes)
+            JSONText.append(string: field.0, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
             append(field.1, to: &bytes)
         }
@@ -208,7 +212,7 @@ public final class SampleLine {
     }
 
     private static func append(_ text: String?, to bytes: inout [UInt8]) {
-        if let text { JSONText.write(text, to: &bytes) } else { bytes.append(contentsOf: "null".utf8) }
+        if let text { JSONText.append(string: text, to: &bytes) } else { bytes.append(contentsOf: "null".utf8) }
     }
 
     /// The shortest text that reads back as the same Double, `37.0` for a whole number; JSON has no other numbers, and the gate

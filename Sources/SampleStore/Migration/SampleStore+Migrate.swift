@@ -33,7 +33,7 @@ extension SampleStore {
                         kind: .migrate, name: Repair.words(of: request.repair.text),
                         received: request.now.microseconds, owner: owner))
                 let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
-                let rows = RepairRows(connection: connection)
+                let rows = RepairRows(connection: connection, interner: interner)
                 try reader.forEachChunk(
                     of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
                     { chunk in

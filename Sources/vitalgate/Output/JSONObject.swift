@@ -1,4 +1,4 @@
-import CommandLineKit
+import HealthModel
 
 /// Builds one line of NDJSON, field by field.
 struct JSONObject {
@@ -21,7 +21,7 @@ struct JSONObject {
 
     mutating func set(_ name: String, _ value: Bool) {
         key(name)
-        bytes += (value ? "true" : "false").utf8
+        JSONText.append(boolean: value, to: &bytes)
     }
 
     mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
@@ -40,10 +40,10 @@ struct JSONObject {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// A value that is JSON already.
+    /// A value that is JSON already, also in the form that stores keep.
     mutating func set(_ name: String, raw: [UInt8]) {
         key(name)
-        bytes += raw
+        JSONText.append(json: raw, to: &bytes)
     }
 
     private mutating func key(_ name: String) {

@@ -110,6 +110,14 @@ struct SampleWriter {
         return row
     }
 
+    /// As in a line of NDJSON.
+    private static func text(_ metadata: Metadata?) -> String {
+        guard let metadata else { return "{}" }
+        var bytes: [UInt8] = []
+        JSONText.append(json: metadata.json.utf8, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private func cells(_ stored: StoredSample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
@@ -121,7 +129,7 @@ struct SampleWriter {
             device?.name ?? "", device?.manufacturer ?? "", device?.model ?? "", device?.serial ?? "", device?.hardware ?? "",
             device?.firmware ?? "", device?.software ?? "", device?.udi ?? "", sample.numeral.text, sample.unit.code,
             sample.timeOrigin.name, sample.received.description, sample.group.map(SampleLine.groupText) ?? "",
-            sample.metadata?.json ?? "{}", "\(stored.ingest)", "\(stored.seq)",
+            Self.text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
         ]
     }
 }

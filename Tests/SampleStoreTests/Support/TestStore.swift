@@ -44,10 +44,25 @@ final class TestStore {
 
     func close() throws {
         guard let store = opened else { return }
-        if isSound { #expect(try store.check() == []) }
+        if isSound {
+            #expect(try store.check() == [])
+            try expectOneRowEach(store)
+        }
         // SQLite refuses to vacuum while a statement runs.
         try store.connection.execute("VACUUM")
         opened = nil
+    }
+
+    /// Whatever wrote them (an import, a device, a repair, a clock's correction, an undoing): equal contexts are one row, and so are series.
+    private func expectOneRowEach(_ store: SampleStore) throws {
+        for (table, columns) in [
+            ("context", "origin, unit, molar_mass, zone, time_origin, skew, resolution"),
+            ("series", "type, subject, source, device"),
+        ] {
+            let twice = try store.connection.integer(
+                "SELECT count(*) FROM (SELECT 1 FROM \(table) GROUP BY \(columns) HAVING count(*) > 1)")
+            #expect(twice == 0, "\(table)")
+        }
     }
 
     func reopen() throws {

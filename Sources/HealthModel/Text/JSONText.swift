@@ -1,0 +1,105 @@
+/// The pieces of a JSON text (RFC 8259), appended to a buffer of UTF-8.
+///
+/// A string has two forms. In a *line*, which goes out, the control characters and line separators of Unicode that JSON lets through are
+/// escaped too: a line of NDJSON that is read in a terminal must not drive it, and must be one line to every reader. In the *stored* form they
+/// stand as they are: stores find metadata by that text, octet by octet, so it never changes. Both are the same string to a reader of JSON.
+public enum JSONText {
+    /// Appends a string with its quotation marks, for a line.
+    public static func append(string: some StringProtocol, to buffer: inout [UInt8]) {
+        let start = buffer.count
+        append(stored: string, to: &buffer)
+        escapeForLine(&buffer, from: start)
+    }
+
+    /// Appends what is JSON already, such as the stored form of metadata, for a line.
+    public static func append(json: some Sequence<UInt8>, to buffer: inout [UInt8]) {
+        let start = buffer.count
+        buffer.append(contentsOf: json)
+        escapeForLine(&buffer, from: start)
+    }
+
+    /// Appends a string with its quotation marks in the stored form: what JSON demands is escaped, and nothing else.
+    static func append(stored text: some StringProtocol, to buffer: inout [UInt8]) {
+        buffer.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): buffer += "\\\"".utf8
+            case UInt8(ascii: "\\"): buffer += "\\\\".utf8
+            case 0x0A: buffer += "\\n".utf8
+            case 0x0D: buffer += "\\r".utf8
+            case 0x09: buffer += "\\t".utf8
+            case 0..<0x20: append(escape: Unicode.Scalar(byte), to: &buffer)
+            default: buffer.append(byte)
+            }
+        }
+        buffer.append(UInt8(ascii: "\""))
+    }
+
+    /// Escapes what JSON lets stand in a string but a line must not hold. Outside of strings JSON has none of it.
+    private static func escapeForLine(_ buffer: inout [UInt8], from start: Int) {
+        // DELETE, and the first octets of U+0080...00BF and U+2000...2FFF: most texts have none.
+        guard let first = buffer[start...].firstIndex(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 }) else { return }
+        let rest = String(decoding: buffer[first...], as: UTF8.self)
+        buffer.removeSubrange(first...)
+        for scalar in rest.unicodeScalars {
+            switch scalar {
+            case "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}": append(escape: scalar, to: &buffer)
+            default: buffer.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            }
+        }
+    }
+
+    private static func append(escape scalar: Unicode.Scalar, to buffer: inout [UInt8]) {
+        let digits = String(scalar.value, radix: 16)
+        buffer.append(contentsOf: #"\u"#.utf8)
+        buffer.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+        buffer.append(contentsOf: digits.utf8)
+    }
+
+    // MARK: Numbers
+
+    /// Appends the shortest decimal that reads back as the same number, `37.0` for a whole one. JSON has no infinities and no
+    /// NaN: they are `null`.
+    public static func append(number: Double, to buffer: inout [UInt8]) {
+        buffer.append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
+    }
+
+    /// Appends a whole number.
+    public static func append(integer: some BinaryInteger, to buffer: inout [UInt8]) {
+        buffer.append(contentsOf: String(integer).utf8)
+    }
+
+    /// Appends `true` or `false`.
+    public static func append(boolean: Bool, to buffer: inout [UInt8]) {
+        buffer.append(contentsOf: boolean ? "true".utf8 : "false".utf8)
+    }
+
+    /// A numeral's own text where JSON allows it (`54.0`, `1e3`), else its canonical text (`+5`, `.5`, `007`).
+    static func number(_ numeral: Numeral) -> String {
+        if numeral.isPlain { return numeral.text }
+        return isNumber(numeral.text) ? numeral.text : numeral.canonicalText
+    }
+
+    static func isNumber(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        let integer = digits(&rest)
+        guard integer.count == 1 || (integer.count > 1 && integer.first != UInt8(ascii: "0")) else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            if digits(&rest).isEmpty { return false }
+        }
+        if let mark = rest.first, mark | 0x20 == UInt8(ascii: "e") {
+            rest = rest.dropFirst()
+            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+            if digits(&rest).isEmpty { return false }
+        }
+        return rest.isEmpty
+    }
+
+    private static func digits(_ rest: inout Substring.UTF8View) -> Substring.UTF8View {
+        let digits = rest.prefix { $0 &- UInt8(ascii: "0") < 10 }
+        rest = rest[digits.endIndex...]
+        return digits
+    }
+}
