@@ -9,7 +9,7 @@ _vitalgate_commands() {
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
         '/store') candidates=('check' 'backup' 'stats') ;;
-        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'assign') ;;
+        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev') ;;
         *) ;;
@@ -64,6 +64,7 @@ _vitalgate_options() {
         '/devices/pair') candidates=('--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/forget') candidates=('--bond' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/merge') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/part') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/assign') candidates=('--subject' '--range' '--samples' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -287,6 +288,7 @@ _vitalgate_argument() {
         '/devices/forget 0') kind=none ;;
         '/devices/merge 0') kind=none ;;
         '/devices/merge 1') kind=none ;;
+        '/devices/part 0') kind=none ;;
         '/devices/assign 0') kind=none ;;
         '/subjects/add 0') kind=none ;;
         '/subjects/rename 0') kind=none ;;

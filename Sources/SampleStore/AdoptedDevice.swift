@@ -27,6 +27,10 @@ public struct AdoptedDevice: Hashable, Sendable {
     /// The counter of the last encrypted frame that was taken; what does not count higher was sent before. Adopting the device again with
     /// its key makes it `nil`, as a device counts from 0 again after a change of its battery.
     public var counter: Int64?
+    /// A key that a person gave it, since another device says the same of itself. ``SampleStore/part(device:)`` sets it.
+    public var ownKey: String?
+    /// What its readings go by, unless that was merged into another key.
+    public var goesBy: String { ownKey ?? key }
 
     /// The stored record read last.
     public struct LastRecord: Hashable, Sendable {
@@ -61,7 +65,8 @@ extension SampleStore {
         "record_number",
         "record_fingerprint", "record_count", "delivered", "counter",
     ]
-    private static let deviceColumns = ["address", "profiles", "name", "subject", "adopted", "bind_key"] + memoryColumns
+    private static let deviceColumns =
+        ["address", "profiles", "name", "subject", "adopted", "bind_key"] + memoryColumns + ["own_key"]
 
     /// The adopted devices, oldest first.
     public func adoptedDevices() throws(StoreError) -> [AdoptedDevice] {
@@ -87,6 +92,7 @@ extension SampleStore {
             }
             device.hasDelivered = statement.integer(19) != 0
             device.counter = statement.optionalInteger(20)
+            device.ownKey = statement.optionalText(21)
             devices.append(device)
         }
         for index in devices.indices { devices[index].sharedBy = try sharedUses(of: devices[index].address) }
@@ -115,7 +121,7 @@ extension SampleStore {
                 [
                     .text(device.address), .text(device.profiles.joined(separator: " ")), .text(device.name),
                     .text(device.subject), .integer(device.adopted), .optional(device.bindKey),
-                ] + Self.memory(of: device))
+                ] + Self.memory(of: device) + [.optional(device.ownKey)])
             _ = try statement.step()
             // One person's from now on.
             guard device.subject != Origin.unassigned else { return }
@@ -160,7 +166,8 @@ extension SampleStore {
     public func deviceKeys() throws(StoreError) -> [String] {
         let statement = try connection.statement(
             """
-            SELECT device FROM series WHERE device <> '' UNION SELECT key FROM device UNION SELECT old FROM device_alias
+            SELECT device FROM series WHERE device <> '' UNION SELECT coalesce(own_key, key) FROM device
+            UNION SELECT old FROM device_alias
             UNION SELECT new FROM device_alias ORDER BY 1
             """)
         defer { statement.reset() }

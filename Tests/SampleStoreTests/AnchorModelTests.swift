@@ -105,7 +105,8 @@ import Testing
             try test.keep([try SampleMaker()("72", at: 0)])
             let version = try #require(Schema.steps.firstIndex { $0.name == "epochs" })
             try test.store.connection.execute(
-                "ALTER TABLE device DROP COLUMN counter; DROP TABLE epoch; PRAGMA user_version = \(version)")
+                "ALTER TABLE device DROP COLUMN own_key; ALTER TABLE device DROP COLUMN counter; DROP TABLE epoch; PRAGMA user_version = \(version)"
+            )
             try test.reopen()
             var anchors: [Anchor] = []
             try test.store.changes(after: .beginning, types: nil) { anchors.append($1) }

@@ -46,7 +46,7 @@ public struct DeviceDescription: Hashable, Sendable {
 
     /// Whether what it measures is gone when nobody hears it: it is heard before it is asked what it is. A device that keeps readings
     /// waits with them until it is subscribed; what its clock shows has to be known by then.
-    var isStream: Bool { presence == .stay && expectedInterval != nil && recordAccess == nil && clock == nil }
+    public var isStream: Bool { presence == .stay && expectedInterval != nil && recordAccess == nil && clock == nil }
 
     /// Everything to be enabled: what was listed, and what the record access needs.
     var allSubscriptions: [CharacteristicName] {

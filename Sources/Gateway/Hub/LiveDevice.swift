@@ -61,7 +61,8 @@ public final class LiveDevice {
         self.adopted = adopted
         self.profiles = profiles
         self.aliases = aliases
-        registry = OriginRegistry(subject: adopted.subject, aliases: aliases)
+        let own = adopted.ownKey
+        registry = OriginRegistry(subject: adopted.subject) { key in aliases[own ?? key] ?? own ?? key }
         normaliser = Normaliser(zone: zone, received: Instant(seconds: 0))
         normaliser.leavesUnlikelyTimes = true
         device = adopted.device
@@ -69,7 +70,7 @@ public final class LiveDevice {
 
     /// What it goes by, as it said last.
     var key: String {
-        let own = device?.key ?? adopted.device?.key ?? adopted.key
+        let own = adopted.ownKey ?? device?.key ?? adopted.device?.key ?? adopted.key
         return aliases[own] ?? own
     }
 

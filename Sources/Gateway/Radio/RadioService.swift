@@ -25,6 +25,9 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     private let source: any RadioSource
     private var known: [BluetoothAddress: Known] = [:]
     private var aliases: [String: String] = [:]
+    /// Keys by which several devices go, and those of which a person was told.
+    private var shared: Set<String> = []
+    private var toldOfShared: Set<String> = []
     private var isStarted = false
     private var isOpen = false
 
@@ -73,8 +76,29 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             known[address] = nil
             source.release(address)
         }
+        findShared()
         if isStarted { open() }
         host?.changed(self)
+    }
+
+    private func findShared() {
+        let keys = Dictionary(grouping: known.values, by: \.device.key)
+        shared = Set(keys.filter { $1.count > 1 }.keys).subtracting(toldOfShared)
+    }
+
+    /// Cheap devices of one make may all have the same serial number. One that came back under another address has its earlier key, too: but
+    /// then the earlier address is not there at the same time.
+    private func tellOfSharedKey(_ device: LiveDevice, _ address: BluetoothAddress) {
+        let key = device.key
+        guard shared.contains(key),
+            let other = known.first(where: { $0.value.device !== device && $0.value.device.key == key && source.isLive($0.key) })
+        else { return }
+        shared.remove(key)
+        toldOfShared.insert(key)
+        told(
+            .action, "\(address)",
+            "it says the same of itself as \(other.key), and both are here: their readings go by one key, as of one device; "
+                + "`vitalgate devices part \(address)` tells them apart from now on")
     }
 
     private func adopt(
@@ -120,18 +144,23 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.take(frame, of: device)
+        if !shared.isEmpty { tellOfSharedKey(device, address) }
         host?.changed(self)
     }
 
     public func commit(_ token: CommitToken, memory: DeviceMemory) {
         guard let device = known[token.address]?.device else { return }
-        if device.adopted.take(memory) { live.remember(device.adopted) }
+        if device.adopted.take(memory) {
+            live.remember(device.adopted)
+            findShared()
+        }
         live.commit(device) { [weak self] in self?.source.confirm(token) }
     }
 
     public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
         guard let device = known[address]?.device, device.adopted.take(memory) else { return }
         live.remember(device.adopted)
+        findShared()
     }
 
     public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {
@@ -156,6 +185,7 @@ extension AdoptedDevice {
         var decisions = AdoptedDevice(
             address: address, key: "", profiles: profiles, name: name, subject: subject, adopted: adopted)
         decisions.bindKey = bindKey
+        decisions.ownKey = ownKey
         decisions.sharedBy = sharedBy
         return decisions
     }

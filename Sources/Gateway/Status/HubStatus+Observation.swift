@@ -39,7 +39,7 @@ extension HubStatus {
             devices.append(
                 Device(
                     address: Self.cut(device.address, to: 200), name: Self.name(of: device),
-                    last: try store.lastStart(ofDevice: aliases[device.key] ?? device.key)))
+                    last: try store.lastStart(ofDevice: aliases[device.goesBy] ?? device.goesBy)))
         }
     }
 

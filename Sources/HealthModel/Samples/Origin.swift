@@ -112,14 +112,19 @@ public final class Origin: Hashable, Sendable {
 public final class OriginRegistry {
     /// The person whose readings these are unless a source says otherwise.
     public let subject: String
-    /// Old device key to the key it was merged into (`devices merge`), before any identity is computed.
-    private let aliases: [String: String]
+    /// From the key that a device says to the one it goes by (`devices merge`, `devices part`), before any identity is computed.
+    private let resolve: (String) -> String
     private var origins: Set<Origin> = []
 
     /// Makes an empty registry for one subject's readings.
-    public init(subject: String, aliases: [String: String] = [:]) {
+    public convenience init(subject: String, aliases: [String: String] = [:]) {
+        self.init(subject: subject) { aliases[$0] ?? $0 }
+    }
+
+    /// - Parameter resolve: from the key that a device says to the one that its readings go by.
+    public init(subject: String, resolve: @escaping (String) -> String) {
         self.subject = subject
-        self.aliases = aliases
+        self.resolve = resolve
     }
 
     /// The one origin of a series; the same object each time.
@@ -127,7 +132,7 @@ public final class OriginRegistry {
         type: QuantityType, source: SourceRevision, device: Device? = nil, subject: String? = nil
     ) -> Origin {
         var device = device
-        if let key = device?.key, let target = aliases[key] { device?.key = target }
+        if let key = device?.key { device?.key = resolve(key) }
         return origins.insert(
             Origin(subject: subject ?? self.subject, type: type, source: source, device: device)
         ).memberAfterInsert

@@ -30,7 +30,8 @@ final class RadioBench {
             confirmed.append(token)
             onConfirm(token)
         }
-        func isLive(_ address: BluetoothAddress) -> Bool { true }
+        var away: Set<BluetoothAddress> = []
+        func isLive(_ address: BluetoothAddress) -> Bool { !away.contains(address) }
         func start() {}
         func stop() {}
     }
@@ -106,15 +107,18 @@ final class RadioBench {
             for: Self.address)
     }
 
-    func adopt(_ profiles: String...) throws {
-        let address = DeviceAssembly.storedAddress(Self.address)
+    func adopt(_ profiles: String..., at address: BluetoothAddress = RadioBench.address) throws {
+        let address = DeviceAssembly.storedAddress(address)
         try store.keep(
             AdoptedDevice(address: address, key: address, profiles: profiles, name: "", subject: store.subject, adopted: 1))
         try reload()
     }
 
     /// - Parameter continues: it belongs to the frame before it, and has its place.
-    func hear(_ channel: String, _ bytes: [UInt8], after delay: Duration = .zero, continues: Bool = false) {
+    func hear(
+        _ channel: String, _ bytes: [UInt8], after delay: Duration = .zero, continues: Bool = false,
+        of address: BluetoothAddress = RadioBench.address
+    ) {
         pass(delay)
         if !continues { frames += 1 }
         bytes.withUnsafeBytes {
@@ -122,7 +126,7 @@ final class RadioBench {
                 RawFrame(
                     payload: .bytes($0), place: Place(.record, frames), received: clock.now, channel: channel, device: Self.device
                 ),
-                of: Self.address)
+                of: address)
         }
     }
 

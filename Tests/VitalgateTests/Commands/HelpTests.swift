@@ -11,7 +11,8 @@ import Testing
         "store check", "store backup", "store stats", "run", "status", "scan", "devices", "devices list", "devices adopt",
         "devices pair",
         "devices forget",
-        "devices merge", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename", "subjects remove",
+        "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
+        "subjects remove",
         "doctor", "generate", "generate bash-completion", "generate man", "generate udev",
     ]
 

@@ -7,7 +7,7 @@ import SampleStore
 /// `devices`: which devices are read.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "List, adopt, pair, forget, merge and assign devices.",
+        name: "devices", summary: "List, adopt, pair, forget, merge, part and assign devices.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option, Format.safe]),
@@ -60,6 +60,18 @@ enum DevicesCommand: Command {
                     Argument(name: "NEW", help: "The key that the device has now."),
                     Argument(name: "OLD", help: "The key that its earlier readings have."),
                 ]),
+            CommandSpecification(
+                name: "part", summary: "Tell a device from another that says the same of itself.",
+                discussion: """
+                    Some makers give all their devices one serial number. Their readings are then taken for those of one device; a running \
+                    hub says so where it hears both. From now on the readings of this one go by a key that is made of the common one and its \
+                    address; what is stored stays where it is. Not for devices that keep readings: what they send again would be stored \
+                    again. A running hub goes by it when it is sent SIGHUP, or started anew; 'vitalgate devices merge' takes it back.
+                    """,
+                arguments: [RadioOptions.address],
+                examples: [
+                    Example("vitalgate devices part C0:01:02:03:04:02", "Tell this strap from the other one, whose key stays.")
+                ]),
             DeviceAssignment.specification,
         ])
 
@@ -70,6 +82,7 @@ enum DevicesCommand: Command {
         case "forget": return try forget(context)
         case "assign": return try DeviceAssignment(context: context).run()
         case "merge": return try merge(context)
+        case "part": return try part(context)
         default: return try list(context)
         }
     }
@@ -82,7 +95,7 @@ enum DevicesCommand: Command {
             for device in devices {
                 var object = JSONObject()
                 object.set("address", device.address)
-                object.set("key", device.key)
+                object.set("key", device.goesBy)
                 object.set("name", device.name)
                 object.set("profiles", device.profiles)
                 object.set("subject", device.subject == store.subject ? "me" : device.subject)
@@ -107,7 +120,7 @@ enum DevicesCommand: Command {
         let rows = devices.map { device in
             let adopted = Instant(microseconds: device.adopted)
             return [
-                device.address, device.name, device.key, device.profiles.joined(separator: " "),
+                device.address, device.name, device.goesBy, device.profiles.joined(separator: " "),
                 device.sharedBy.isEmpty
                     ? device.subject == store.subject ? "me" : device.subject : "shared by \(device.sharedBy.count)",
                 String(adopted.wallTime(at: zone.offset(at: adopted)).description.prefix(10)),
@@ -153,7 +166,7 @@ enum DevicesCommand: Command {
         let key = { (name: String) -> String in
             let text = context.invocation.argument(name) ?? ""
             let address = BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
-            return devices.first { $0.address == address }?.key ?? text
+            return devices.first { $0.address == address }?.goesBy ?? text
         }
         let (new, old) = (key("NEW"), key("OLD"))
         let known = try store.deviceKeys()
@@ -167,6 +180,23 @@ enum DevicesCommand: Command {
         }
         try store.merge(device: new, into: old)
         context.note("readings of \(new) go by \(old) from now on")
+        return .success
+    }
+
+    private static func part(_ context: CommandContext) throws -> ExitCode {
+        let address = try context.bluetoothAddress()
+        let stored = DeviceAssembly.storedAddress(address)
+        let store = try context.access().openForWriting(creating: false)
+        let assembly = DeviceAssembly(library: try ProfileCommand.library(context))
+        let description = try store.adoptedDevices().first { $0.address == stored }.flatMap(assembly.description)
+        guard description?.isStream ?? true else {
+            context.note(
+                "vitalgate: \(address) keeps readings and may send them again: under another key they would be stored a second time. "
+                    + "'vitalgate devices forget' leaves one of the two out")
+            return .dataError
+        }
+        let key = try store.part(device: stored)
+        context.note("readings of \(address) go by \(key) from now on; what is stored stays as it is")
         return .success
     }
 }
