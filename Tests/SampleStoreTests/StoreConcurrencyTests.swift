@@ -58,6 +58,28 @@ import Testing
         try test.close()
     }
 
+    /// Two programs undo one import at once: one does it, the other is told so.
+    @Test func undoingOneImportAtOnce() async throws {
+        let test = try TestStore()
+        let path = test.path
+        for round in 0..<8 {
+            let maker = try SampleMaker(source: "round \(round)")
+            let ingest = try test.keep(try (0..<500).map { try maker("72", at: Double($0)) }).account.id
+            let undone = await withTaskGroup(of: Int?.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        try? SampleStore(path: path, access: .write)
+                            .undo(ingest, forget: false, description: TestStore.description(.undo)).count
+                    }
+                }
+                return await group.reduce(into: [Int?]()) { $0.append($1) }
+            }
+            #expect(undone.compactMap(\.self) == [500], "round \(round)")
+        }
+        #expect(try test.samples().isEmpty)
+        try test.close()
+    }
+
     /// Programs that make the same store at the same moment.
     @Test func makingOneStoreAtOnce() async throws {
         let folder = try TemporaryFolder()
