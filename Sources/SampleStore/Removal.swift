@@ -149,10 +149,12 @@ extension SampleStore {
     @discardableResult
     public func undo(_ undone: Int64, forget: Bool, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ingest \(undone)") }
-        guard account.state != "undone" || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
-        try refuseIfRepaired(broughtBy: undone)
         return try change(description) { ingest, deletion in
+            guard try self.account(of: undone)?.state != "undone" || forget else {
+                throw StoreError(.invalid, "ingest \(undone) is undone already")
+            }
+            try refuseIfRepaired(broughtBy: undone)
             let live = try places(
                 """
                 SELECT sample.series, start, hash FROM change JOIN sample ON sample.series = change.series
