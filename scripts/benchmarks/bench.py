@@ -21,7 +21,7 @@ from result import Result, verdict
 
 ROWS = [
     "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "repair", "units", "flood", "crowd",
-    "latency",
+    "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
 PEER_RECORDS = 100_000
@@ -58,6 +58,7 @@ class Bench:
         self.python = pathlib.Path(options.healthkit_to_sqlite).absolute().parent / "python"
         self.runs, self.folder = options.runs, options.folder
         scale = 10 if options.quick else 1
+        self.addresses = 1_000_000 // scale
         self.frames, self.watched = 400_000 // scale, 60 // (2 if options.quick else 1)
         self.rows, self.records, self.samples = 1_000_000 // scale, 1_000_000 // scale, 10_000_000 // scale
         self.scratch = self.folder / "scratch"
@@ -354,7 +355,7 @@ class Bench:
         for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             if row in wanted:
                 results += getattr(self, row)()
-        for row in ("flood", "crowd", "latency"):
+        for row in ("flood", "crowd", "heard", "latency"):
             if row in wanted:
                 results += getattr(live_rows, row)(self)
         shutil.rmtree(self.scratch, ignore_errors=True)

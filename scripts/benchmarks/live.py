@@ -1,7 +1,7 @@
-"""Runs the hub against a BlueZ that is a script on a private bus, and prints what it took as JSON: live.py VITALGATE FOLDER flood|crowd|one|rest COUNT
+"""Runs the hub against a BlueZ that is a script on a private bus, and prints what it took as JSON: live.py VITALGATE FOLDER flood|crowd|one|rest|heard COUNT
 
 flood: one strap sends COUNT frames as fast as they are taken; crowd: twenty straps send one a second for COUNT seconds; one: a
-single strap does; rest: nobody is adopted for COUNT seconds. Every frame is a heart rate with one RR interval. Needs dbus-fast."""
+single strap does; rest: nobody is adopted for COUNT seconds; heard: COUNT addresses are heard that BlueZ does not forget, then a strap sends once. Every frame is a heart rate with one RR interval. Needs dbus-fast."""
 
 import asyncio
 import json
@@ -87,6 +87,21 @@ class BlueZ:
                 return Message.new_method_return(message, "hq", [0, 247], [theirs.detach()])
         return Message.new_method_return(message)
 
+    def hear(self, number):
+        """Shows an address that nobody has heard before; it never goes away."""
+        digits = f"{0x4A0000000000 + number:012X}"
+        address = ":".join(digits[index:index + 2] for index in range(0, 12, 2))
+        self.bus.send(Message(
+            message_type=MessageType.SIGNAL, path="/", interface="org.freedesktop.DBus.ObjectManager", member="InterfacesAdded",
+            signature="oa{sa{sv}}", body=[f"{HCI}/dev_{address.replace(':', '_')}", {DEVICE: {
+                "Address": Variant("s", address), "AddressType": Variant("s", "random"), "Adapter": Variant("o", HCI),
+                "RSSI": Variant("n", -70), "Connected": Variant("b", False)}}]))
+
+    async def settled(self):
+        """What was sent so far has gone to the bus."""
+        await self.bus.call(Message(destination="org.freedesktop.DBus", path="/org/freedesktop/DBus",
+                                    interface="org.freedesktop.DBus", member="GetId"))
+
     def change(self, path, **properties):
         changed = {name: Variant("b", value) for name, value in properties.items()}
         self.tree[path][DEVICE].update(changed)
@@ -163,6 +178,18 @@ async def crowd(bluez, hub, seconds):
             "bytes_per_sample": (hub.written_bytes() - written) / (2 * sent)}
 
 
+async def heard(bluez, hub, count):
+    begin = time.perf_counter()
+    for number in range(count):
+        bluez.hear(number)
+        if number % 500 == 0:
+            await bluez.settled()
+    await bluez.settled()
+    next(iter(bluez.pipes.values())).send(frame(0))
+    await until(lambda: hub.stored() >= 2)
+    return {"frames": 1, "addresses": count, "seconds": time.perf_counter() - begin}
+
+
 async def rest(_bluez, hub, seconds):
     before, begin = hub.cpu_seconds(), time.perf_counter()
     await asyncio.sleep(seconds)
@@ -179,7 +206,7 @@ async def main(vitalgate, folder, mode, count):
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         address = daemon.stdout.readline().decode().strip()
-        bluez = BlueZ({"flood": 1, "crowd": 20, "one": 1, "rest": 0}[mode])
+        bluez = BlueZ({"flood": 1, "crowd": 20, "one": 1, "rest": 0, "heard": 1}[mode])
         await bluez.serve(address)
         hub = Hub(vitalgate, folder, address)
         for strap in bluez.addresses:
@@ -192,7 +219,7 @@ async def main(vitalgate, folder, mode, count):
             ready = time.perf_counter() - begin
             if mode == "rest":
                 await asyncio.sleep(3)  # it has started
-            result = await {"flood": flood, "crowd": crowd, "one": crowd, "rest": rest}[mode](bluez, hub, count)
+            result = await {"flood": flood, "crowd": crowd, "one": crowd, "rest": rest, "heard": heard}[mode](bluez, hub, count)
             result["peak_bytes"] = hub.peak_bytes()
             result["ready_seconds"] = ready
         finally:

@@ -50,6 +50,14 @@ def crowd(bench):
     ]
 
 
+def heard(bench):
+    bench.say(f"{bench.addresses:,} addresses")
+    run = live(bench, "heard", bench.addresses)
+    peak = run["peak_bytes"] / (1 << 20)
+    return [Result("heard", f"the hub's peak memory, {bench.addresses:,} addresses heard that BlueZ does not forget", "< 40 MB", "",
+                   f"{peak:.1f} MB", verdict=verdict(peak < 40), values={"run": run})]
+
+
 def latency(bench):
     bench.say(f"latency in the machine, {bench.watched} values")
     command = [ROOT / "scripts" / "bluez-vm", "run", "--quiet", "--sensors", "heart", "--timeout", "1200", "--share", f"{ROOT}:ro",
