@@ -2,6 +2,7 @@ import Glibc
 
 /// A file descriptor with one owner: closed when the last reference goes (story 11, descriptors that leak until the machine dies).
 public final class Descriptor: Equatable {
+    /// As the system calls take it.
     public let number: Int32
 
     /// Takes over the descriptor.

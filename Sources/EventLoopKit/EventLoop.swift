@@ -2,6 +2,7 @@ import Glibc
 
 /// One thread's poll(2): descriptors, timers, and a bell that other threads may ring.
 public final class EventLoop {
+    /// By which timers go.
     public let clock: any SourceClock
     private var watches: [Int32: Watch] = [:]
     private var timers: [Timer] = []
@@ -22,14 +23,17 @@ public final class EventLoop {
             self.at = at
             self.action = action
         }
+        /// It does not fire any more; nothing happens where it has.
         public func cancel() { action = nil }
     }
 
     /// Something that brings its own descriptor, whose events change from turn to turn (sd_bus_get_events(3)).
     public protocol Poller: AnyObject {
+        /// The descriptor and what poll(2) is to look for; nil while there is none.
         var interest: (descriptor: Int32, events: Int16)? { get }
         /// Milliseconds until it wants to run whether or not its descriptor is ready; negative: never.
         var patience: Int32 { get }
+        /// Handles what has come, and returns without waiting for more.
         func process()
     }
 
@@ -51,6 +55,7 @@ public final class EventLoop {
             close(number)
             close(button)
         }
+        /// Wakes the loop; from any thread, and from a signal handler.
         public func ring() {
             // A pipe that is full rings already.
             var octet: UInt8 = 1
@@ -58,6 +63,7 @@ public final class EventLoop {
         }
     }
 
+    /// - Parameter clock: by which timers go; a test has its own.
     public init(clock: any SourceClock) {
         self.clock = clock
         bell = Bell()
@@ -75,10 +81,14 @@ public final class EventLoop {
         watches[descriptor] = Watch(events: Int16(events), handler: handler)
     }
 
+    /// Hears no more of a descriptor; to be called before it is closed.
     public func unwatch(_ descriptor: Int32) { watches[descriptor] = nil }
+    /// Asks a poller in each turn; it is held until ``remove(_:)``.
     public func add(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = poller }
+    /// Asks it no more.
     public func remove(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = nil }
 
+    /// Calls `action` once, no sooner than after `delay` by the clock that nobody sets.
     @discardableResult
     public func after(_ delay: Duration, _ action: @escaping () -> Void) -> Timer {
         let timer = Timer(at: clock.uptime + delay, action: action)
@@ -92,6 +102,7 @@ public final class EventLoop {
         while !stopped { turn(maximumWait: .seconds(3600)) }
     }
 
+    /// Lets ``run()`` return at the end of the turn.
     public func stop() { stopped = true }
 
     /// Waits for the next event, at most that long, and handles what is due.

@@ -7,10 +7,13 @@ public struct SerialDescription: Hashable, Sendable {
     public var path: String
     /// What its frames are called.
     public var channel: String
+    /// How octets are sent.
     public var settings: SerialSettings
+    /// How frames are found in them.
     public var framing: Framing
     /// Written when the line is open.
     public var opening: [[UInt8]] = []
+    /// Written again and again while the line is open, for devices that stop without it; nil for all others.
     public var keepAlive: (octets: [UInt8], every: Duration)? {
         get { keepAliveOctets.isEmpty ? nil : (keepAliveOctets, keepAliveInterval) }
         set { (keepAliveOctets, keepAliveInterval) = newValue ?? ([], .zero) }
@@ -24,6 +27,9 @@ public struct SerialDescription: Hashable, Sendable {
     /// Who it is, as far as that is known.
     public var device: Device
 
+    /// - Parameters:
+    ///   - path: one that stays the same from plug to plug.
+    ///   - channel: what its frames are called.
     public init(path: String, channel: String, settings: SerialSettings, framing: Framing, device: Device) {
         self.path = path
         self.channel = channel
@@ -35,6 +41,7 @@ public struct SerialDescription: Hashable, Sendable {
 
 /// Meters that tell their memory when they are asked.
 public enum MeterKind: Hashable, Sendable {
+    /// By the protocol that the meter speaks.
     case oneTouchUltra2, freeStyleOptium
 
     func dialogue() -> any MeterDialogue {

@@ -12,6 +12,7 @@ import Pipeline
 ///
 /// One thread: everything is called on the loop's, and nothing blocks it. While nothing is plugged in, nothing wakes up.
 public final class SerialSource {
+    /// Hears of frames, states and notices; it is not held.
     public weak var delegate: (any SerialSourceDelegate)?
     let loop: EventLoop
     private let plugs: any PlugMonitor

@@ -13,6 +13,7 @@ public struct ByteReader {
     /// Where the next read begins, counted from the frame's first octet.
     @inlinable public var offset: Int { position }
 
+    /// Begins at the first octet.
     @inlinable public init(_ bytes: UnsafeRawBufferPointer) {
         self.init(bytes, from: 0, to: bytes.count)
     }
@@ -24,7 +25,9 @@ public struct ByteReader {
         self.end = end
     }
 
+    /// Octets that are not read yet.
     @inlinable public var remaining: Int { end - offset }
+    /// Whether every octet was read.
     @inlinable public var isAtEnd: Bool { offset == end }
 
     /// The next octet, which stays unread.

@@ -5,16 +5,22 @@
 ///     MedicalNumber(sfloat: 0xF16C)      // .decimal(mantissa: 364, exponent: -1), which is 36.4
 ///     MedicalNumber(float: 0x007FFFFF)   // .special(.notANumber)
 public enum MedicalNumber: Hashable, Sendable {
+    /// The mantissa times ten to the power of the exponent.
     case decimal(mantissa: Int32, exponent: Int8)
+    /// There is no value, and why.
     case special(Special)
 
     /// The values that are no numbers, in the words of the test vectors.
     public enum Special: String, Hashable, Sendable, CaseIterable {
+        /// The device has no value.
         case notANumber = "NaN"
         /// Not at this resolution: the value does not fit the format at the precision it was measured with.
         case notAtThisResolution = "NRes"
+        /// Greater than any number of the format; no value here.
         case positiveInfinity = "+INF"
+        /// Less than any number of the format; no value here.
         case negativeInfinity = "-INF"
+        /// For a use that is not specified yet.
         case reserved
     }
 

@@ -42,6 +42,7 @@ public struct AppleHealthExportSource: FrameSource {
         (self.origin, self.received, self.meter, self.limits) = (origin, received, meter, limits)
     }
 
+    /// Gives each record of the export to `body`, in the order of the file.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let file =

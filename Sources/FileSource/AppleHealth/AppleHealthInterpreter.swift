@@ -66,6 +66,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         origins.deallocate()
     }
 
+    /// Turns one record into its reading, or says why there is none.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of an export", at: frame.place) }
         let cells = row.cells

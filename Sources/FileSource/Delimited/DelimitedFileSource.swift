@@ -58,6 +58,7 @@ public final class DelimitedFileSource: FrameSource {
         self.received = received
     }
 
+    /// Gives each row to `body`, in the order of the file.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let input: any ByteInput

@@ -54,6 +54,7 @@ public final class JSONArrayFileSource: FrameSource {
         self.received = received
     }
 
+    /// Gives each element to `body`, in the order of the file.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let input: any ByteInput

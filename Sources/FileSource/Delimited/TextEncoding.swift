@@ -1,7 +1,10 @@
 /// How a file's bytes stand for characters.
 public enum TextEncoding: String, Hashable, Sendable {
+    /// Also of a file without a mark that is plain ASCII.
     case utf8 = "UTF-8"
+    /// Two octets a unit, the lower first, as spreadsheets on Windows write it.
     case utf16LittleEndian = "UTF-16LE"
+    /// Two octets a unit, the higher first.
     case utf16BigEndian = "UTF-16BE"
 
     /// Tells the encoding from a file's first bytes: by its mark, else by where its NUL bytes stand.

@@ -6,6 +6,7 @@ public struct TextFileHead: Sendable {
     public var text: String
     /// Nothing follows it.
     public var isWhole: Bool
+    /// What the file itself is in.
     public var encoding: TextEncoding
 
     /// - Throws: ``SourceError`` where there is no such file or it is not text.
@@ -14,6 +15,7 @@ public struct TextFileHead: Sendable {
     /// The same of a file that is open.
     public static func read(_ file: InputFile) throws(SourceError) -> TextFileHead { try read(FileInput(file)) }
 
+    /// The same of octets that are at hand.
     public static func read(bytes: [UInt8]) throws(SourceError) -> TextFileHead {
         try read(MemoryInput(bytes))
     }

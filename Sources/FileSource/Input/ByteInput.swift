@@ -11,6 +11,7 @@ protocol ByteInput: AnyObject {
 public final class ReadMeter {
     /// Octets of the file itself; of an archive as it is packed.
     public internal(set) var bytes: Int64 = 0
+    /// Begins at 0.
     public init() {}
 }
 

@@ -8,11 +8,14 @@ public struct SerialPlug: Hashable, Sendable {
     public var links: [String] = []
     /// USB vendor and product, four small hexadecimal digits; empty for a port that is no USB device.
     public var vendor = ""
+    /// Four small hexadecimal digits, as `vendor`.
     public var product = ""
     /// The plug's own serial number, where it has one.
     public var serial: String?
+    /// What the plug calls itself; empty where it says nothing.
     public var model = ""
 
+    /// - Parameter node: such as `/dev/ttyUSB0`.
     public init(node: String) { self.node = node }
 
     /// The name to adopt it by: that of this very plug where it has a serial number, else that of the socket it is in.
@@ -24,8 +27,11 @@ public struct SerialPlug: Hashable, Sendable {
     }
 }
 
+/// A port came or went.
 public enum PlugChange: Sendable {
+    /// It can be opened from now on.
     case plugged(SerialPlug)
+    /// Its node is gone.
     case unplugged(SerialPlug)
 }
 
@@ -33,5 +39,6 @@ public enum PlugChange: Sendable {
 public protocol PlugMonitor: AnyObject {
     /// - Throws: ``SourceError`` where it cannot be known.
     func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError)
+    /// Tells no more; may be started again.
     func stop()
 }

@@ -10,10 +10,14 @@ public final class UdevPlugs: PlugMonitor {
     private var monitor: OpaquePointer?
     private var handler: ((PlugChange) -> Void)?
 
+    /// - Parameter loop: on whose thread changes are told.
     public init(loop: EventLoop) { self.loop = loop }
 
     deinit { stop() }
 
+    /// Tells of each change from now on.
+    ///
+    /// - Throws: ``SourceError`` where udev cannot be heard.
     public func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError) {
         stop()
         udev = udev_new()
@@ -28,6 +32,7 @@ public final class UdevPlugs: PlugMonitor {
         loop.watch(udev_monitor_get_fd(monitor)) { [weak self] _ in self?.drain() }
     }
 
+    /// Tells no more; may be started again.
     public func stop() {
         if let monitor {
             loop.unwatch(udev_monitor_get_fd(monitor))

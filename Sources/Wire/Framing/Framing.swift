@@ -3,12 +3,15 @@
 ///     let framing = Framing(.packet(PacketRule(marks: [.init(at: 0, mask: 0x80, value: 0x80)], size: .fixed(5))))
 ///     framing.verdict(on: bytes)   // .frame(5)
 public struct Framing: Hashable, Sendable {
+    /// By what the end of a frame is known.
     public enum Form: Hashable, Sendable {
         /// Frames end with an octet. What stands behind the last of them is a frame only where `lastMayLackEnd`.
         case delimited(by: UInt8, lastMayLackEnd: Bool)
+        /// Frames are known by some of their octets, their length and a check code.
         case packet(PacketRule)
     }
 
+    /// By what the end of a frame is known.
     public var form: Form
     /// Octets of the longest frame, its end included.
     public var maximum: Int
@@ -16,6 +19,7 @@ public struct Framing: Hashable, Sendable {
     /// More than any health sensor sends in one piece, and little to keep.
     public static let maximumLimit = 4096
 
+    /// - Parameter maximum: octets of the longest frame; what the rule tells, or 256, where none is given.
     public init(_ form: Form, maximum: Int? = nil) {
         self.form = form
         if case .packet(let rule) = form { self.maximum = maximum ?? rule.maximum } else { self.maximum = maximum ?? 256 }
@@ -74,6 +78,7 @@ public enum FramingVerdict: Hashable, Sendable {
 
 /// Why octets are no frame.
 public struct FramingFault: Error, Hashable, Sendable {
+    /// What was wrong; the later ones weigh more.
     public enum Reason: UInt8, Hashable, Sendable, Comparable {
         /// Nothing begins here: noise, or the rest of a frame whose beginning was not heard.
         case noStart
@@ -81,15 +86,19 @@ public struct FramingFault: Error, Hashable, Sendable {
         case cut
         /// No end within the longest length.
         case tooLong
+        /// The check code is another one than the octets give.
         case checkCode
         /// Octets stand behind the frame.
         case overlong
         public static func < (one: Reason, other: Reason) -> Bool { one.rawValue < other.rawValue }
     }
 
+    /// What was wrong.
     public var reason: Reason
+    /// Where it was seen, in octets from where the search began.
     public var offset: Int
 
+    /// - Parameter offset: in octets from where the search began.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

@@ -4,10 +4,14 @@
 public struct PacketRule: Hashable, Sendable {
     /// What the octet at one place has to be, as far as the mask goes.
     public struct Mark: Hashable, Sendable {
+        /// In octets from the beginning of the frame, or of its block.
         public var offset: Int
+        /// The bits that are compared.
         public var mask: UInt8
+        /// What those bits have to be.
         public var value: UInt8
 
+        /// - Parameter mask: the bits that are compared; all of them where none is given.
         public init(at offset: Int, mask: UInt8 = 0xFF, value: UInt8) {
             self.offset = offset
             self.mask = mask
@@ -17,7 +21,9 @@ public struct PacketRule: Hashable, Sendable {
         func holds(_ octet: UInt8) -> Bool { octet & mask == value }
     }
 
+    /// How long a frame is, or one of its blocks, in octets.
     public enum Size: Hashable, Sendable {
+        /// Always so many.
         case fixed(Int)
         /// By the value of the first octet; with any other value nothing begins.
         case byFirst([UInt8: Int])
@@ -37,6 +43,7 @@ public struct PacketRule: Hashable, Sendable {
         var width: Int { self == .sum16 ? 2 : 1 }
     }
 
+    /// What some octets have to be.
     public var marks: [Mark]
     /// In place of `marks`, for all blocks but the first.
     public var followingMarks: [Mark]
@@ -44,9 +51,12 @@ public struct PacketRule: Hashable, Sendable {
     public var others: Mark?
     /// Of a frame, or of one block.
     public var size: Size
+    /// Equal blocks in a frame; 1 where a frame is no row of them.
     public var blocks: Int
+    /// The check code at the end of each block; nil where there is none.
     public var check: Check?
 
+    /// - Parameter others: what all octets without a mark have to be; nil where they may be anything.
     public init(
         marks: [Mark], followingMarks: [Mark] = [], others: Mark? = nil, size: Size, blocks: Int = 1, check: Check? = nil
     ) {

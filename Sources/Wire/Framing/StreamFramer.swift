@@ -8,12 +8,15 @@
 /// the longest frame. Where a frame turns out not to be one, the search goes on at its second octet, so that noise never hides the
 /// frame behind it.
 public struct StreamFramer: Sendable {
+    /// What comes out, in the order of the stream.
     public enum Event {
         /// A whole frame, valid during the call, and the octets in front of it in the stream.
         case frame(UnsafeRawBufferPointer, offset: Int)
+        /// Octets that are no frame.
         case skipped(SkippedOctets)
     }
 
+    /// How frames are told apart.
     public let framing: Framing
     /// Octets of the stream that have come out.
     public private(set) var offset = 0
@@ -28,6 +31,7 @@ public struct StreamFramer: Sendable {
     /// After so many octets, skipping is told even where it goes on.
     static let longestRun = 65_536
 
+    /// Begins at a place in the stream that need not be the beginning of a frame.
     public init(_ framing: Framing) { self.framing = framing }
 
     /// Takes the next octets. What `handle` throws comes back, and the framer is not to be used any more.
@@ -107,6 +111,7 @@ public struct StreamFramer: Sendable {
 public struct SkippedOctets: Hashable, Sendable {
     /// Octets of the stream in front of them.
     public var offset: Int
+    /// How many they are.
     public var count: Int
     /// The weightiest of the reasons, and where in the stream it was seen.
     public var fault: FramingFault
