@@ -9,25 +9,31 @@ public protocol PairingDialogue: AnyObject {
 }
 
 extension BlueZSource {
-    /// Bonds with a device, which has to be near.
-    /// - Parameter dialogue: the person; none for devices that need no number ("just works").
-    public func pair(
-        _ address: BluetoothAddress, dialogue: (any PairingDialogue)? = nil,
-        completion: @escaping (Result<Void, BusError>) -> Void
-    ) {
-        guard let path = path(of: address) else {
+    /// Bonds with a device, which has to be near. The person is asked by ``dialogue``; without one only devices that need no number
+    /// ("just works") can be paired.
+    public func pair(_ address: BluetoothAddress, completion: @escaping (Result<Void, BusError>) -> Void) {
+        guard let path = path(of: address), let adapter = tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else {
             return completion(
                 .failure(BusError("org.bluez.Error.DoesNotExist", "\(address) was not heard; is it in pairing mode?")))
         }
-        agent.speak(of: path, with: dialogue) { [weak self] failure in
-            guard let self else { return }
-            if let failure { return completion(.failure(failure)) }
+        agent.device = path
+        // Without it BlueZ pairs for this link only, and keeps no keys (org.bluez.Adapter1, Pairable).
+        bus.set(adapter, BlueZ.adapter, "Pairable", .boolean(true)) { [weak self] _ in
             // The person may look for a number on a display: BlueZ gives up by itself (bonding timeout).
-            bus.call(.device(path, "Pair"), timeout: .seconds(150)) { [weak self] answer in
+            self?.bus.call(.device(path, "Pair"), timeout: .seconds(150)) { [weak self] answer in
                 guard let self else { return }
-                agent.speak(of: nil, with: nil) { _ in }
+                agent.device = nil
                 if let error = answer.failure, error.name != "org.bluez.Error.AlreadyExists" {
                     return completion(.failure(error))
+                }
+                let properties = tree[path: path, interface: BlueZ.device] ?? [:]
+                guard properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false else {
+                    return completion(
+                        .failure(
+                            BusError(
+                                "org.bluez.Error.Failed",
+                                "it was paired, and no keys were kept; 'vitalgate devices forget \(address) --bond', and try again"
+                            )))
                 }
                 // BlueZ connects to a trusted device when it advertises, also after our own restart (org.bluez.Device1, Trusted).
                 bus.set(path, BlueZ.device, "Trusted", .boolean(true))

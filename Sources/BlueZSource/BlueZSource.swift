@@ -46,6 +46,11 @@ public final class BlueZSource: SessionHost {
     private var isStopping = false
     var scanned: Set<String> = []
     let agent: PairingAgent
+    /// The person who is asked while a device is paired, to be set before ``start()``; it is not held.
+    public var dialogue: (any PairingDialogue)? {
+        get { agent.dialogue }
+        set { agent.dialogue = newValue }
+    }
 
     public init(bus: SystemBus, configuration: BlueZConfiguration) {
         self.bus = bus

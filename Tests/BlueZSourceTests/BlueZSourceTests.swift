@@ -237,15 +237,16 @@ import Testing
             let agent = BusMethod(call.sender, "/org/vitalgate/agent", BlueZ.agent, "RequestPasskey")
             bench.bluez.bus.call(agent, [.path(path)]) { answer in
                 typed = (try? answer.get())?.first?.integer
-                call.reply()
                 bench.bluez.change(path, BlueZ.device, ["Paired": .boolean(true)])
+                call.reply()
             }
         }
+        let person = Person()
+        bench.source.dialogue = person
         bench.source.start()
         try bench.until("the device") { bench.source.nearby.count == 1 }
         var done = false
-        let person = Person()
-        bench.source.pair(try #require(BluetoothAddress(Self.strap)), dialogue: person) { result in
+        bench.source.pair(try #require(BluetoothAddress(Self.strap))) { result in
             if case .success = result { done = true }
         }
         try bench.until("paired") { done }

@@ -87,6 +87,28 @@ import Testing
         try bench.until("live again") { bench.isLive() }
     }
 
+    /// Where BlueZ bonds with nobody (Pairable), a pairing ends with its link: no success, though BlueZ says so.
+    @Test(arguments: [false, true]) func pairingMakesABondThatLasts(isKept: Bool) throws {
+        let bench = try bench(bonded: false)
+        bench.bluez.answers["Pair"] = { [unowned bench] call in
+            bench.bluez.change(Self.path, BlueZ.device, ["Paired": .boolean(true), "Bonded": .boolean(isKept)])
+            call.reply()
+        }
+        bench.source.start()
+        try bench.until("the agent") { bench.bluez.count("RegisterAgent") == 1 }
+        try bench.settle()
+        var result: Result<Void, BusError>?
+        bench.source.pair(try #require(BluetoothAddress(Self.cuff))) { result = $0 }
+        try bench.until("an answer") { result != nil }
+        #expect(((try? result?.get()) != nil) == isKept)
+        let heard = bench.bluez.heard.filter { $0.hasPrefix("Set ") || $0.hasPrefix("Pair ") }
+        #expect(
+            heard.first == "Set \(ScriptedBlueZ.adapterPath)"
+                && bench.bluez.objects[ScriptedBlueZ.adapterPath]?[BlueZ.adapter]?["Pairable"]?.truth == true)
+        // Where the last agent goes BlueZ switches bonding off, and does so a moment later.
+        #expect(bench.bluez.count("UnregisterAgent") == 0 && bench.bluez.count("RegisterAgent") == 1)
+    }
+
     // MARK: The agent
 
     private func ask(_ bench: Bench, by bus: SystemBus? = nil, _ device: String = cuff) throws -> BusError? {

@@ -5,8 +5,11 @@
 /// whoever speaks first under a device's address must not become that device (DESIGN, promise 9).
 final class PairingAgent {
     private let bus: SystemBus
-    private var device: String?
-    private weak var dialogue: (any PairingDialogue)?
+    /// The device that a person is pairing.
+    var device: String?
+    /// The person, where there is one. What the agent can do is told when it registers, and it registers once: where the last agent goes BlueZ
+    /// switches bonding off, some time later, so that a bond made right after that would not last.
+    weak var dialogue: (any PairingDialogue)?
     private var export: BusExport?
     /// Who owns BlueZ's name on the bus: nobody else has anything to ask here.
     private let daemon: () -> String
@@ -22,21 +25,10 @@ final class PairingAgent {
     }
 
     /// After each start of the daemon.
-    func register(completion: @escaping (BusError?) -> Void = { _ in }) {
+    func register() {
         export = bus.export(Self.path) { [weak self] in self?.answer($0) }
-        let capability = device != nil && dialogue != nil ? "KeyboardDisplay" : "NoInputNoOutput"
-        bus.call(.agentManager("RegisterAgent"), [.path(Self.path), .string(capability)]) { answer in
-            completion(answer.failure.flatMap { $0.name == "org.bluez.Error.AlreadyExists" ? nil : $0 })
-        }
-    }
-
-    /// Speaks to a person about one device, until called with none. What the agent can do is told when it registers, so it does anew.
-    func speak(of device: String?, with dialogue: (any PairingDialogue)?, completion: @escaping (BusError?) -> Void) {
-        self.device = device
-        self.dialogue = dialogue
-        bus.call(.agentManager("UnregisterAgent"), [.path(Self.path)]) { [weak self] _ in
-            self?.register(completion: completion)
-        }
+        let capability = dialogue == nil ? "NoInputNoOutput" : "KeyboardDisplay"
+        bus.call(.agentManager("RegisterAgent"), [.path(Self.path), .string(capability)])
     }
 
     private func answer(_ call: IncomingCall) {

@@ -11,6 +11,9 @@ struct DevicePairing {
         let address = try context.bluetoothAddress()
         let seconds = try context.invocation.integer("--seconds", in: 1...3600) ?? 10
         let radio = try context.radio()
+        // Without a person only devices that ask for no number can be paired.
+        let dialogue = isatty(STDIN_FILENO) == 1 ? TerminalDialogue(context: context) : nil
+        radio.source.dialogue = dialogue
         radio.source.start()
         defer { radio.source.stop() }
         guard radio.waitForAdapter() else { return context.noAdapter() }
@@ -25,10 +28,8 @@ struct DevicePairing {
             context.note("vitalgate: \(address) was not heard within \(seconds) s: put it into pairing mode, and bring it near")
             return .unavailable
         }
-        // Without a person only devices that ask for no number can be paired.
-        let dialogue = isatty(STDIN_FILENO) == 1 ? TerminalDialogue(context: context) : nil
-        let answer: Result<Void, BusError>? = radio.run(limit: .seconds(160)) {
-            radio.source.pair(address, dialogue: dialogue, completion: $0)
+        let answer: Result<Void, BusError>? = withExtendedLifetime(dialogue) {
+            radio.run(limit: .seconds(160)) { radio.source.pair(address, completion: $0) }
         }
         switch answer {
         case .success:
