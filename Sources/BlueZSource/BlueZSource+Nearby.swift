@@ -1,15 +1,20 @@
 /// A device that was heard, adopted or not.
 public struct NearbyDevice: Hashable, Sendable {
+    /// As it advertises now (org.bluez.Device1, Address); it may change, see ``addressIsDurable``.
     public var address: BluetoothAddress
     /// Whether the address will be the same tomorrow; others need a bond before they can be adopted.
     public var addressIsDurable: Bool
+    /// What BlueZ knows as its name (org.bluez.Device1, Name); nil where it has none.
     public var name: String?
     /// In dBm.
     public var strength: Int?
+    /// What BlueZ lists of its services (org.bluez.Device1, UUIDs); what is not a UUID is left out.
     public var services: [BluetoothUUID]
     /// Which data it advertises.
     public var adverts: Set<AdvertisedData>
+    /// Whether BlueZ keeps a bond with it; where BlueZ does not tell, whether it is paired.
     public var isBonded: Bool
+    /// Whether BlueZ has a link to it now.
     public var isConnected: Bool
     /// BlueZ's name of the adapter that heard it, such as `hci0`.
     public var adapter: String

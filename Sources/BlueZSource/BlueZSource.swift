@@ -14,6 +14,9 @@ public struct BlueZConfiguration {
     public var random: () -> Double
     var limits = ConnectionLimits()
 
+    /// - Parameters:
+    ///   - wallTime: what the clocks here show at an instant.
+    ///   - random: 0 up to 1, asked anew for each back-off.
     public init(wallTime: @escaping (Instant) -> WallTime, random: @escaping () -> Double) {
         self.wallTime = wallTime
         self.random = random
@@ -31,7 +34,9 @@ public struct BlueZConfiguration {
 ///
 /// One thread: everything is called on the loop's, and nothing blocks it.
 public final class BlueZSource: SessionHost {
+    /// Who gets the frames and notices, such as the hub; it is not kept alive by the source.
     public weak var delegate: (any BlueZSourceDelegate)?
+    /// The connection to D-Bus that all of the source goes through.
     public let bus: SystemBus
     let configuration: BlueZConfiguration
     let tree: ObjectTree
@@ -52,6 +57,9 @@ public final class BlueZSource: SessionHost {
         set { agent.dialogue = newValue }
     }
 
+    /// Does nothing before ``start()``.
+    ///
+    /// - Parameter bus: not opened yet; the source opens and closes it.
     public init(bus: SystemBus, configuration: BlueZConfiguration) {
         self.bus = bus
         self.configuration = configuration
@@ -61,6 +69,7 @@ public final class BlueZSource: SessionHost {
         tree.rank = { [weak self] in self?.rank(of: $0) }
     }
 
+    /// Opens the bus and waits for BlueZ. A bus that is lost, or a daemon that goes, is waited for again.
     public func start() {
         bus.onConnected = { [weak self] in
             self?.toldOfLoss = false

@@ -1,8 +1,13 @@
 /// Why a call failed: D-Bus's name of the error, and its text for a person.
 public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// D-Bus's name, such as `org.bluez.Error.Failed`; `System.Error.` and a number where a C function failed.
     public var name: String
+    /// For a person; may be empty.
     public var message: String
 
+    /// - Parameters:
+    ///   - name: D-Bus's name of the error.
+    ///   - message: for a person.
     public init(_ name: String, _ message: String = "") {
         self.name = name
         self.message = message

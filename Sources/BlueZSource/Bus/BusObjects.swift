@@ -3,11 +3,16 @@ import EventLoopKit
 
 /// Which method of which object.
 public struct BusMethod: Hashable, Sendable {
+    /// The bus name of the service, such as `org.bluez`.
     public var destination: String
+    /// The path of the object, such as `/org/bluez/hci0`.
     public var path: String
+    /// The interface that has the method, such as `org.bluez.Adapter1`.
     public var interface: String
+    /// The method's own name, such as `StartDiscovery`.
     public var member: String
 
+    /// In the order in which D-Bus names a method: service, object, interface, method.
     public init(_ destination: String, _ path: String, _ interface: String, _ member: String) {
         self.destination = destination
         self.path = path
@@ -18,10 +23,15 @@ public struct BusMethod: Hashable, Sendable {
 
 /// A signal that was heard.
 public struct BusSignal {
+    /// The bus name of who sent it, to compare with the owner of a service; empty where the message has none.
     public let sender: String
+    /// The path of the object that sent it.
     public let path: String
+    /// The interface that has the signal.
     public let interface: String
+    /// The signal's own name, such as `PropertiesChanged`.
     public let member: String
+    /// What it carries, all read; a signal whose arguments cannot be read is not told.
     public let arguments: [BusValue]
 }
 
@@ -131,10 +141,15 @@ public final class BusExport: SlotHolder {
 
 /// A call to an object of ours. It is answered once; one that is dropped without an answer is refused, so that no caller waits.
 public final class IncomingCall {
+    /// The bus name of who calls, to tell BlueZ from strangers; empty where the message has none.
     public let sender: String
+    /// The object that is called: the exported one, or one below it.
     public let path: String
+    /// The interface that has the method; empty where the caller names none.
     public let interface: String
+    /// The method's own name.
     public let member: String
+    /// What the caller gives, all read; their number and types are not checked yet.
     public let arguments: [BusValue]
     private let message: BusMessage
     private weak var bus: SystemBus?
@@ -154,6 +169,7 @@ public final class IncomingCall {
         if !answered { fail(BusError("org.freedesktop.DBus.Error.Failed", "not answered")) }
     }
 
+    /// Answers with these values; does nothing where it was answered already or the bus is gone.
     public func reply(_ values: [BusValue] = []) {
         guard !answered, let bus else { return }
         answered = true
@@ -165,6 +181,7 @@ public final class IncomingCall {
         try? bus.send(answer)
     }
 
+    /// Refuses the call; does nothing where it was answered already or the bus is gone.
     public func fail(_ error: BusError) {
         guard !answered, let bus else { return }
         answered = true

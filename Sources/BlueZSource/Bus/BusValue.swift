@@ -2,18 +2,31 @@ import EventLoopKit
 
 /// A D-Bus value of any type (D-Bus specification, "Type System").
 public indirect enum BusValue: Equatable {
+    /// `y`: one octet without a sign.
     case byte(UInt8)
+    /// `b`
     case boolean(Bool)
+    /// `n`
     case int16(Int16)
+    /// `q`
     case uint16(UInt16)
+    /// `i`
     case int32(Int32)
+    /// `u`
     case uint32(UInt32)
+    /// `x`
     case int64(Int64)
+    /// `t`
     case uint64(UInt64)
+    /// `d`
     case double(Double)
+    /// `s`: any text.
     case string(String)
+    /// `o`: the path of an object, such as `/org/bluez/hci0`.
     case path(String)
+    /// `g`: the signature of a type, as ``signature`` has it.
     case signature(String)
+    /// `h`: a received one is a copy of the message's, and stays open without it.
     case descriptor(Descriptor)
     /// `ay`, which carries every characteristic's value.
     case bytes([UInt8])
@@ -21,12 +34,18 @@ public indirect enum BusValue: Equatable {
     case array(of: String, [BusValue])
     /// An array of dictionary entries, with the signatures of keys and values.
     case dictionary(key: String, value: String, [Entry])
+    /// `(…)`: its fields in their order.
     case structure([BusValue])
+    /// `v`: a value that brings its own type.
     case variant(BusValue)
 
+    /// One entry of a dictionary.
     public struct Entry: Equatable {
+        /// Of a basic type; its signature is the dictionary's `key`.
         public var key: BusValue
+        /// Its signature is the dictionary's `value`.
         public var value: BusValue
+        /// A key with its value.
         public init(_ key: BusValue, _ value: BusValue) {
             self.key = key
             self.value = value
@@ -73,6 +92,7 @@ extension BusValue {
         return self
     }
 
+    /// Of a string, a path or a signature.
     public var text: String? {
         switch unwrapped {
         case .string(let text), .path(let text), .signature(let text): text
@@ -80,11 +100,13 @@ extension BusValue {
         }
     }
 
+    /// Of a boolean only; a number is none.
     public var truth: Bool? {
         if case .boolean(let value) = unwrapped { return value }
         return nil
     }
 
+    /// Of a whole number of any width; also nil for one above `Int64.max`.
     public var integer: Int64? {
         switch unwrapped {
         case .byte(let value): Int64(value)
@@ -98,11 +120,13 @@ extension BusValue {
         }
     }
 
+    /// Of an array of octets (`ay`), such as a characteristic's value.
     public var octets: [UInt8]? {
         if case .bytes(let value) = unwrapped { return value }
         return nil
     }
 
+    /// Of an array: the elements that are text; others are left out.
     public var texts: [String]? {
         guard case .array(_, let values) = unwrapped else { return nil }
         return values.compactMap(\.text)

@@ -14,6 +14,7 @@ final class BusCounters {
 ///     bus.onConnected = { bus.call(.adapter("/org/bluez/hci0", "StartDiscovery")) { answer in … } }
 ///     bus.open()
 public final class SystemBus: EventLoop.Poller {
+    /// Which bus to connect to.
     public enum Address: Sendable, Equatable {
         /// The machine's, or what DBUS_SYSTEM_BUS_ADDRESS names.
         case system
@@ -21,6 +22,7 @@ public final class SystemBus: EventLoop.Poller {
         case custom(String)
     }
 
+    /// On whose thread everything is called and answered.
     public let loop: EventLoop
     /// After each connection, also each one that replaces a lost one. What was subscribed and exported before is gone.
     public var onConnected: (() -> Void)?
@@ -41,6 +43,7 @@ public final class SystemBus: EventLoop.Poller {
     /// sd-bus invalidates nothing by itself: slots are released before the connection they belong to.
     struct WeakSlot { weak var slot: BusSlot? }
 
+    /// Does not connect before ``open()``.
     public init(loop: EventLoop, address: Address = .system) {
         self.loop = loop
         self.address = address
@@ -50,6 +53,7 @@ public final class SystemBus: EventLoop.Poller {
 
     /// Messages, slots and calls held, for tests of leaks.
     public var load: (messages: Int, slots: Int, calls: Int) { (counters.messages, counters.slots, calls.count) }
+    /// Whether the bus has answered and let us in, and was not lost since.
     public var isConnected: Bool { pointer != nil && announced }
 
     /// Our unique name on the bus.
@@ -126,6 +130,7 @@ public final class SystemBus: EventLoop.Poller {
 
     // MARK: The loop
 
+    /// sd-bus's descriptor and the events that it waits for now; nil while there is no connection.
     public var interest: (descriptor: Int32, events: Int16)? {
         guard let pointer else { return nil }
         let descriptor = sd_bus_get_fd(pointer)
@@ -137,6 +142,7 @@ public final class SystemBus: EventLoop.Poller {
     private static let messagesInATurn = 512
     private var hasMore = false
 
+    /// Milliseconds until sd-bus wants to run: 0 where messages are left over, -1 where only the descriptor wakes it.
     public var patience: Int32 {
         // What was read already makes the descriptor readable no more.
         if hasMore { return 0 }
@@ -149,6 +155,7 @@ public final class SystemBus: EventLoop.Poller {
         return until <= microseconds ? 0 : Int32(clamping: (until - microseconds + 999) / 1000)
     }
 
+    /// Handles at most 512 messages; what is left waits for the next turn. Notices here that the connection is lost.
     public func process() {
         guard !processing else { return }
         processing = true

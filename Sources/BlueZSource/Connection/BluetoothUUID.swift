@@ -5,6 +5,7 @@ public struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConvert
 
     private static let base = "-0000-1000-8000-00805f9b34fb"
 
+    /// Of a 16-bit number of the SIG: `BluetoothUUID(0x180D)`.
     public init(_ short: UInt16) {
         let digits = String(short, radix: 16)
         text = "0000" + String(repeating: "0", count: 4 - digits.count) + digits + Self.base
@@ -34,9 +35,12 @@ public struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConvert
 
 /// A characteristic of a service.
 public struct CharacteristicName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The service that has it.
     public var service: BluetoothUUID
+    /// Its type within the service.
     public var characteristic: BluetoothUUID
 
+    /// Of full UUIDs: the service first, then the characteristic.
     public init(_ service: BluetoothUUID, _ characteristic: BluetoothUUID) {
         self.service = service
         self.characteristic = characteristic
@@ -56,8 +60,10 @@ public struct CharacteristicName: Hashable, Sendable, Comparable, CustomStringCo
 
 /// A device's address, in upper case with colons.
 public struct BluetoothAddress: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// Six pairs of hexadecimal digits, such as `00:11:22:AA:BB:CC`, as BlueZ writes it.
     public let description: String
 
+    /// Reads six pairs of hexadecimal digits with colons, in either case; nil for all else.
     public init?(_ text: some StringProtocol) {
         let parts = text.uppercased().split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6, parts.allSatisfy({ $0.count == 2 && UInt8($0, radix: 16) != nil && $0.first != "+" }) else {

@@ -7,6 +7,7 @@ import HealthModel
 ///     strap.subscriptions = [CharacteristicName(0x180D, 0x2A37)]
 ///     strap.expectedInterval = .seconds(1)
 public struct DeviceDescription: Hashable, Sendable {
+    /// When a link to the device is made and kept.
     public enum Presence: Hashable, Sendable {
         /// Connected as long as the device lets us.
         case stay
@@ -17,6 +18,7 @@ public struct DeviceDescription: Hashable, Sendable {
         case adverts
     }
 
+    /// By which it is found among BlueZ's devices (org.bluez.Device1, Address).
     public var address: BluetoothAddress
     /// Of the profile, for the log.
     public var profile: String
@@ -30,7 +32,9 @@ public struct DeviceDescription: Hashable, Sendable {
     public var subscriptions: [CharacteristicName] = []
     /// Stored records.
     public var recordAccess: RecordAccessDescription?
+    /// The clock that is read, and where allowed set; nil where there is none.
     public var clock: DeviceClock?
+    /// When it is connected; as long as it lets us where nothing else is said.
     public var presence: Presence = .stay
     /// Frames come about this often while all is well; none where they come when they come.
     public var expectedInterval: Duration?
@@ -39,6 +43,7 @@ public struct DeviceDescription: Hashable, Sendable {
     /// The device is read only while BlueZ keeps a bond with it.
     public var needsBond = false
 
+    /// A device to stay connected with, of which nothing is asked yet.
     public init(address: BluetoothAddress, profile: String) {
         self.address = address
         self.profile = profile
@@ -61,6 +66,7 @@ public struct DeviceDescription: Hashable, Sendable {
 
 /// Where a device keeps the time.
 public struct DeviceClock: Hashable, Sendable {
+    /// How the time is written in octets (GATT Specification Supplement).
     public enum Layout: Hashable, Sendable {
         /// 2A2B: date time, day of week, fractions, reason.
         case currentTime
@@ -68,11 +74,14 @@ public struct DeviceClock: Hashable, Sendable {
         case dateTime
     }
 
+    /// The characteristic that shows the time.
     public var name: CharacteristicName
+    /// How its value is read and written.
     public var layout: Layout
     /// Whether the profile allows to set it.
     public var isSet: Bool
 
+    /// - Parameter name: where nothing else is said, the characteristic 2A2B of the service 1805.
     public init(name: CharacteristicName = CharacteristicName(0x1805, 0x2A2B), layout: Layout = .currentTime, isSet: Bool) {
         self.name = name
         self.layout = layout
@@ -87,6 +96,7 @@ public enum AdvertisedData: Hashable, Sendable {
     /// `advert:manufacturer:0157`
     case manufacturer(UInt16)
 
+    /// What its frames are called, as shown at each case; the digits are in upper case.
     public var channel: String {
         switch self {
         case .service(let uuid): return "advert:\(uuid)"
@@ -106,6 +116,7 @@ public struct DeviceMemory: Hashable, Sendable {
     /// There was a session that delivered: later failures to authenticate are a broken bond, not a missing one (story 8).
     public var hadGoodSession = false
 
+    /// Of a device that nothing was learned about yet.
     public init() {}
 }
 
@@ -118,6 +129,7 @@ public struct ClockEvidence: Hashable, Sendable {
     /// What a right clock in our zone would have shown.
     public var expected: WallTime
 
+    /// All three at the same moment; equal `shown` and `expected` where the clock has just been set.
     public init(shown: WallTime, received: Instant, expected: WallTime) {
         self.shown = shown
         self.received = received

@@ -3,22 +3,28 @@ import Pipeline
 
 /// Who asks bluetoothd, and whether the group that Debian's policy lets in has him.
 public struct BusUser: Hashable, Sendable {
+    /// What the system says of the user and the group `bluetooth`.
     public enum Membership: Hashable, Sendable {
+        /// The process has the group.
         case member
         /// The account is in the group since it logged in; the process is not.
         case afterLogin
+        /// Neither the process nor the account is in it, or there is no such group.
         case none
     }
 
+    /// The account's name; its number where it has no name.
     public var name: String
     /// In the group `bluetooth`.
     public var membership: Membership
 
+    /// Tests have their own; the program asks ``current()``.
     public init(name: String, membership: Membership) {
         self.name = name
         self.membership = membership
     }
 
+    /// The user that this process acts as (its effective user).
     public static func current() -> BusUser {
         let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
         guard let group = getgrnam("bluetooth")?.pointee else { return BusUser(name: name, membership: .none) }

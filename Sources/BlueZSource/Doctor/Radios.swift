@@ -3,13 +3,19 @@ import Glibc
 
 /// The kernel's Bluetooth controllers and switches, asked without bluetoothd, so that it works when that does not.
 public struct Radios: Sendable {
+    /// A Bluetooth adapter as the kernel has it.
     public struct Controller: Hashable, Sendable {
+        /// The kernel's name, such as `hci0`.
         public var name: String
+        /// Whether the kernel has it running (HCI_UP).
         public var isUp: Bool
+        /// Whether the controller says so among its features (Core specification, vol 2, part C, 3.3).
         public var supportsLowEnergy: Bool
     }
 
+    /// A switch of rfkill that is for Bluetooth.
     public struct Switch: Hashable, Sendable {
+        /// The kernel's name, from sysfs; that of its folder, such as `rfkill0`, where it has none.
         public var name: String
         /// By a program: `rfkill unblock bluetooth`.
         public var isSoftBlocked: Bool
@@ -17,11 +23,14 @@ public struct Radios: Sendable {
         public var isHardBlocked: Bool
     }
 
+    /// Those that answered, in the order of their numbers.
     public var controllers: [Controller]
+    /// Sorted by name; empty where the kernel shows none for Bluetooth.
     public var switches: [Switch]
     /// Why the controllers could not be asked.
     public var failure: String?
 
+    /// Tests have their own; the program asks ``ofThisMachine(root:)``.
     public init(controllers: [Controller], switches: [Switch], failure: String? = nil) {
         self.controllers = controllers
         self.switches = switches

@@ -10,15 +10,20 @@ public struct RecordAccessDescription: Hashable, Sendable {
         case none
     }
 
+    /// Carries the records: one at a time, or several (CGM Service).
     public var measurement: CharacteristicName
+    /// Carries what belongs to a measurement and follows it; nil where the service has no such thing.
     public var context: CharacteristicName?
+    /// Takes the requests and indicates the answers (2A52).
     public var controlPoint: CharacteristicName
+    /// How records are asked for from the last collected one on.
     public var filter: Filter
     /// Where in a record its two octets of number stand, in the measurement and in the context alike.
     public var numberOffset: Int?
     /// The bit of the measurement's first octet that announces a context.
     public var contextBit: Int?
 
+    /// - Parameter numberOffset: nil where records have no number; all of them are collected each time then.
     public init(
         measurement: CharacteristicName, context: CharacteristicName? = nil, controlPoint: CharacteristicName, filter: Filter,
         numberOffset: Int?, contextBit: Int? = nil
@@ -54,6 +59,7 @@ public struct RecordCursor: Hashable, Sendable {
     /// How many records the device had then.
     public var count: Int?
 
+    /// - Parameter count: nil where the device did not tell it.
     public init(number: UInt16, fingerprint: UInt64, count: Int?) {
         self.number = number
         self.fingerprint = fingerprint

@@ -5,6 +5,7 @@ public struct DiscoveryFilter: Hashable, Sendable {
     /// Each advertisement is told, also one that repeats the last; it costs work, so only where adverts carry readings.
     public var duplicates = false
 
+    /// Devices of any service, without repetitions.
     public init() {}
 }
 

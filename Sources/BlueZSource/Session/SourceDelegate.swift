@@ -20,6 +20,7 @@ public protocol BlueZSourceDelegate: AnyObject {
 
 /// Names one commit that is waited for.
 public struct CommitToken: Hashable, Sendable {
+    /// The device whose frames are to be made durable.
     public let address: BluetoothAddress
     let number: Int
 }

@@ -2,6 +2,7 @@
 extension ObjectTree {
     /// Whom an object matters to. Each rank has room of its own, so that none takes another's.
     public enum Rank: Hashable, Sendable, CaseIterable {
+        /// Adapters of this machine.
         case adapter
         /// Devices that are read, with their services.
         case adopted

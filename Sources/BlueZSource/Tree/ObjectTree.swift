@@ -4,15 +4,20 @@ import EventLoopKit
 ///
 /// When the service goes away the tree is empty; when it comes back it is filled anew (story 4).
 public final class ObjectTree {
+    /// The properties of one interface by name; values without the variants around them.
     public typealias Properties = [String: BusValue]
 
+    /// What happened to the tree; it is told when the tree already shows it.
     public enum Change: Equatable {
         /// The service answers, and the tree is what it said.
         case filled
         /// The service, or the bus, is gone; so are all objects.
         case emptied
+        /// The object has this interface now; not told for what ``filled`` brought.
         case added(path: String, interface: String)
+        /// The object has lost this interface; without any left it is gone. Not told for what ``emptied`` takes.
         case removed(path: String, interface: String)
+        /// These properties have other values, or were told again, or are not known any more.
         case changed(path: String, interface: String, properties: Set<String>)
         /// The service is there and did not tell its objects.
         case refused(BusError)
@@ -20,11 +25,13 @@ public final class ObjectTree {
         case crowded
     }
 
+    /// By path, then by interface, such as `org.bluez.Device1`; empty until the service has answered.
     public private(set) var objects: [String: [String: Properties]] = [:]
     /// Whether the service has told its objects.
     public private(set) var isFilled = false
     /// Whether something was left out since the service told its objects last.
     public private(set) var isCrowded = false
+    /// Called for each change, on the loop's thread.
     public var onChange: ((Change) -> Void)?
     /// Whom an object with these interfaces matters to; nothing where it goes by the object that it is part of.
     var rank: ([String: Properties]) -> Rank? = { _ in nil }
@@ -39,11 +46,15 @@ public final class ObjectTree {
     private var filling: BusCall?
     private var retry: EventLoop.Timer?
 
+    /// Mirrors nothing before ``start()``.
+    ///
+    /// - Parameter service: the bus name of whose objects are mirrored.
     public init(bus: SystemBus, service: String = "org.bluez") {
         self.bus = bus
         self.service = service
     }
 
+    /// One interface's properties; nil where the object, or the interface of it, is not there.
     public subscript(path path: String, interface interface: String) -> Properties? { objects[path]?[interface] }
 
     /// Call it after each connection of the bus.
