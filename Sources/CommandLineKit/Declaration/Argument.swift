@@ -2,18 +2,26 @@
 public struct Argument: Sendable, Equatable {
     /// How many values there may be.
     public enum Arity: Sendable, Equatable {
+        /// Exactly one.
         case one
+        /// One or none.
         case optional
+        /// One at least.
         case oneOrMore
+        /// Any number, also none.
         case any
     }
 
     /// Its name in the help and in ``Invocation/argument(_:)``, by custom in capitals: `FILE`.
     public var name: String
+    /// One sentence for the help.
     public var help: String
+    /// How many values there may be.
     public var arity: Arity
+    /// What the shell proposes.
     public var completion: Completion
 
+    /// - Parameter name: by custom in capitals, as `FILE`.
     public init(name: String, help: String, arity: Arity = .one, completion: Completion = .none) {
         self.name = name
         self.help = help

@@ -26,9 +26,14 @@ public struct CommandSpecification: Sendable, Equatable {
     public var arguments: [Argument]
     /// In the order of the help.
     public var options: [Option]
+    /// The commands below it; a command that has some is not run itself.
     public var subcommands: [CommandSpecification]
+    /// Shown at the end of its help.
     public var examples: [Example]
 
+    /// - Parameters:
+    ///   - name: what is typed.
+    ///   - summary: one sentence.
     public init(
         name: String,
         summary: String,
@@ -50,9 +55,14 @@ public struct CommandSpecification: Sendable, Equatable {
 
 /// A whole command line, and what it is good for.
 public struct Example: Sendable, Equatable {
+    /// As it is typed, with the program's name.
     public var command: String
+    /// What it does, in one sentence.
     public var explanation: String
 
+    /// - Parameters:
+    ///   - command: as it is typed.
+    ///   - explanation: what it does.
     public init(_ command: String, _ explanation: String) {
         self.command = command
         self.explanation = explanation

@@ -1,7 +1,10 @@
 /// What the shell proposes in the place of a value.
 public enum Completion: Sendable, Equatable {
+    /// Nothing.
     case none
+    /// The files that are there.
     case file
+    /// The folders that are there.
     case directory
     /// These values and no others: parsing refuses the rest.
     case values([String])

@@ -4,13 +4,18 @@ public struct Option: Sendable, Equatable {
     public var names: [String]
     /// What stands for the value in the help, by custom in capitals; `nil` makes it a flag.
     public var value: String?
+    /// One sentence for the help.
     public var help: String
     /// May be given more than once.
     public var repeating: Bool
     /// Has to be given.
     public var required: Bool
+    /// What the shell proposes for its value.
     public var completion: Completion
 
+    /// - Parameters:
+    ///   - names: with their dashes.
+    ///   - value: what stands for the value in the help; nil for a flag.
     public init(
         names: [String],
         value: String? = nil,

@@ -9,9 +9,12 @@
 public struct ManualPage: Sendable {
     /// A line of one of the lists at the end: a file and what is in it.
     public struct Entry: Sendable, Equatable {
+        /// The file, the variable or the number.
         public var name: String
+        /// What it means.
         public var text: String
 
+        /// - Parameter text: what it means.
         public init(_ name: String, _ text: String) {
             self.name = name
             self.text = text
@@ -38,19 +41,26 @@ public struct ManualPage: Sendable {
         }
     }
 
+    /// The whole program, with its commands.
     public var program: CommandSpecification
+    /// Of the manual: 1 for programs.
     public var section: Int
+    /// At the foot of the page.
     public var version: String
     /// At the foot of the page, in the form `2024-05-01`; without it the page is the same on every day it is made.
     public var date: String?
     /// In front of the exit statuses.
     public var sections: [Section]
+    /// What each exit status means.
     public var exitStatus: [Entry]
+    /// Where the program reads and writes.
     public var files: [Entry]
+    /// The variables that it looks at.
     public var environment: [Entry]
     /// Other pages, such as `sqlite3(1)`.
     public var seeAlso: [String]
 
+    /// - Parameter section: of the manual; 1 for programs.
     public init(
         program: CommandSpecification,
         section: Int = 1,

@@ -8,6 +8,7 @@ public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// An error of the system, by its `errno`.
     case failed(errno: Int32)
 
+    /// What the program ends with.
     public var exitCode: ExitCode {
         switch self {
         case .closed: .success

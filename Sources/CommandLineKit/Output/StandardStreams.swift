@@ -14,7 +14,9 @@ public struct StandardStreams: Sendable {
 
     /// How much a line matters, in the journal's numbers (sd-daemon(3)).
     public enum Priority: Int, Sendable {
+        /// It failed.
         case error = 3
+        /// What may be wrong; what a person should see; the usual; what only a developer wants.
         case warning, notice, information, debug
     }
 

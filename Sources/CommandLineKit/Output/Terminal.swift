@@ -2,6 +2,7 @@ import Glibc
 
 /// What is known of the terminal behind a file descriptor.
 public struct Terminal: Sendable, Equatable {
+    /// Whether a person sees it, rather than a file or another program.
     public var isTerminal: Bool
     /// A terminal that can redraw a line: `TERM` is set and not `dumb`.
     public var canRedraw: Bool
@@ -12,6 +13,7 @@ public struct Terminal: Sendable, Equatable {
     /// Shows more than ASCII, as far as the locale tells.
     public var isUnicode: Bool
 
+    /// - Parameter width: in columns; nil where lines may have any width.
     public init(isTerminal: Bool, canRedraw: Bool, width: Int?, height: Int? = nil, isUnicode: Bool) {
         self.isTerminal = isTerminal
         self.canRedraw = canRedraw

@@ -2,12 +2,15 @@
 public struct Invocation: Sendable {
     /// What the user asks for.
     public enum Action: Sendable, Equatable {
+        /// To run the command.
         case run
         /// The help of the command at ``Invocation/path``; nothing else on the line was checked.
         case help
+        /// To know the version.
         case version
     }
 
+    /// What the user asks for.
     public let action: Action
     /// The command below the program: `["store", "check"]`.
     public let path: [String]

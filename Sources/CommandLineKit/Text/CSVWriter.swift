@@ -3,6 +3,7 @@
 /// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these are data. For a spreadsheet, which would take it for a formula, a
 /// writer that is made safe puts `'` before it, unless it is a number.
 public struct CSVWriter: Sendable {
+    /// What ends a row.
     public enum LineEnding: Sendable, Equatable {
         /// What programs on Linux cut lines at.
         case lineFeed
@@ -13,6 +14,7 @@ public struct CSVWriter: Sendable {
     private let ending: [UInt8]
     private let isSafe: Bool
 
+    /// - Parameter safe: for a spreadsheet; what it would take for a formula gets a `'` before it.
     public init(lineEnding: LineEnding = .lineFeed, safe: Bool = false) {
         isSafe = safe
         ending = lineEnding == .lineFeed ? [0x0A] : [0x0D, 0x0A]

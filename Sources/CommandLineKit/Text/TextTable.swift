@@ -6,19 +6,26 @@
 /// print(table.rendered(width: 80), terminator: "")
 /// ```
 public struct TextTable: Sendable {
+    /// Where the cells of a column stand.
     public enum Alignment: Sendable, Equatable {
+        /// Texts.
         case left
+        /// Whole numbers.
         case right
         /// Decimal points below each other.
         case decimal
     }
 
+    /// One column, as wide as its widest cell.
     public struct Column: Sendable, Equatable {
+        /// Above the cells.
         public var header: String
+        /// Where its cells stand.
         public var alignment: Alignment
         /// How narrow it may become where the terminal is. Only columns aligned left are cut: half a number is a wrong number.
         public var minimumWidth: Int
 
+        /// - Parameter minimumWidth: how narrow it may become, in columns of the terminal.
         public init(_ header: String, _ alignment: Alignment = .left, minimumWidth: Int = 8) {
             self.header = header
             self.alignment = alignment
@@ -26,13 +33,16 @@ public struct TextTable: Sendable {
         }
     }
 
+    /// In their order.
     public let columns: [Column]
     private var rows: [[String]] = []
 
+    /// Begins without rows.
     public init(columns: [Column]) {
         self.columns = columns
     }
 
+    /// Whether there is no row.
     public var isEmpty: Bool { rows.isEmpty }
 
     /// Adds a row; cells that are missing are empty, cells without a column are left out.

@@ -1,22 +1,37 @@
 /// Why a sample that meets the conditions of a repair is left alone.
 public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     // Already right.
+    /// It was received in the unit that the repair gives.
     case hasTheUnit
+    /// Its value is plausible, and would not be after the repair.
     case plausibleAsItIs
+    /// It had this repair already.
     case repairedBefore
+    /// It is in the zone that the repair gives.
     case sameZone
+    /// It is that person's.
     case sameSubject
+    /// It is of that type.
     case sameType
     // Nobody can tell.
+    /// Its value is plausible before and after.
     case bothPlausible
+    /// Its value is plausible neither before nor after.
     case neitherPlausible
+    /// Its type has no plausible range to judge by.
     case noRange
     // It cannot be done.
+    /// Its value would be one that the gate never lets in.
     case impossibleValue
+    /// It would lie in the future or before 1971.
     case impossibleTime
+    /// Its value cannot be in that unit or of that type.
     case noConversion
+    /// Its source told no zone, so that its local time is not known.
     case noZone
+    /// The zone's clocks skip its local time, or show it twice.
     case noSuchLocalTime
+    /// What it would become was deleted by a person.
     case deletedAlready
 
     /// The three ways in which a sample is left.
@@ -24,6 +39,7 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
         case alreadyRight, ambiguous, impossible
     }
 
+    /// In which of the three ways it is left.
     public var group: Group {
         switch self {
         case .hasTheUnit, .plausibleAsItIs, .repairedBefore, .sameZone, .sameSubject, .sameType: .alreadyRight

@@ -5,23 +5,35 @@
 public final class Repairer {
     /// The reading as it should have been from the beginning.
     public struct Outcome {
+        /// Whose, of which type, from where.
         public var origin: Origin
+        /// As it would have been received.
         public var numeral: Numeral
+        /// As it would have been received.
         public var unit: Unit
+        /// In the type's canonical unit.
         public var value: Double
+        /// When it began.
         public var start: Instant
+        /// When it ended; its start for a measurement of one moment.
         public var end: Instant
+        /// Where the source was, as far as that is known.
         public var zone: ZoneOffset?
+        /// Whose clock told the time.
         public var timeOrigin: TimeOrigin
         /// What identity would have been computed from, had it been read rightly.
         public var nominalStart: Int64
     }
 
+    /// What becomes of one sample.
     public enum Verdict {
+        /// This takes its place.
         case repaired(Outcome)
+        /// It stays as it is, and why.
         case left(RepairReason)
     }
 
+    /// What is done.
     public let repair: Repair
     /// Whether also those are repaired that could be right as they are.
     private let takesAmbiguous: Bool

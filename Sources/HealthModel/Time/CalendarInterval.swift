@@ -4,11 +4,17 @@
 public struct CalendarInterval: Hashable, Sendable, CustomStringConvertible {
     /// What a calendar counts in.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
+        /// 60 seconds.
         case minute = "m"
+        /// 60 minutes, also where clocks change.
         case hour = "h"
+        /// From midnight to midnight: 23 or 25 hours where clocks change.
         case day = "d"
+        /// From Monday (ISO 8601).
         case week = "w"
+        /// From its first day.
         case month = "mo"
+        /// From 1 January.
         case year = "y"
     }
 
