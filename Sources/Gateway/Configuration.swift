@@ -24,7 +24,9 @@ public struct Configuration: Sendable {
     public var timeZone: ZoneName
     /// The subject for a new store.
     public var subject: String?
+    /// More folders of device profiles, as paths; `~/` is expanded, empty where the file names none.
     public var profiles: [String]
+    /// The key `hub`; the defaults where the file has none.
     public var hub: HubConfiguration
     /// Sources and devices by id or name, the best first.
     public var priority: [String]

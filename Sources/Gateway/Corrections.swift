@@ -8,13 +8,16 @@ public struct Corrections {
     public struct Entry {
         /// `profile/id`.
         public var name: String
+        /// What went wrong, for people, as the profile says it.
         public var note: String
+        /// The repair, as the store plans and makes it.
         public var request: MigrationRequest
     }
 
     /// Of all profiles, by name.
     public let all: [Entry]
 
+    /// - Parameter now: the time that the requests carry.
     public init(library: ProfileLibrary, now: Instant) {
         all = library.profiles.flatMap { profile in
             profile.corrections.map { correction in

@@ -7,8 +7,10 @@ import Profiles
 public struct ReadingOptions: Sendable {
     /// The profile's id, where it is not to be found by the file's header.
     public var profile: String?
+    /// What a person says about the file that it does not say itself.
     public var interpreter: InterpreterOptions
 
+    /// - Parameter profile: the profile's id; nil finds it by the file's header.
     public init(profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions()) {
         self.profile = profile
         self.interpreter = interpreter
@@ -17,12 +19,15 @@ public struct ReadingOptions: Sendable {
 
 /// A file, the source that reads it and the interpreter that understands it.
 public struct FileReading {
+    /// The path that the file was named by.
     public let path: String
     /// The profile's id.
     public let profile: String
     /// How much of the file is read.
     public let meter = ReadMeter()
+    /// Cuts the file into frames.
     public let source: any FrameSource
+    /// Makes readings of the frames.
     public let interpreter: any FrameInterpreter
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?

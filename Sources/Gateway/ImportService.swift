@@ -8,7 +8,9 @@ import SampleStore
 public struct ImportProgress: Sendable {
     /// Frames delivered so far.
     public var frames: Int
+    /// Samples handed to the store so far, whatever becomes of them there.
     public var readings: Int
+    /// The place of a recent frame in the file; nil as long as none was noted.
     public var place: Place?
 }
 
@@ -40,9 +42,11 @@ public struct ImportService {
 
     /// What an import came to, and what ended it early.
     public struct Outcome {
+        /// The ledger's sums: every reading that came in, and where it ended.
         public var account: IngestAccount
         /// Why the file was not read to its end.
         public var failure: SourceError?
+        /// Whether the import ended because somebody asked to stop.
         public var isInterrupted = false
         /// Stretches of what came that would fit far better in another unit.
         public var suspicions: [Suspicion] = []

@@ -3,12 +3,14 @@ import HealthModel
 
 /// What the program takes from the machine it runs on: clock, zone, folders, environment. Everything below gets it handed.
 public struct Machine: Sendable {
+    /// Environment variables by name; ``current()`` takes only those that are used.
     public var environment: [String: String]
     /// The hub's clock.
     public var now: @Sendable () -> Instant
     /// Compiled zone files of the tz database.
     public var zoneDirectory: String
 
+    /// - Parameter zoneDirectory: the folder of the compiled zone files of the tz database.
     public init(environment: [String: String], now: @escaping @Sendable () -> Instant, zoneDirectory: String) {
         self.environment = environment
         self.now = now
@@ -71,5 +73,6 @@ public struct Machine: Sendable {
 /// The configuration, or a name that only the configuration explains, is wrong.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
+    /// - Parameter description: what is wrong, and what to do, in words for a person.
     public init(_ description: String) { self.description = description }
 }

@@ -18,6 +18,7 @@ public struct SettingsDoctor: Sendable {
         self.executable = executable
     }
 
+    /// Looks at all of it, and changes nothing. Where the configuration cannot be read, that is the only finding.
     public func examine() -> [Finding] {
         switch configuration {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]

@@ -4,14 +4,19 @@ import SampleStore
 
 /// Opens the store that the configuration names.
 public struct StoreAccess: Sendable {
+    /// Names the store, and the subject of a new one.
     public var configuration: Configuration
+    /// Gives the time at which a new store is made.
     public var machine: Machine
 
+    /// Opens nothing yet.
     public init(configuration: Configuration, machine: Machine) {
         self.configuration = configuration
         self.machine = machine
     }
 
+    /// Opens the store for reading, and makes none.
+    /// - Throws: ``StoreError`` of the kind `missing` where there is none, or no path is known.
     public func openForReading() throws(StoreError) -> SampleStore {
         try checkPath()
         do throws(StoreError) {
@@ -115,6 +120,7 @@ public struct StoreAccess: Sendable {
         }
     }
 
+    /// Whether a text has the form of a UUID: groups of 8, 4, 4, 4 and 12 hexadecimal digits, in upper or lower case.
     public static func isUUID(_ text: String) -> Bool {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
@@ -123,8 +129,10 @@ public struct StoreAccess: Sendable {
 
 /// The configured subject is nobody.
 public struct SubjectSettingError: Error, CustomStringConvertible {
+    /// What the setting has to be, for a person.
     public let description =
         "configuration: subject: must be a UUID, such as 'vitalgate store stats' shows of another hub's store, or the name of a person "
         + "whom the store knows; leave it out, and a new store makes its own"
+    /// Says nothing of the configured text, which may be a name.
     public init() {}
 }

@@ -11,6 +11,7 @@ public struct DeviceActivity: Sendable {
 
     private static let window: Int64 = 5
 
+    /// Of a device that has not delivered yet.
     public init() {}
 
     mutating func count(_ readings: Int, at time: Instant, uptime: Duration) {

@@ -15,7 +15,9 @@ import SampleStore
 ///
 /// Sources start in the order in which they were added and stop in the reverse; the ingest is closed last.
 public final class Hub: HubSourceHost {
+    /// Takes into the store what all sources deliver.
     public let live: LiveIngest
+    /// In the order in which they were added, which is the order of their start.
     public private(set) var sources: [SupervisedSource] = []
     private var isRunning = false
     private var isChanged = false
@@ -25,6 +27,7 @@ public final class Hub: HubSourceHost {
     /// After something changed that a person may be looking at; once for all that changes in one turn of the loop. None while nobody looks.
     public var onChange: (() -> Void)?
 
+    /// - Parameter live: the ingest of the sources that are added; ``stop()`` ends it.
     public init(live: LiveIngest) { self.live = live }
 
     /// Adds a source, before the start.
@@ -111,6 +114,7 @@ public final class Hub: HubSourceHost {
 
     // MARK: What sources say
 
+    /// Hands a source's notice to ``onNotice``.
     public func told(_ notice: SourceNotice) { onNotice(notice) }
 
     /// A source that has run is always tried again: the policy is for what was wrong from the start.
@@ -120,6 +124,7 @@ public final class Hub: HubSourceHost {
         changed()
     }
 
+    /// Calls ``onChange`` in the next turn of the loop, once for all changes until then.
     public func changed(_ source: any HubSource) { changed() }
 
     private func changed() {
@@ -134,7 +139,9 @@ public final class Hub: HubSourceHost {
 
 /// A source, and how it is doing.
 public final class SupervisedSource {
+    /// The raw values stand in the status: `stopped`, `running`, `waiting`, `ignored`.
     public enum State: String, Sendable {
+        /// Not started or stopped again by the hub; or started, and no failure since.
         case stopped, running
         /// It failed, and is tried again.
         case waiting
@@ -142,8 +149,11 @@ public final class SupervisedSource {
         case ignored
     }
 
+    /// The source that is started and stopped.
     public let source: any HubSource
+    /// What becomes of the hub where the source cannot start at the hub's start.
     public let policy: StartPolicy
+    /// What it does now; `stopped` before the hub's start.
     public private(set) var state = State.stopped
     /// When it started last.
     public private(set) var started: Instant?

@@ -20,6 +20,7 @@ public final class HubClock {
         /// Calls back whenever the clock is set, as long as the result is kept.
         public var watch: (@escaping () -> Void) -> AnyObject?
 
+        /// - Parameter watch: takes what is to be called when the clock is set; nil where that cannot be watched.
         public init(
             boot: String, isSynchronised: @escaping () -> Bool, watch: @escaping (@escaping () -> Void) -> AnyObject?
         ) {
@@ -46,6 +47,7 @@ public final class HubClock {
     /// Smaller steps are those that NTP makes all the time.
     private static let tolerance: Int64 = 1_000_000
 
+    /// - Parameter questions: how to ask the machine about its clock; nothing is asked before ``start()``.
     public init(hub: Hub, questions: Questions) {
         self.hub = hub
         self.questions = questions

@@ -16,6 +16,7 @@ public struct HubConfiguration: Decodable, Sendable {
     /// The sources that have a policy.
     static let sources = ["radio", "serial", "inbox"]
 
+    /// The defaults: no inbox, ``StartPolicy/retry`` for all sources, ``usualReadingsPerSecond``.
     public init() {}
 
     public init(from decoder: any Decoder) throws {
@@ -47,6 +48,7 @@ public struct HubConfiguration: Decodable, Sendable {
         }
     }
 
+    /// The policy of a source by its name, such as `radio`; ``StartPolicy/retry`` where it is not named.
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
     private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> ConfigurationError {

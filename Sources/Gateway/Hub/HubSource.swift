@@ -35,7 +35,9 @@ public protocol HubSource: AnyObject {
 }
 
 extension HubSource {
+    /// True: a source that says nothing else is not waited for.
     public var isDone: Bool { true }
+    /// None: for a source that reads no devices.
     public var devices: [HubDevice] { [] }
 }
 
@@ -51,6 +53,7 @@ public protocol HubSourceHost: AnyObject {
 
 /// What a person decided, as the sources need it.
 public struct HubSettings: Sendable {
+    /// All profiles by which devices may be read.
     public var library: ProfileLibrary
     /// Of all sources; a source knows its own by the address.
     public var devices: [AdoptedDevice]
@@ -63,6 +66,7 @@ public struct HubSettings: Sendable {
     /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
     public var readingsPerSecond = HubConfiguration.usualReadingsPerSecond
 
+    /// ``readingsPerSecond`` has its usual value until it is set. No `inbox`: no folder is watched.
     public init(
         library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,
         inbox: InboxSettings? = nil
@@ -77,10 +81,12 @@ public struct HubSettings: Sendable {
 
 /// A device as its source sees it now.
 public struct HubDevice {
+    /// The device on its way from frames to samples, with its activity.
     public let device: LiveDevice
     /// `live`, or what it waits for, in a word or two.
     public let state: String
 
+    /// - Parameter state: `live`, or what the device waits for, in a word or two.
     public init(_ device: LiveDevice, state: String) {
         self.device = device
         self.state = state

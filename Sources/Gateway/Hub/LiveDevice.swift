@@ -11,6 +11,7 @@ public final class LiveDevice {
     public var expectedInterval: Duration?
     /// Who was weighed last, where it is shared, and when.
     var lastWeighing: (start: Instant, subject: String)?
+    /// When and how often it has delivered since this object was made, and its battery.
     public internal(set) var activity = DeviceActivity()
     private var profiles: [Profile]
     private let registry: OriginRegistry

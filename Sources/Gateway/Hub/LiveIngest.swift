@@ -68,6 +68,7 @@ public final class LiveIngest {
     /// Samples that wait for a store that fails: about a day of a strap.
     private static let maximumPending = 100_000
 
+    /// - Parameter zone: the zone of the ledger's days, until ``take(zone:)`` gives another.
     public init(store: SampleStore, machine: Machine, zone: TimeZoneRules, loop: EventLoop) {
         self.store = store
         self.machine = machine

@@ -23,6 +23,7 @@ public final class ServiceManager {
     private var timer: EventLoop.Timer?
     private var isHungry = false
 
+    /// - Parameter loop: from which the watchdog is fed. Whether anybody is told is read from `NOTIFY_SOCKET`.
     public init(loop: EventLoop) {
         self.loop = loop
         isThere = getenv("NOTIFY_SOCKET") != nil
@@ -43,6 +44,7 @@ public final class ServiceManager {
         send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
     }
 
+    /// It stops: sends STOPPING=1 and feeds the watchdog no more.
     public func stopping() {
         timer?.cancel()
         timer = nil

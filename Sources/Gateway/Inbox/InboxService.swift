@@ -9,7 +9,9 @@ import Pipeline
 /// A file is taken when its writer has closed it or moved it there (inotify(7)); those that are there at the start, at once. One at a time,
 /// oldest first. A crash between import and move imports the file again, which stores nothing twice.
 public final class InboxService: HubSource {
+    /// `inbox`.
     public let name = "inbox"
+    /// Hears of what is said of files, and of a folder that is removed or renamed.
     public weak var host: (any HubSourceHost)?
     /// Files that wait, the one that is read among them.
     public var waiting: Int { queue.count + (current == nil ? 0 : 1) }
@@ -39,8 +41,10 @@ public final class InboxService: HubSource {
         loop = live.loop
     }
 
+    /// Whether no file is being read and none waits.
     public var isDone: Bool { current == nil && queue.isEmpty }
 
+    /// Another folder is watched at once if the source runs; where that cannot be, the host is told of the failure.
     public func take(_ settings: HubSettings) {
         let isSame = settings.inbox?.folder == self.settings?.folder
         self.settings = settings.inbox
@@ -53,6 +57,8 @@ public final class InboxService: HubSource {
         }
     }
 
+    /// Watches the folder and takes the files that are there. Without a folder in the settings it does nothing.
+    /// - Throws: ``SourceError`` where the folder cannot be used or watched.
     public func start() throws(SourceError) {
         isStarted = true
         guard let path = settings?.folder else { return }
@@ -73,6 +79,7 @@ public final class InboxService: HubSource {
         look()
     }
 
+    /// Stops watching and ends the import that runs; its file stays, and is read again the next time.
     public func stop() {
         isStarted = false
         if let watch { loop.unwatch(watch.number) }
@@ -234,6 +241,7 @@ public struct InboxSettings: Sendable {
     /// The program and its arguments; the path of a file is added behind them.
     public var command: [String]
 
+    /// - Parameter command: the program and its arguments; the path of a file is added behind them.
     public init(folder: String, command: [String]) {
         self.folder = folder
         self.command = command

@@ -5,8 +5,10 @@ import SampleStore
 
 /// Puts devices and profiles together.
 public struct DeviceAssembly: Sendable {
+    /// The profiles that devices are matched with.
     public let library: ProfileLibrary
 
+    /// - Parameter library: the profiles that devices are matched with.
     public init(library: ProfileLibrary) { self.library = library }
 
     /// The profiles that a device is adopted with, by what it advertises: those that make readings. The first one names the device
@@ -104,6 +106,7 @@ public struct DeviceAssembly: Sendable {
     /// `bluetooth:C0:01:02:03:04:01`, as the store has it.
     public static func storedAddress(_ address: BluetoothAddress) -> String { AdoptedDevice.bluetooth + address.description }
 
+    /// The address for the source; nil where the device has none of Bluetooth.
     public static func address(of device: AdoptedDevice) -> BluetoothAddress? {
         device.bluetoothAddress.flatMap { BluetoothAddress($0) }
     }

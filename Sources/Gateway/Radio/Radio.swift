@@ -5,11 +5,14 @@ import Pipeline
 
 /// The radio of this machine: an event loop and the source on it, for commands.
 public final class Radio: BlueZSourceDelegate {
+    /// The loop on which the source works; ``run(limit:_:)`` runs it.
     public let loop: EventLoop
+    /// The Bluetooth source on the system bus; this object is its delegate.
     public let source: BlueZSource
     /// For the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
+    /// - Parameter zone: the zone of the local time that devices' clocks are compared with or set to.
     public init(machine: Machine, zone: TimeZoneRules) {
         loop = EventLoop(clock: MachineClock(machine))
         let configuration = BlueZConfiguration(
@@ -42,9 +45,14 @@ public final class Radio: BlueZSourceDelegate {
     }
 
     // A radio that nobody adopted anything with hears of no frames.
+    /// Does nothing: there is no adopted device.
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {}
+    /// Does nothing: there is nothing to make durable.
     public func commit(_ token: CommitToken, memory: DeviceMemory) {}
+    /// Does nothing: nothing is kept of a device.
     public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {}
+    /// Does nothing: no clock is compared.
     public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {}
+    /// Hands the notice to ``onNotice``.
     public func told(_ notice: SourceNotice) { onNotice(notice) }
 }

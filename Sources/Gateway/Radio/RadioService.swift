@@ -7,11 +7,17 @@ import SampleStore
 
 /// What the service needs of the source.
 public protocol RadioSource: AnyObject {
+    /// Reads a device from now on; what was adopted under its address before is replaced.
     func adopt(_ description: DeviceDescription, memory: DeviceMemory)
+    /// Stops reading a device. Its bond stays.
     func release(_ address: BluetoothAddress)
+    /// What was handed on before the token was given is durable.
     func confirm(_ token: CommitToken)
+    /// Whether the device delivers now.
     func isLive(_ address: BluetoothAddress) -> Bool
+    /// Begins to work; called only when there is an adopted device.
     func start()
+    /// Leaves all devices.
     func stop()
 }
 
@@ -19,7 +25,9 @@ extension BlueZSource: RadioSource {}
 
 /// The radio as a part of the hub: hands the frames of adopted Bluetooth devices to the live ingest, and what is durable back.
 public final class RadioService: HubSource, BlueZSourceDelegate {
+    /// `radio`.
     public let name = "radio"
+    /// Hears of notices, and of changes to devices.
     public weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private let source: any RadioSource
@@ -38,17 +46,21 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         var description: DeviceDescription
     }
 
+    /// - Parameter source: the Bluetooth source, which has to call this object as its delegate.
     public init(live: LiveIngest, source: any RadioSource) {
         self.live = live
         self.source = source
     }
 
+    /// Whether what is expected of each adopted Bluetooth device is durable.
     public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
+    /// Adopted Bluetooth devices by address; their state is `live` or `waiting`.
     public var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting") }
     }
 
+    /// Adopts new and changed Bluetooth devices at the source, and releases those that are gone.
     public func take(_ settings: HubSettings) {
         let assembly = DeviceAssembly(library: settings.library)
         var found: Set<BluetoothAddress> = []
@@ -120,6 +132,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         source.adopt(description, memory: adopted.memory)
     }
 
+    /// Starts the source once there is an adopted device; it never throws.
     public func start() throws(SourceError) {
         isStarted = true
         open()
@@ -132,6 +145,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         source.start()
     }
 
+    /// Stops the source, and settles what was held back of each device.
     public func stop() {
         isStarted = false
         if isOpen { source.stop() }
@@ -141,6 +155,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     // MARK: What the source says
 
+    /// Hands a frame to the ingest; one of a device that is not adopted is dropped.
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.take(frame, of: device)
@@ -148,6 +163,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         host?.changed(self)
     }
 
+    /// Keeps what is known of the device, commits, and confirms the token when that is durable.
     public func commit(_ token: CommitToken, memory: DeviceMemory) {
         guard let device = known[token.address]?.device else { return }
         if device.adopted.take(memory) {
@@ -157,18 +173,21 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         live.commit(device) { [weak self] in self?.source.confirm(token) }
     }
 
+    /// Keeps what is new about a device with the next commit.
     public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
         guard let device = known[address]?.device, device.adopted.take(memory) else { return }
         live.remember(device.adopted)
         findShared()
     }
 
+    /// Compares the device's clock with the hub's; its times are corrected where it is off.
     public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.learn(
             ahead: evidence.ahead, ofUTC: evidence.shown.microseconds &- evidence.received.microseconds, of: device)
     }
 
+    /// Hands the notice to the hub, and says that something changed.
     public func told(_ notice: SourceNotice) {
         host?.told(notice)
         host?.changed(self)

@@ -9,7 +9,9 @@ import Wire
 /// The serial lines as a part of the hub: hands the frames of adopted devices to the live ingest, and lets a meter go when its memory is
 /// durable.
 public final class SerialService: HubSource, SerialSourceDelegate {
+    /// `serial`.
     public let name = "serial"
+    /// Hears of notices, and of changes to devices.
     public weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private let source: SerialSource
@@ -27,18 +29,22 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         var description: SerialDescription
     }
 
+    /// Becomes the delegate of `source`.
     public init(live: LiveIngest, source: SerialSource) {
         self.live = live
         self.source = source
         source.delegate = self
     }
 
+    /// Whether what is expected of each adopted serial device is durable.
     public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
+    /// Adopted serial devices by path, with the state that the source gives.
     public var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.state(of: $0)) }
     }
 
+    /// Adopts new and changed serial devices at the source, and releases those that are gone.
     public func take(_ settings: HubSettings) {
         assembly = DeviceAssembly(library: settings.library)
         zone = settings.zone
@@ -72,6 +78,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         host?.changed(self)
     }
 
+    /// Starts the source, and looks at the ports that are there. Throws only where a device is adopted.
     public func start() throws(SourceError) {
         do throws(SourceError) {
             try source.start()
@@ -82,6 +89,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         for plug in UdevPlugs.present() { plugged(plug) }
     }
 
+    /// Stops the source, and settles what was held back of each device.
     public func stop() {
         source.stop()
         for each in known.values { live.settle(each.device) }
@@ -89,6 +97,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
 
     // MARK: What the source says
 
+    /// Hands a frame to the ingest; one of a device that is not adopted is dropped.
     public func received(_ frame: RawFrame, of path: String) {
         guard let device = known[path]?.device else { return }
         live.take(frame, of: device)
@@ -103,6 +112,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         live.refuse(Refusal("\(FrameError(octets.fault)) (at octet \(octets.fault.offset))", at: Place(.byte, octets.offset)))
     }
 
+    /// Keeps who the meter says it is, if that is new.
     public func identified(_ device: Device, of path: String) {
         guard let known = known[path]?.device, known.adopted.device != device else { return }
         known.adopted.device = device
@@ -110,6 +120,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         live.remember(known.adopted)
     }
 
+    /// Compares the meter's clock with the hub's local time; its times are corrected where it is off.
     public func learned(_ shown: WallTime, at received: Instant, of path: String) {
         guard let device = known[path]?.device, let zone else { return }
         let right = received.wallTime(at: zone.offset(at: received))
@@ -117,13 +128,16 @@ public final class SerialService: HubSource, SerialSourceDelegate {
             ahead: shown.microseconds &- right.microseconds, ofUTC: shown.microseconds &- received.microseconds, of: device)
     }
 
+    /// What comes from now on is the meter's whole memory, in its order.
     public func beginsRecords(of path: String) { known[path]?.device.beginRecords() }
 
+    /// Commits what came of the meter, then calls `done`; at once where the device is no longer adopted.
     public func collected(_ path: String, done: @escaping () -> Void) {
         guard let device = known[path]?.device else { return done() }
         live.commit(device, confirm: done)
     }
 
+    /// Settles what was held back of the device.
     public func ended(_ path: String) {
         if let device = known[path]?.device { live.settle(device) }
     }
@@ -137,7 +151,9 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         tell(.action, path, "\(profile.name) is plugged in: `vitalgate devices adopt \(path)` reads it")
     }
 
+    /// Hands the notice to the hub.
     public func told(_ notice: SourceNotice) { host?.told(notice) }
+    /// Says to the hub that the state of a device changed.
     public func changed() { host?.changed(self) }
 
     private func tell(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {

@@ -7,7 +7,9 @@ import SampleStore
 /// Sensors that do not exist, as a part of the hub, to see it work without any. Their frames go the way of all frames; what comes of them
 /// says by device, manufacturer and source that it is simulated, and only a demo store takes it.
 public final class SimulatedSensors: HubSource {
+    /// `simulation`.
     public let name = "simulation"
+    /// Hears of changes to devices.
     public weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private var running: [Running] = []
@@ -40,10 +42,13 @@ public final class SimulatedSensors: HubSource {
         }
     }
 
+    /// Whether what is expected of each simulated sensor is durable.
     public var isDone: Bool { running.allSatisfy { live.isComplete($0.device) } }
 
+    /// The simulated sensors that are adopted; their state is `live` or `stopped`.
     public var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
 
+    /// Makes the sensors anew from those that are adopted; they begin again with their first frame.
     public func take(_ settings: HubSettings) {
         end()
         running = SimulatedSensor.all.compactMap { sensor in
@@ -58,11 +63,13 @@ public final class SimulatedSensors: HubSource {
         host?.changed(self)
     }
 
+    /// Each sensor sends at once, and then at its own interval; it never throws.
     public func start() throws(SourceError) {
         isStarted = true
         begin()
     }
 
+    /// Ends the sending, and settles what was held back.
     public func stop() {
         isStarted = false
         end()

@@ -7,9 +7,13 @@ public struct HubStatus: Codable, Hashable, Sendable {
     public var time: Instant
     /// The process; nothing where no hub runs, and the store alone was asked.
     public var hub: Process?
+    /// The store that the hub writes to, or that was asked.
     public var store: Store
+    /// What came in since local midnight.
     public var today: Today
+    /// In the order of their start; empty where no hub runs.
     public var sources: [Source] = []
+    /// Adopted devices, at most ``maximumDevices``.
     public var devices: [Device] = []
     /// Devices beyond ``maximumDevices``.
     public var devicesLeftOut = 0
@@ -17,16 +21,21 @@ public struct HubStatus: Codable, Hashable, Sendable {
     /// More than a machine of this size reads.
     public static let maximumDevices = 256
 
+    /// The process of the hub that runs.
     public struct Process: Codable, Hashable, Sendable {
+        /// Its number (pid).
         public var process: Int32
+        /// When it started, to the second; reckoned from its uptime.
         public var started: Instant
         /// Whole seconds.
         public var uptime: Int
     }
 
+    /// The store, and whether it can be written.
     public struct Store: Codable, Hashable, Sendable {
         /// Without symbolic links, as far as they can be followed.
         public var path: String
+        /// Of the database and its write-ahead log.
         public var bytes: Int
         /// Why nothing can be committed, while that is so.
         public var failure: String?
@@ -36,15 +45,23 @@ public struct HubStatus: Codable, Hashable, Sendable {
     public struct Today: Codable, Hashable, Sendable {
         /// When the day began.
         public var since: Instant
+        /// All readings that came in: stored, duplicate, quarantined and refused together.
         public var read = 0
+        /// Readings that became samples.
         public var stored = 0
+        /// Readings that were there already.
         public var duplicate = 0
+        /// Readings that are held.
         public var quarantined = 0
+        /// Readings that could not be read.
         public var refused = 0
+        /// Frames, rows and elements that hold no reading to keep.
         public var skipped = 0
     }
 
+    /// A source of the hub, and how it is doing.
     public struct Source: Codable, Hashable, Sendable {
+        /// What people call it: `radio`, `serial`, `inbox`, `simulation`.
         public var name: String
         /// `running`, `waiting`, `ignored` or `stopped`.
         public var state: String
@@ -56,7 +73,9 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var reason: String?
     }
 
+    /// An adopted device, and how it delivers.
     public struct Device: Codable, Hashable, Sendable {
+        /// As the store has it, `bluetooth:C0:01:02:03:04:01`; cut to 200 characters.
         public var address: String
         /// What its person calls it, else what it calls itself.
         public var name: String

@@ -27,6 +27,7 @@ public final class StatusServer {
 
     private var accepted = 0
 
+    /// Followers at the same time; one more is refused as `busy`.
     public static let maximumFollowers = 8
     private static let maximumConnections = 16
     private static let interval = Duration.seconds(1)
@@ -35,6 +36,7 @@ public final class StatusServer {
     /// Whoever takes nothing for so long is dropped.
     private static let stuckLimit = Duration.seconds(60)
 
+    /// - Parameter machine: for the place of the socket. ``start()`` makes it.
     public init(hub: Hub, machine: Machine) {
         self.hub = hub
         loop = hub.live.loop
