@@ -19,27 +19,30 @@ extension BlueZSource {
         agent.device = path
         // Without it BlueZ pairs for this link only, and keeps no keys (org.bluez.Adapter1, Pairable).
         bus.set(adapter, BlueZ.adapter, "Pairable", .boolean(true)) { [weak self] _ in
-            // The person may look for a number on a display: BlueZ gives up by itself (bonding timeout).
-            self?.bus.call(.device(path, "Pair"), timeout: .seconds(150)) { [weak self] answer in
-                guard let self else { return }
-                agent.device = nil
-                if let error = answer.failure, error.name != "org.bluez.Error.AlreadyExists" {
-                    return completion(.failure(error))
-                }
-                let properties = tree[path: path, interface: BlueZ.device] ?? [:]
-                guard properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false else {
-                    return completion(
-                        .failure(
-                            BusError(
-                                "org.bluez.Error.Failed",
-                                "it was paired, and no keys were kept; 'vitalgate devices forget \(address) --bond', and try again"
-                            )))
-                }
-                // BlueZ connects to a trusted device when it advertises, also after our own restart (org.bluez.Device1, Trusted).
-                bus.set(path, BlueZ.device, "Trusted", .boolean(true))
-                sessions[address]?.bondChanged()
-                completion(.success(()))
+            self?.bond(with: address, at: path, completion)
+        }
+    }
+
+    private func bond(
+        with address: BluetoothAddress, at path: String, _ completion: @escaping (Result<Void, BusError>) -> Void
+    ) {
+        // The person may look for a number on a display: BlueZ gives up by itself (bonding timeout).
+        bus.call(.device(path, "Pair"), timeout: .seconds(150)) { [weak self] answer in
+            guard let self else { return }
+            agent.device = nil
+            if let error = answer.failure, error.name != "org.bluez.Error.AlreadyExists" { return completion(.failure(error)) }
+            let properties = tree[path: path, interface: BlueZ.device] ?? [:]
+            guard properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false else {
+                return completion(
+                    .failure(
+                        BusError(
+                            "org.bluez.Error.Failed",
+                            "it was paired, and no keys were kept; 'vitalgate devices forget \(address) --bond', and try again")))
             }
+            // BlueZ connects to a trusted device when it advertises, also after our own restart (org.bluez.Device1, Trusted).
+            bus.set(path, BlueZ.device, "Trusted", .boolean(true))
+            sessions[address]?.bondChanged()
+            completion(.success(()))
         }
     }
 
