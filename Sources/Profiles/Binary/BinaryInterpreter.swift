@@ -5,10 +5,12 @@ import Pipeline
 public struct BinaryOptions: Sendable {
     /// Refuses bits and values that are reserved for future use, which a receiver is asked to ignore.
     public var isStrict = false
+    /// What encrypted frames are opened with.
     public var secrets = FrameSecrets()
     /// When the sensor's session began, for characteristics that count from there (CGM: 2AAA).
     public var sessionStart: Timestamp?
 
+    /// - Parameter sessionStart: when the sensor's session began; nil where that is not known.
     public init(isStrict: Bool = false, secrets: FrameSecrets = FrameSecrets(), sessionStart: Timestamp? = nil) {
         self.isStrict = isStrict
         self.secrets = secrets
@@ -23,7 +25,9 @@ public struct BinaryOptions: Sendable {
 ///     let outcome = try interpreter.interpret(frame, into: &readings)
 ///     interpreter.fieldsJSON     // of the frame that was read last
 public final class BinaryInterpreter: FrameInterpreter {
+    /// What it reads by.
     public let profile: Profile
+    /// What takes the octets apart.
     public let decoder: FrameDecoder
     /// The frame that was decoded last.
     @exclusivity(unchecked) public private(set) var frame = DecodedFrame()
@@ -72,6 +76,9 @@ public final class BinaryInterpreter: FrameInterpreter {
     /// The fields of the last frame as one JSON object.
     public var fieldsJSON: [UInt8] { decoder.fieldsJSON(frame) }
 
+    /// Turns a frame into readings.
+    ///
+    /// - Throws: ``Refusal`` where its octets are no frame of the channel.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .bytes(let bytes):

@@ -8,11 +8,17 @@ import Wire
 ///     │ year u16     │ month │ day │ hours │ minutes │ seconds │
 ///     └──────────────┴───────┴─────┴───────┴─────────┴─────────┘
 public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
+    /// 1582 to 9999; 0 where the device does not know it.
     public var year: Int
+    /// 1 to 12; 0 where the device does not know it.
     public var month: Int
+    /// 1 to 31; 0 where the device does not know it.
     public var day: Int
+    /// 0 to 23.
     public var hours: Int
+    /// 0 to 59.
     public var minutes: Int
+    /// 0 to 59.
     public var seconds: Int
 
     static let width = 7

@@ -2,6 +2,7 @@ import HealthModel
 
 /// What a frame without readings says of readings of other frames: where the sensor sits, or before which meal it was.
 public struct FrameDescription: Sendable {
+    /// How far what is said reaches.
     public enum Span: String, Sendable, CaseIterable {
         /// All readings of the device from now on, until it says otherwise.
         case device
@@ -9,6 +10,7 @@ public struct FrameDescription: Sendable {
         case record
     }
 
+    /// How far it reaches.
     public var span: Span
     /// The types that it is about.
     public var types: [QuantityType]

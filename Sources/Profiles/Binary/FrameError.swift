@@ -2,6 +2,7 @@ import Wire
 
 /// Why octets are not a frame of their channel, and where.
 public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// A field is missing or cut off.
         case truncated
@@ -15,6 +16,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
         case noSuchTime
         /// A record says a size that is not its own.
         case size
+        /// The check code is another one than the octets give.
         case checkCode
         /// The ids of a list have to rise.
         case order
@@ -30,6 +32,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
         case notThisFormat
     }
 
+    /// What is wrong.
     public var reason: Reason
     /// Octets in front of the field.
     public var offset: Int

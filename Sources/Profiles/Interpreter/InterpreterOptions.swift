@@ -2,7 +2,9 @@ import HealthModel
 
 /// The sign between a number's whole and fraction.
 public enum DecimalSign: String, Hashable, Sendable, CaseIterable {
+    /// `1.5`
     case point = "."
+    /// `1,5`
     case comma = ","
 }
 
@@ -15,6 +17,7 @@ public struct InterpreterOptions: Sendable {
     /// `--decimal`: what `1,024` means where no value of the file tells.
     public var decimal: DecimalSign?
 
+    /// Nil for what the file says itself.
     public init(dateOrder: DateOrder? = nil, units: [String: Unit] = [:], decimal: DecimalSign? = nil) {
         self.dateOrder = dateOrder
         self.units = units

@@ -10,6 +10,7 @@ import Pipeline
 ///
 /// One for each file.
 public final class ProfileInterpreter: FrameInterpreter {
+    /// What it reads by.
     public let profile: Profile
     /// What the file does not say and was assumed, for a person: to be shown on stderr and kept in the ledger. Complete once
     /// the header was read.
@@ -81,6 +82,9 @@ public final class ProfileInterpreter: FrameInterpreter {
         throw ProfileErrors([ProfileProblem("", problem)])
     }
 
+    /// Turns a row into readings.
+    ///
+    /// - Throws: ``Refusal`` where the row cannot be read.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .row(let row):

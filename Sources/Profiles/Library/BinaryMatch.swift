@@ -2,6 +2,7 @@ import Wire
 
 /// Which profile reads a channel of octets.
 public struct BinaryMatch: Sendable {
+    /// The one that reads it.
     public var profile: Profile
     var channel: BinaryChannel
 

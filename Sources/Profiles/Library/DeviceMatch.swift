@@ -12,8 +12,10 @@ public struct DeviceMatch: Hashable, Sendable {
     /// USB plugs.
     public var usb: [USBMatch] = []
 
+    /// Nothing is known by it.
     public init() {}
 
+    /// Whether no device can be known by it.
     public var isEmpty: Bool {
         services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty && usb.isEmpty
     }
@@ -23,6 +25,7 @@ public struct DeviceMatch: Hashable, Sendable {
 public struct USBMatch: Hashable, Sendable {
     /// Four small hexadecimal digits.
     public var vendor: String
+    /// Four small hexadecimal digits.
     public var product: String
     /// Devices of all kinds have this adapter, so that it says nothing of what is behind it.
     public var isShared: Bool
@@ -30,9 +33,12 @@ public struct USBMatch: Hashable, Sendable {
 
 /// A characteristic of a service: `180D/2A37` in a profile.
 public struct ProfileCharacteristic: Hashable, Sendable {
+    /// The service's UUID, as the profile writes it.
     public var service: String
+    /// The characteristic's UUID, as the profile writes it.
     public var characteristic: String
 
+    /// - Parameter service: in four hexadecimal digits, or 36 characters.
     public init(service: String, characteristic: String) {
         self.service = service
         self.characteristic = characteristic
@@ -43,17 +49,21 @@ public struct ProfileCharacteristic: Hashable, Sendable {
 public struct DeviceConnection: Hashable, Sendable {
     /// Which service's stored records are collected, with its own dialogue.
     public enum RecordAccess: String, Hashable, Sendable, CaseIterable {
+        /// Of the service's own records and control point.
         case glucose, pulseOximeter, continuousGlucose
     }
 
     /// What is done with the clock of the Current Time Service.
     public enum Clock: String, Hashable, Sendable, CaseIterable {
+        /// Compared with the hub's, so that the device's times are corrected.
         case read
         /// Read, and set where it is wrong, once the records are collected.
         case set
     }
 
+    /// How long the hub stays.
     public enum Presence: Hashable, Sendable {
+        /// As long as the device lets it.
         case stay
         /// In seconds.
         case leave(quiet: Int, rest: Int)
@@ -65,15 +75,20 @@ public struct DeviceConnection: Hashable, Sendable {
     public var reads: [ProfileCharacteristic] = []
     /// Enabled after each connection.
     public var subscriptions: [ProfileCharacteristic] = []
+    /// Nil where the device stores none, or is not asked.
     public var recordAccess: RecordAccess?
+    /// Nil where it is left alone.
     public var clock: Clock?
+    /// How long the hub stays.
     public var presence = Presence.stay
     /// Frames come about this often while all is well, in seconds.
     public var expectedInterval: Int?
+    /// The device is read only while the hub has a bond with it.
     public var needsBond = false
     /// What is said to a device on a serial line.
     public var serial = SerialConversation()
 
+    /// Nothing is asked, and the hub stays.
     public init() {}
 }
 
@@ -81,11 +96,15 @@ public struct DeviceConnection: Hashable, Sendable {
 public struct SerialConversation: Hashable, Sendable {
     /// How a meter is asked for its memory.
     public enum Dialogue: String, Hashable, Sendable, CaseIterable {
+        /// LifeScan's.
         case oneTouchUltra2 = "onetouch-ultra-2"
+        /// Abbott's.
         case freeStyleOptium = "freestyle-optium"
     }
 
+    /// What has to be said again and again, lest the device stop.
     public struct KeepAlive: Hashable, Sendable {
+        /// As they are written.
         public var octets: [UInt8]
         /// In seconds.
         public var every: Int
@@ -93,9 +112,11 @@ public struct SerialConversation: Hashable, Sendable {
 
     /// Written when the line is open, one after the other.
     public var opening: [[UInt8]] = []
+    /// Nil for a device that goes on by itself.
     public var keepAlive: KeepAlive?
     /// Written before the line is closed.
     public var closing: [[UInt8]] = []
+    /// Nil for a device that is not asked.
     public var dialogue: Dialogue?
 
     public init() {}

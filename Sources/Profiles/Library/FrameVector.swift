@@ -5,18 +5,25 @@ import Wire
 public struct FrameVector: Sendable {
     /// A reading that must come; numerals keep their digits.
     public struct Expected: Hashable, Sendable {
+        /// The quantity type's id.
         public var type: String
+        /// With the digits of the frame.
         public var value: String
+        /// In UCUM.
         public var unit: String
         /// `2026-11-20T06:31:00`; nothing where the time is that of receipt.
         public var start: String?
+        /// As JSON; not compared where it is nil.
         public var metadata: String?
     }
 
     /// Where the frame comes from.
     public var source: String
+    /// Such as `gatt:2A37`.
     public var channel: String
+    /// The frame.
     public var bytes: [UInt8]
+    /// What is known beside its octets.
     public var options: BinaryOptions
     /// As `decode` prints them; not compared where they are not given.
     var fields: JSONValue?

@@ -7,6 +7,7 @@ public struct Profile: Sendable {
     public var id: String
     /// For people.
     public var name: String
+    /// The profile's own.
     public var version: String
     /// Where the format is described.
     public var links: [String]

@@ -80,5 +80,6 @@ public struct ProfileLibrary: Sendable {
         return bytes
     }
 
+    /// The profile of this id; nil where there is none.
     public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }
 }

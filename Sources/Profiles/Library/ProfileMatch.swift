@@ -2,12 +2,15 @@
 public struct ProfileMatch: Sendable {
     /// How a source has to cut the file.
     public enum Form: Hashable, Sendable {
+        /// Rows of cells, with this octet between them.
         case delimited(UInt8)
         /// A list of objects; each becomes a row with one cell for each path.
         case jsonArray(paths: [String])
     }
 
+    /// The one that reads it.
     public var profile: Profile
+    /// How the file is cut.
     public var form: Form
     var channel: TableChannel
     /// How many columns the profile knows of those that are there: the most decides between several profiles.
@@ -18,10 +21,13 @@ public struct ProfileMatch: Sendable {
 
 /// No profile, or no single one, reads the file.
 public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// No profile knows what was seen.
     case noMatch(seen: String)
     /// There are no profiles at all in these folders.
     case noProfiles(folders: [String])
+    /// More than one reads it, equally well.
     case severalMatch(ids: [String])
+    /// No profile has the id that was named.
     case noSuchProfile(id: String)
     /// The named profile does not read this file.
     case doesNotFit(id: String, seen: String)

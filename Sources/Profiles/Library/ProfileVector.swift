@@ -5,14 +5,21 @@ import Pipeline
 public struct ProfileVector: Sendable {
     /// A reading that must come, as text: numerals keep their digits.
     public struct Expected: Hashable, Sendable {
+        /// Of the input, from 1, the header included.
         public var row: Int
+        /// The quantity type's id.
         public var type: String
+        /// With the digits of the file.
         public var value: String
+        /// In UCUM.
         public var unit: String
         /// `2026-11-20T06:31:00`, with an offset where the file has one.
         public var start: String
+        /// As `start`; not compared where it is nil.
         public var end: String?
+        /// As JSON; not compared where it is nil.
         public var metadata: String?
+        /// Its key; not compared where it is nil.
         public var device: String?
 
         /// Whether a reading is as this one says; what it does not mention may be anything.
@@ -37,7 +44,9 @@ public struct ProfileVector: Sendable {
     public var source: String
     /// The file's text.
     public var text: String
+    /// What a person says about the input.
     public var options: InterpreterOptions
+    /// All that must come, in their order.
     public var readings: [Expected]
     /// Row to the kind it is skipped under.
     public var skipped: [Int: String]

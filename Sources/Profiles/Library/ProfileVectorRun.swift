@@ -10,16 +10,22 @@ import Pipeline
 public struct ProfileVectorRun {
     /// What one vector gave.
     public struct Outcome: Sendable {
+        /// In their order.
         public var readings: [Reading] = []
+        /// From row to kind.
         public var skipped: [Int: String] = [:]
+        /// From row to reason.
         public var refused: [Int: String] = [:]
+        /// What was assumed.
         public var notes: [String] = []
+        /// Nothing came of it.
         public init() {}
     }
 
     private let profile: Profile
     private let open: ([UInt8], ProfileMatch.Form) -> any FrameSource
 
+    /// - Parameter open: makes the source that cuts a vector's text into rows.
     public init(_ profile: Profile, open: @escaping ([UInt8], ProfileMatch.Form) -> any FrameSource) {
         self.profile = profile
         self.open = open

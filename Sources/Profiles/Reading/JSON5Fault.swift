@@ -6,6 +6,7 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
     public var line: Int
     /// In characters, from 1.
     public var column: Int
+    /// What is expected there, or what is wrong.
     public var expected: String
 
     public var description: String { "line \(line), column \(column): \(expected)" }

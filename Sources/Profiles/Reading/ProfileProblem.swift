@@ -4,8 +4,10 @@ public struct ProfileProblem: Error, Hashable, Sendable, CustomStringConvertible
     public var file: String
     /// The way to the key, such as `channels[0].readings[2].type`; empty for the document as a whole.
     public var keyPath: String
+    /// What is wrong, for a person.
     public var message: String
 
+    /// - Parameter keyPath: the way to the key; empty for the document as a whole.
     public init(_ keyPath: String, _ message: String, file: String = "") {
         self.keyPath = keyPath
         self.message = message
@@ -17,7 +19,9 @@ public struct ProfileProblem: Error, Hashable, Sendable, CustomStringConvertible
 
 /// Several problems at once: all that were found in the files that were read.
 public struct ProfileErrors: Error, Hashable, Sendable, CustomStringConvertible {
+    /// In the order in which they were found.
     public var problems: [ProfileProblem]
+    /// In the order in which they were found.
     public init(_ problems: [ProfileProblem]) { self.problems = problems }
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -2,8 +2,11 @@ import HealthModel
 
 /// The order in which a date's numbers stand.
 public enum DateOrder: String, Hashable, Sendable, CaseIterable {
+    /// `31.12.2026`
     case dayMonthYear = "DMY"
+    /// `12/31/2026`
     case monthDayYear = "MDY"
+    /// `2026-12-31`
     case yearMonthDay = "YMD"
 }
 
@@ -23,6 +26,7 @@ public struct TimePattern: Hashable, Sendable {
 
     enum Field: Hashable, Sendable { case month, day, hour24, hour12, minute, second }
 
+    /// As it stands in the profile.
     public let text: String
     let tokens: [Token]
     let isISO8601: Bool
