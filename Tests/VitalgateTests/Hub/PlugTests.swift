@@ -75,7 +75,8 @@ import Testing
             try udev.plug("ttyUSB\(time)", Self.link, to: pty, vendor: "10c4", product: "ea60", serial: "42")
             try hub.waits("plug \(time)") { hub.count("it is plugged in") == time + 1 }
         }
-        #expect(hub.descriptors == before)
+        // What its start still held when they were counted is fewer than one for each plug.
+        try hub.waits("its descriptors") { hub.descriptors <= before }
         #expect(try hub.stop().status == 0)
     }
 }
