@@ -98,21 +98,17 @@ struct PersonHistory {
     static func reading(_ sample: QuantitySample, of subject: String) -> QuantitySample? {
         let origin = Origin(
             subject: subject, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)
-        let end = sample.nominalStart + (sample.end.microseconds - sample.start.microseconds)
-        func identity(_ origin: Origin, _ ordinal: UInt32) -> SampleIdentity {
-            if let record = sample.record {
-                return SampleIdentity(series: origin.seriesKey, start: sample.nominalStart, record: record)
-            }
-            return SampleIdentity(
+        var other = sample
+        other.origin = origin
+        if let record = sample.record {
+            other.identity = SampleIdentity(series: origin.seriesKey, start: sample.nominalStart, record: record)
+        } else {
+            guard let ordinal = sample.identityOrdinal() else { return nil }
+            let end = sample.nominalStart + (sample.end.microseconds - sample.start.microseconds)
+            other.identity = SampleIdentity(
                 series: origin.seriesKey, start: sample.nominalStart, end: end, numeral: sample.numeral, unit: sample.unit,
                 ordinal: ordinal)
         }
-        // The ordinal is not kept with a sample; it is found by the identity that it gave.
-        let ordinals = (0..<16).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
-        guard let ordinal = ordinals.first(where: { identity(sample.origin, $0) == sample.identity }) else { return nil }
-        var other = sample
-        other.origin = origin
-        other.identity = identity(origin, ordinal)
         return other
     }
 }

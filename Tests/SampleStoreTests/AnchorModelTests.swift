@@ -105,7 +105,10 @@ import Testing
             try test.keep([try SampleMaker()("72", at: 0)])
             let version = try #require(Schema.steps.firstIndex { $0.name == "epochs" })
             try test.store.connection.execute(
-                "ALTER TABLE device DROP COLUMN own_key; ALTER TABLE device DROP COLUMN counter; DROP TABLE epoch; PRAGMA user_version = \(version)"
+                """
+                ALTER TABLE context DROP COLUMN ordinal; ALTER TABLE device DROP COLUMN own_key; ALTER TABLE device DROP COLUMN counter;
+                DROP TABLE epoch; PRAGMA user_version = \(version)
+                """
             )
             try test.reopen()
             var anchors: [Anchor] = []

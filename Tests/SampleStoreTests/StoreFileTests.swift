@@ -320,6 +320,16 @@ import Testing
         }
     }
 
+    /// A meter that measured the same five thousand times in a minute: no search finds such an ordinal, so it is kept.
+    @Test func ordinalsAreKept() throws {
+        try TestStore.with { test in
+            let sample = try SampleMaker(.bloodGlucose, unit: "mg/dL")
+            try test.keep([sample("106", at: 0, ordinal: 5000), sample("106", at: 0), sample("106", at: 0, ordinal: 0x8000_1000)])
+            #expect(try test.store.check() == [])
+            #expect(Set(try test.samples().map(\.sample.ordinal)) == [5000, 0, 0x8000_1000])
+        }
+    }
+
     /// Where two programs make the store at once, one store comes of it.
     @Test func madeTwiceAtOnce() throws {
         let folder = try TemporaryFolder()

@@ -52,12 +52,15 @@ public struct QuantitySample: Sendable {
     public var metadata: Metadata?
     /// The maker's own id, where it gave one.
     public var record: RecordIdentifier?
+    /// Which of the equal readings of its frame it is, the part of its identity that no other field tells; `nil` where its identity comes
+    /// from a record's id or a repair, or where it was stored before this was kept.
+    public var ordinal: UInt32?
 
     /// Makes a sample of its parts; nothing is checked here.
     @inlinable public init(
         origin: Origin, identity: SampleIdentity, nominalStart: Int64, start: Instant, end: Instant, value: Double,
         numeral: Numeral, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, received: Instant, group: UInt64? = nil,
-        metadata: Metadata? = nil, record: RecordIdentifier? = nil, timeResolution: Int32 = 1
+        metadata: Metadata? = nil, record: RecordIdentifier? = nil, timeResolution: Int32 = 1, ordinal: UInt32? = nil
     ) {
         self.origin = origin
         self.identity = identity
@@ -74,5 +77,31 @@ public struct QuantitySample: Sendable {
         self.group = group
         self.metadata = metadata
         self.record = record
+        self.ordinal = ordinal
+    }
+}
+
+extension QuantitySample {
+    /// Ordinals that are tried where none was kept: those of a frame, and of the second pass of an hour that occurs twice.
+    private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
+
+    /// Whether its fields give its identity.
+    ///
+    /// - Parameters:
+    ///   - ordinal: in place of its own.
+    ///   - shift: by how much the nominal end lies farther behind the nominal start than the end behind the start, in microseconds.
+    public func hasIdentity(ordinal: UInt32, shift: Int64 = 0) -> Bool {
+        SampleIdentity(
+            series: origin.seriesKey, start: nominalStart, end: nominalStart &+ (end.microseconds &- start.microseconds) &+ shift,
+            numeral: numeral, unit: unit, ordinal: ordinal) == identity
+    }
+
+    /// The ordinal that its identity was computed with: the one that was kept, else found by trying; `nil` where the identity comes from
+    /// something else.
+    ///
+    /// - Parameter shift: as ``hasIdentity(ordinal:shift:)`` takes it.
+    public func identityOrdinal(shift: Int64 = 0) -> UInt32? {
+        if let ordinal { return hasIdentity(ordinal: ordinal, shift: shift) ? ordinal : nil }
+        return Self.usualOrdinals.first { hasIdentity(ordinal: $0, shift: shift) }
     }
 }

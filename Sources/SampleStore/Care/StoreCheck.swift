@@ -156,27 +156,17 @@ extension SampleStore {
             + (unequal > 0 ? ["\(name): \(unequal) samples whose value is not that of their numeral"] : [])
     }
 
-    /// Whether the fields give the UUID. The ordinal is not stored: it is 0 but for equal readings of one frame and the second pass of an
-    /// hour. Nor is the nominal end: it lies as far behind the nominal start as the end behind the start, but where clocks changed between.
+    /// Whether the fields give the UUID. The nominal end is not stored: it lies as far behind the nominal start as the end behind the start,
+    /// but where clocks changed between.
     private func isIdentity(of sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
-        let duration = sample.end.microseconds - sample.start.microseconds
-        func isIdentity(_ shift: Int64, _ ordinal: UInt32) -> Bool {
-            SampleIdentity(
-                series: key, start: sample.nominalStart, end: sample.nominalStart + duration + shift, numeral: sample.numeral,
-                unit: sample.unit, ordinal: ordinal) == sample.identity
-        }
-        if isIdentity(0, 0) { return true }
+        if sample.hasIdentity(ordinal: sample.ordinal ?? 0) { return true }
         if let isRepaired = try isRepaired(sample, key: key, series: series) { return isRepaired }
         if try isRecord(sample, key: key, series: series) { return true }
-        let ordinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
-        if ordinals.contains(where: { isIdentity(0, $0) }) { return true }
-        guard duration != 0, sample.zone != nil else { return false }
+        if sample.identityOrdinal() != nil { return true }
+        guard sample.end != sample.start, sample.zone != nil else { return false }
         // Clocks change by half an hour, one or two, and in Samoa once by a day.
-        for seconds in [3600, 1800, 7200, 86_400] as [Int64] {
-            for shift in [seconds * 1_000_000, seconds * -1_000_000]
-            where ordinals.prefix(32).contains(where: { isIdentity(shift, $0) }) { return true }
-        }
-        return false
+        return [3600, 1800, 7200, 86_400].lazy.flatMap { [$0 * 1_000_000, $0 * -1_000_000] }
+            .contains { sample.identityOrdinal(shift: $0) != nil }
     }
 
     private func isRecord(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {

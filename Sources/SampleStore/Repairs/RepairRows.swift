@@ -36,6 +36,7 @@ final class RepairRows {
             row.zone = sample.zone.map { Int64($0.seconds) }
             row.timeOrigin = Int64(sample.timeOrigin.rawValue)
             row.skew = 0
+            row.ordinal = nil
         }
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = id

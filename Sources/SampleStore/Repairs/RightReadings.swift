@@ -35,9 +35,9 @@ final class RightReadings {
                 unit: outcome.unit, ordinal: ordinal)
             return identity == sample.identity ? nil : identity
         }
-        if Self.isFirst(sample) { return right(0) }
+        if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
         let root = try Replacements(connection: connection).root(of: place)
-        if root != place { return right(try tombstone(at: root).flatMap(Self.ordinal) ?? 0) }
+        if root != place { return right(try tombstone(at: root)?.identityOrdinal() ?? 0) }
         let record = try connection.statement(
             "SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1")
         defer { record.reset() }
@@ -48,22 +48,7 @@ final class RightReadings {
                 record: RecordIdentifier(id: record.text(0), version: record.integer(1)))
             return identity == sample.identity ? nil : identity
         }
-        return Self.ordinal(of: sample).flatMap(right)
-    }
-
-    /// Whether the sample is a received reading, and the first of its like in its frame.
-    private static func isFirst(_ sample: QuantitySample) -> Bool { has(0, sample) }
-
-    private static func has(_ ordinal: UInt32, _ sample: QuantitySample) -> Bool {
-        SampleIdentity(
-            series: sample.origin.seriesKey, start: sample.nominalStart,
-            end: sample.nominalStart + (sample.end.microseconds - sample.start.microseconds), numeral: sample.numeral,
-            unit: sample.unit, ordinal: ordinal) == sample.identity
-    }
-
-    /// Which of the equal readings of its frame a received one is; `nil` where its identity comes from something else.
-    private static func ordinal(of sample: QuantitySample) -> UInt32? {
-        (0...255).lazy.flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }.first { has($0, sample) }
+        return sample.identityOrdinal().flatMap(right)
     }
 
     /// A reading as it was received, before a repair replaced it.

@@ -16,13 +16,14 @@ final class Interner {
         var timeOrigin: TimeOrigin
         var skew: Int64
         var timeResolution: Int32
+        var ordinal: UInt32?
         var context: Int64
         /// Whether value and numeral are one number, so that the value may tell the numeral.
         var isCanonical: Bool
 
         init(
             origin: Origin, series: Int64, originID: Int64, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, skew: Int64,
-            timeResolution: Int32, context: Int64
+            timeResolution: Int32, ordinal: UInt32?, context: Int64
         ) {
             self.origin = origin
             self.series = series
@@ -32,6 +33,7 @@ final class Interner {
             self.timeOrigin = timeOrigin
             self.skew = skew
             self.timeResolution = timeResolution
+            self.ordinal = ordinal
             self.context = context
             isCanonical = Self.isCanonical(unit, origin.type)
         }
@@ -49,6 +51,7 @@ final class Interner {
         var timeOrigin: TimeOrigin
         var skew: Int64
         var timeResolution: Int32
+        var ordinal: UInt32?
     }
 
     /// One row of `context`, its columns as they are stored.
@@ -61,6 +64,8 @@ final class Interner {
         var timeOrigin: Int64
         var skew: Int64
         var resolution: Int64
+        /// NULL where identity has none, or it was not kept.
+        var ordinal: Int64?
     }
 
     private let connection: Connection
@@ -91,6 +96,7 @@ final class Interner {
         if let entry = recent[slot], entry.origin === gated.pointee.sample.origin, entry.skew == skew,
             entry.zone == gated.pointee.sample.zone,
             entry.timeOrigin == gated.pointee.sample.timeOrigin, entry.timeResolution == gated.pointee.sample.timeResolution,
+            entry.ordinal == gated.pointee.sample.ordinal,
             entry.unit == gated.pointee.sample.unit
         {
             return entry
@@ -105,7 +111,8 @@ final class Interner {
             let key = ContextKey(
                 origin: entry.originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
                 zone: gated.pointee.sample.zone,
-                timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution)
+                timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution,
+                ordinal: gated.pointee.sample.ordinal)
             entry.context = try context(key)
             entry.unit = gated.pointee.sample.unit
             entry.isCanonical = Entry.isCanonical(entry.unit, entry.origin.type)
@@ -113,6 +120,7 @@ final class Interner {
             entry.timeOrigin = gated.pointee.sample.timeOrigin
             entry.skew = skew
             entry.timeResolution = gated.pointee.sample.timeResolution
+            entry.ordinal = gated.pointee.sample.ordinal
             try note(entry.timeResolution, in: entry.series)
             recent[slot] = entry
             return entry
@@ -122,12 +130,13 @@ final class Interner {
         let key = ContextKey(
             origin: originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
             zone: gated.pointee.sample.zone,
-            timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution)
+            timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution,
+            ordinal: gated.pointee.sample.ordinal)
         let entry = Entry(
             origin: gated.pointee.sample.origin, series: series, originID: originID, unit: gated.pointee.sample.unit,
             zone: gated.pointee.sample.zone,
             timeOrigin: gated.pointee.sample.timeOrigin, skew: skew,
-            timeResolution: gated.pointee.sample.timeResolution, context: try context(key))
+            timeResolution: gated.pointee.sample.timeResolution, ordinal: gated.pointee.sample.ordinal, context: try context(key))
         try note(entry.timeResolution, in: series)
         // A file with ever new devices must not fill the memory.
         if entries.count > 100_000 { forget() }
@@ -170,7 +179,8 @@ final class Interner {
         let id = try context(
             ContextRow(
                 origin: key.origin, unit: key.unit.code, molarMass: key.molarMass, zone: key.zone.map { Int64($0.seconds) },
-                timeOrigin: Int64(key.timeOrigin.rawValue), skew: key.skew, resolution: Int64(key.timeResolution)))
+                timeOrigin: Int64(key.timeOrigin.rawValue), skew: key.skew, resolution: Int64(key.timeResolution),
+                ordinal: key.ordinal.map { Int64($0) }))
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = id
         return id
@@ -179,14 +189,15 @@ final class Interner {
     /// The context that is like another one but for what is changed.
     func context(like other: Int64, changing change: (inout ContextRow) -> Void) throws(StoreError) -> Int64 {
         let select = try connection.statement(
-            "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution FROM context WHERE id = ?")
+            "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal FROM context WHERE id = ?")
         defer { select.reset() }
         try select.bind([.integer(other)])
         guard try select.step() else { throw StoreError(.corrupt, "context \(other) is missing") }
         var row = ContextRow(
             origin: select.integer(0), unit: select.text(1), molarMass: select.isNull(2) ? nil : select.real(2),
             zone: select.optionalInteger(3),
-            timeOrigin: select.integer(4), skew: select.integer(5), resolution: select.integer(6))
+            timeOrigin: select.integer(4), skew: select.integer(5), resolution: select.integer(6),
+            ordinal: select.optionalInteger(7))
         select.reset()
         change(&row)
         return try context(row)
@@ -195,10 +206,11 @@ final class Interner {
     private func context(_ row: ContextRow) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
-            .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution),
+            .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution), .optional(row.ordinal),
         ]
         return try findOrInsert(
-            "context", ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution"], values)
+            "context", ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal"],
+            values)
     }
 
     func id(of metadata: Metadata) throws(StoreError) -> Int64 {

@@ -28,6 +28,7 @@ final class SampleDecoder {
         var timeOrigin: TimeOrigin
         var skew: Int64
         var timeResolution: Int32
+        var ordinal: UInt32?
     }
 
     private struct ContextKey: Hashable {
@@ -83,7 +84,7 @@ final class SampleDecoder {
             nominalStart: nominal, start: Instant(microseconds: start), end: Instant(microseconds: start &+ row.integer(5)),
             value: value, numeral: try numeral(row, value: value), unit: context.unit, zone: context.zone,
             timeOrigin: context.timeOrigin, received: Instant(microseconds: received), group: group, metadata: shared,
-            timeResolution: context.timeResolution)
+            timeResolution: context.timeResolution, ordinal: context.ordinal)
         return StoredSample(sample: sample, ingest: ingest, seq: seq)
     }
 
@@ -102,7 +103,7 @@ final class SampleDecoder {
         let statement = try connection.statement(
             """
             SELECT subject, type, source, device, source_name, source_version, device_name, manufacturer, model, serial, hardware,
-                firmware, software, udi, unit, molar_mass, zone, time_origin, skew, resolution
+                firmware, software, udi, unit, molar_mass, zone, time_origin, skew, resolution, ordinal
             FROM context JOIN origin ON origin.id = context.origin JOIN series ON series.id = ?
             WHERE context.id = ?
             """)
@@ -126,7 +127,8 @@ final class SampleDecoder {
             unit: try unit(statement.text(14), molarMass: statement.isNull(15) ? nil : statement.real(15)),
             zone: statement.optionalInteger(16).map { ZoneOffset(seconds: Int32(truncatingIfNeeded: $0)) },
             timeOrigin: TimeOrigin(rawValue: UInt8(truncatingIfNeeded: statement.integer(17))) ?? .device,
-            skew: statement.integer(18), timeResolution: Int32(truncatingIfNeeded: statement.integer(19)))
+            skew: statement.integer(18), timeResolution: Int32(truncatingIfNeeded: statement.integer(19)),
+            ordinal: statement.optionalInteger(20).map { UInt32(truncatingIfNeeded: $0) })
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = context
         return context

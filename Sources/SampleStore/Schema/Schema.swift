@@ -8,6 +8,7 @@ enum Schema {
         ("samples", samples), ("devices", devices), ("repairs", repairs), ("duplicates", duplicates), ("judgements", judgements),
         ("persons", persons), ("far witnesses", farWitnesses), ("lengths", lengths), ("decisions", decisions), ("feed", feed),
         ("epochs", epochs), ("counter", counter), ("own keys", ownKeys),
+        ("ordinals", ordinals),
     ]
 
     /// - `series`: whose, what, from where: what identity is keyed with; `longest` is the longest duration any of its samples ever had.

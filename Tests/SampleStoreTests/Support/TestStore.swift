@@ -56,7 +56,7 @@ final class TestStore {
     /// Whatever wrote them (an import, a device, a repair, a clock's correction, an undoing): equal contexts are one row, and so are series.
     private func expectOneRowEach(_ store: SampleStore) throws {
         for (table, columns) in [
-            ("context", "origin, unit, molar_mass, zone, time_origin, skew, resolution"),
+            ("context", "origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal"),
             ("series", "type, subject, source, device"),
         ] {
             let twice = try store.connection.integer(
@@ -170,7 +170,7 @@ struct SampleMaker {
                 end: Instant(microseconds: start.microseconds + length), value: value,
                 numeral: numeral, unit: unit, zone: zone, timeOrigin: timeOrigin, received: received, group: group,
                 metadata: metadata,
-                record: record, timeResolution: timeResolution),
+                record: record, timeResolution: timeResolution, ordinal: record == nil ? ordinal : nil),
             rule: rule, repeats: repeats, place: Place(.line, 1))
     }
 }
