@@ -31,6 +31,17 @@ public struct LearnedClock: Hashable, Sendable {
     /// A clock that is ahead of UTC by so many microseconds.
     public init(ahead: Int64) { comparisons = [Comparison(shown: 0, ahead: ahead)] }
 
+    /// One comparison: what the clock showed, and by how much it was ahead of UTC, both in microseconds.
+    public typealias Point = (shown: Int64, ahead: Int64)
+
+    /// A clock that was compared before, elsewhere; the last comparisons count.
+    public init(points: [Point]) {
+        comparisons = points.suffix(Self.maximum).map { Comparison(shown: $0.shown, ahead: $0.ahead) }
+    }
+
+    /// The comparisons, oldest first.
+    public var points: [Point] { comparisons.map { ($0.shown, $0.ahead) } }
+
     /// Compares once more.
     public mutating func learn(shown: WallTime, received: Instant) {
         let next = Comparison(shown: shown.microseconds, ahead: shown.microseconds &- received.microseconds)

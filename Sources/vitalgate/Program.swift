@@ -16,7 +16,8 @@ enum Program {
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
-            RunCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self, SubjectsCommand.self, DoctorCommand.self,
+            RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
+            SubjectsCommand.self, DoctorCommand.self,
             GenerateCommand.self,
         ]
     }

@@ -17,13 +17,18 @@ final class DailyLedger {
     private(set) var accounted = 0
     private let store: SampleStore
     private let machine: Machine
+    /// Whether one ingest takes a recording, whose days are long gone.
+    private let isReplay: Bool
     private var day: Day?
     private var notes: [String] = []
 
     /// Of a day.
     private static let maximumNotes = 100
 
-    init(store: SampleStore, machine: Machine, zone: TimeZoneRules) {
+    /// - Parameter replaying: takes everything, whatever day it is.
+    init(store: SampleStore, machine: Machine, zone: TimeZoneRules, replaying: Ingest? = nil) {
+        isReplay = replaying != nil
+        day = replaying.map { Day(number: 0, ingest: $0, before: 0, notes: []) }
         self.store = store
         self.machine = machine
         self.zone = zone
@@ -31,6 +36,7 @@ final class DailyLedger {
 
     /// The ingest of today: the one at hand, the one that an earlier run of the hub began, or a new one.
     func today() throws -> Ingest {
+        if isReplay, let day { return day.ingest }
         let now = machine.now()
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: now)
@@ -48,9 +54,9 @@ final class DailyLedger {
     }
 
     /// Closes the account of the day, if there is one.
-    func close() throws {
+    func close(state: String = "done") throws {
         guard let day else { return }
-        let account = try day.ingest.finish(at: machine.now().microseconds)
+        let account = try day.ingest.finish(at: machine.now().microseconds, state: state)
         accounted += account.read - day.before + day.ingest.repeated
         self.day = nil
     }

@@ -13,9 +13,10 @@ public final class LiveDevice {
     var lastWeighing: (start: Instant, subject: String)?
     /// When and how often it has delivered since this object was made, and its battery.
     public internal(set) var activity = DeviceActivity()
-    private var profiles: [Profile]
+    private(set) var profiles: [Profile]
     private let registry: OriginRegistry
-    private let aliases: [String: String]
+    let aliases: [String: String]
+    let zone: TimeZoneRules
     private let normaliser: Normaliser
     private let gate = Gate()
     /// Who the frames come from, as the source said last.
@@ -62,6 +63,7 @@ public final class LiveDevice {
         self.adopted = adopted
         self.profiles = profiles
         self.aliases = aliases
+        self.zone = zone
         let own = adopted.ownKey
         registry = OriginRegistry(subject: adopted.subject) { key in aliases[own ?? key] ?? own ?? key }
         normaliser = Normaliser(zone: zone, received: Instant(seconds: 0))
@@ -231,6 +233,28 @@ public final class LiveDevice {
         guard (received.microseconds &- taken).magnitude >= UInt64(Self.fresh) else { return }
         normaliser.learnedClock = nil
         isLearnedFromStamps = false
+    }
+
+    /// What is known of a device's clock.
+    struct ClockFacts: Equatable {
+        /// Whether it was compared with ours.
+        var isKnown = false
+        /// Where it is off.
+        var learned: LearnedClock?
+        var isLearnedFromStamps = false
+    }
+
+    /// What a recording that begins in the middle has to know.
+    var clockFacts: ClockFacts {
+        get {
+            ClockFacts(
+                isKnown: isClockKnown, learned: normaliser.learnedClock, isLearnedFromStamps: isLearnedFromStamps)
+        }
+        set {
+            isClockKnown = newValue.isKnown
+            normaliser.learnedClock = newValue.learned
+            isLearnedFromStamps = newValue.isLearnedFromStamps
+        }
     }
 
     /// A stamp of just now. Of a device without records it says nothing of its next one.

@@ -11,10 +11,13 @@ import SampleStore
 /// Samples are committed a second after the first of them came, and at once where a source asks for it, since then a device waits to be
 /// told that its records are safe. While nothing comes there is no timer, and nothing is written.
 public final class LiveIngest {
-    let store: SampleStore
-    let loop: EventLoop
+    /// Where it takes them.
+    public let store: SampleStore
+    /// On which it works.
+    public let loop: EventLoop
     private let machine: Machine
     private let ledger: DailyLedger
+    private let isReplay: Bool
     /// Not committed yet.
     private(set) var pending = Normaliser.Output()
     private var skipped: [SkipKind: Int] = [:]
@@ -49,6 +52,8 @@ public final class LiveIngest {
 
     /// For the log; never with a value or a name.
     public var onNotice: (SourceNotice) -> Void = { _ in }
+    /// What passes this door, in its order, before anything is made of it; a recording listens here.
+    public var onEvent: ((LiveEvent) -> Void)?
     /// Before each commit.
     var beforeCommit: (() -> Void)?
     /// After each commit.
@@ -68,12 +73,15 @@ public final class LiveIngest {
     /// Samples that wait for a store that fails: about a day of a strap.
     private static let maximumPending = 100_000
 
-    /// - Parameter zone: the zone of the ledger's days, until ``take(zone:)`` gives another.
-    public init(store: SampleStore, machine: Machine, zone: TimeZoneRules, loop: EventLoop) {
+    /// - Parameters:
+    ///   - zone: the zone of the ledger's days, until ``take(zone:)`` gives another.
+    ///   - ingest: of a recording that is replayed: takes all of it, whatever day it is, and no device is remembered.
+    public init(store: SampleStore, machine: Machine, zone: TimeZoneRules, loop: EventLoop, replaying ingest: Ingest? = nil) {
+        isReplay = ingest != nil
         self.store = store
         self.machine = machine
         self.loop = loop
-        ledger = DailyLedger(store: store, machine: machine, zone: zone)
+        ledger = DailyLedger(store: store, machine: machine, zone: zone, replaying: ingest)
     }
 
     /// Why nothing can be committed, while that is so.
@@ -103,6 +111,7 @@ public final class LiveIngest {
 
     /// Takes a frame of a device; its bytes are needed no longer than the call.
     public func take(_ frame: RawFrame, of device: LiveDevice) {
+        onEvent?(.frame(frame, device))
         let before = pending.samples.count
         let counter = device.adopted.counter
         switch device.take(frame, at: loop.clock.uptime, into: &pending) {
@@ -125,7 +134,7 @@ public final class LiveIngest {
                     note(SourceNotice(.information, device.adopted.bluetoothAddress ?? device.adopted.address, text))
                 }
             }
-            if device.adopted.counter != counter { changed[device.adopted.address] = device.adopted }
+            if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
             arm()
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind):
@@ -162,10 +171,20 @@ public final class LiveIngest {
     }
 
     /// Counts something that a source left out, such as bytes of noise before a frame.
-    public func skip(_ kind: SkipKind, count: Int = 1) { skipped[kind, default: 0] += count }
+    public func skip(_ kind: SkipKind, count: Int = 1) {
+        onEvent?(.skip(kind, count))
+        skipped[kind, default: 0] += count
+    }
+
+    /// What comes of a device from now on, up to the next settling, is its whole memory.
+    public func beginRecords(of device: LiveDevice) {
+        onEvent?(.records(device))
+        device.beginRecords()
+    }
 
     /// Notes what came as a frame and cannot be read as one.
     public func refuse(_ refusal: Refusal) {
+        onEvent?(.refuse(refusal))
         entered += refusal.readings
         pending.refusals.append(refusal)
         arm()
@@ -173,6 +192,7 @@ public final class LiveIngest {
 
     /// Ends the stream of a device: what was held back for its time is settled.
     public func settle(_ device: LiveDevice) {
+        onEvent?(.settle(device))
         let before = pending.samples.count
         device.settle(into: &pending)
         assign(from: before, of: device)
@@ -182,6 +202,7 @@ public final class LiveIngest {
     /// Makes all that came of a device durable at once, together with what is known of it; then calls `confirm`, later where the store
     /// fails for now.
     public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
+        onEvent?(.commit(device))
         let before = pending.samples.count
         device.settle(into: &pending)
         assign(from: before, of: device)
@@ -202,6 +223,7 @@ public final class LiveIngest {
     ///   - ofUTC: how far what it shows is ahead of UTC, in microseconds.
     public func learn(ahead: Int64, ofUTC: Int64, of device: LiveDevice) {
         let received = loop.clock.now
+        onEvent?(.clock(ahead: ahead, ofUTC: ofUTC, at: received, device))
         let before = pending.samples.count
         let seconds = device.learn(ahead: ahead, ofUTC: ofUTC, received: received, into: &pending)
         assign(from: before, of: device)
@@ -244,6 +266,7 @@ public final class LiveIngest {
     ///
     /// - Parameter correct: corrects what is stored; called again where the store fails for now.
     func clockWasSet(by step: Int64, correct: @escaping () throws -> Void) {
+        onEvent?(.step(step))
         for index in pending.samples.indices { pending.samples[index].move(by: step) }
         // A clock that agreed with ours was as wrong.
         comparisons = comparisons.compactMap { $0.moved(by: step) }
@@ -274,11 +297,12 @@ public final class LiveIngest {
     var zone: TimeZoneRules { ledger.zone }
 
     /// Commits what is left and closes the ledger's account. Every source has been stopped before.
-    public func stop() throws {
+    /// - Parameter state: how the account is closed.
+    public func stop(state: String = "done") throws {
         timer?.cancel()
         timer = nil
         try write()
-        try ledger.close()
+        try ledger.close(state: state)
         guard entered == ledger.accounted else {
             throw StoreError(
                 .defect, "the ledger does not add up: \(entered) readings came in, \(ledger.accounted) are accounted for")
@@ -295,7 +319,7 @@ public final class LiveIngest {
         }
     }
 
-    private func flush() {
+    func flush() {
         timer?.cancel()
         timer = nil
         beforeCommit?()
@@ -305,6 +329,7 @@ public final class LiveIngest {
             failed(error)
             return
         }
+        onEvent?(.flush)
         if failing?.told != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
         failing = nil
         delivered.formUnion(arrivals)

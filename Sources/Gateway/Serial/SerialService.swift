@@ -129,7 +129,9 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// What comes from now on is the meter's whole memory, in its order.
-    public func beginsRecords(of path: String) { known[path]?.device.beginRecords() }
+    public func beginsRecords(of path: String) {
+        if let device = known[path]?.device { live.beginRecords(of: device) }
+    }
 
     /// Commits what came of the meter, then calls `done`; at once where the device is no longer adopted.
     public func collected(_ path: String, done: @escaping () -> Void) {

@@ -54,7 +54,7 @@ public final class SimulatedSensors: HubSource {
         running = SimulatedSensor.all.compactMap { sensor in
             let address = AdoptedDevice.simulated + sensor.id
             guard let adopted = settings.devices.first(where: { $0.address == address }) else { return nil }
-            let profiles = adopted.profiles.compactMap { settings.library[$0]?.naming(source: Self.source) }
+            let profiles = adopted.profiles.compactMap { settings.library[$0].map(Self.marked) }
             let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
             device.expectedInterval = .seconds(sensor.interval.components.seconds)
             return Running(sensor, device)
@@ -102,6 +102,9 @@ public final class SimulatedSensors: HubSource {
         }
         host?.changed(self)
     }
+
+    /// A profile that says of all it makes that it is simulated.
+    static func marked(_ profile: Profile) -> Profile { profile.naming(source: source) }
 
     private static func source(_ source: SourceRevision) -> SourceRevision {
         SourceRevision(id: "simulation.\(source.id)", name: "Vitalgate simulation: \(source.name)", version: source.version)

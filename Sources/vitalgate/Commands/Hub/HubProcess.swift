@@ -20,6 +20,7 @@ final class HubProcess {
     private let hub: Hub
     private let manager: ServiceManager
     private let status: StatusServer
+    private let capture: CaptureWriter?
     private var settings: HubSettings
     private var failure: (any Error)?
     /// When the loop ended: a hub that has been stopped waits for nothing.
@@ -32,7 +33,8 @@ final class HubProcess {
     /// How long `--once` waits at most.
     private static let once = Duration.seconds(60)
 
-    init(_ context: CommandContext) throws {
+    /// - Parameter path: where frames are written to as they come; nowhere where it is none.
+    init(_ context: CommandContext, capture path: String?) throws {
         self.context = context
         configuration = try context.configuration()
         store = try Self.openStore(context)
@@ -48,6 +50,7 @@ final class HubProcess {
         loop = radio.loop
         live = LiveIngest(store: store, machine: context.machine, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
+        if let path { capture = try Self.capture(path, live, settings.zone, context) } else { capture = nil }
         manager = ServiceManager(loop: loop)
         status = StatusServer(hub: hub, machine: context.machine)
         manager.isWell = { [live] in !live.isStuck }
@@ -60,11 +63,26 @@ final class HubProcess {
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
         if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
-        hub.onNotice = { context.log($0, isVerbose: isVerbose) }
-        live.onNotice = hub.onNotice
         live.onFailure = { [weak self] in self?.end(with: $0) }
+        hub.onNotice = { [capture] in
+            capture?.note($0)
+            context.log($0, isVerbose: isVerbose)
+        }
+        live.onNotice = hub.onNotice
+        if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.take(interest: $0) }
+    }
+
+    private static func capture(
+        _ path: String, _ live: LiveIngest, _ zone: TimeZoneRules, _ context: CommandContext
+    ) throws -> CaptureWriter {
+        let limit = try context.invocation.integer("--capture-size", in: CaptureWriter.limits) ?? CaptureWriter.usualLimit
+        let writer = try CaptureWriter(
+            path: path, limit: limit, head: CaptureHead(of: live.store, zone: zone), clock: live.loop.clock)
+        writer.onNotice = { context.log($0, isVerbose: false) }
+        context.inform("capture: \(writer.path) is written, and holds \(CaptureHead.sentence)")
+        return writer
     }
 
     /// Simulated readings have a store of their own, which somebody has named.
@@ -150,6 +168,7 @@ final class HubProcess {
         manager.stopping()
         wasDone = hub.isDone
         status.stop()
+        defer { capture?.close() }
         do {
             try hub.stop()
         } catch {

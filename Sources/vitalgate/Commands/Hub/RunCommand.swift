@@ -15,25 +15,41 @@ enum RunCommand: Command {
             """,
         options: [
             Option(
-                names: ["--once"],
-                help: "Stop when every adopted device has delivered and the inbox is empty, or a minute has passed."),
-            Option(
-                names: ["--inbox"], value: "DIR",
-                help: "Import the files that are put into this folder, then move them to its done or refused.",
-                completion: .directory),
-            Option(
-                names: ["--simulate"],
+                names: ["--capture"], value: "FILE",
                 help:
-                    "Read two sensors that do not exist, too; only into a demo store, which --store names and this option makes."),
-            RadioOptions.verbose, SharedOptions.timeZone,
-        ],
+                    "Also write each frame to this file as it comes, for 'vitalgate replay'; the file holds health readings.",
+                completion: .file)
+        ] + options,
         examples: [
             Example("vitalgate run", "Read the adopted devices until it is stopped."),
             Example("vitalgate run --inbox ~/health --once", "Import what lies in a folder, and end."),
         ])
 
+    /// Those that 'capture' has, too.
+    static let options: [Option] = [
+        Option(
+            names: ["--once"],
+            help: "Stop when every adopted device has delivered and the inbox is empty, or a minute has passed."),
+        Option(
+            names: ["--inbox"], value: "DIR",
+            help: "Import the files that are put into this folder, then move them to its done or refused.",
+            completion: .directory),
+        Option(
+            names: ["--simulate"],
+            help:
+                "Read two sensors that do not exist, too; only into a demo store, which --store names and this option makes."),
+        Option(
+            names: ["--capture-size"], value: "OCTETS",
+            help: "What a capture may take up, with the older half in FILE.1; 16777216 (16 MiB) unless it is given."),
+        RadioOptions.verbose, SharedOptions.timeZone,
+    ]
+
     static func run(_ context: CommandContext) throws -> ExitCode {
-        let process = try HubProcess(context)
+        let process = try HubProcess(context, capture: context.invocation.string("--capture"))
+        return try run(process, context)
+    }
+
+    static func run(_ process: HubProcess, _ context: CommandContext) throws -> ExitCode {
         // What its loop calls knows it weakly.
         return try withExtendedLifetime(process) {
             context.invocation.flag("--once") ? try process.runOnce() : try process.run()

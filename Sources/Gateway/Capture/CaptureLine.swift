@@ -1,0 +1,184 @@
+import FoundationEssentials
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// The first line of each part of a capture: what the lines below it are.
+///
+///     {"capture":1,"demo":false,"holds":"…","id":"…","part":1,"subject":"…","zone":"Europe/Berlin"}
+public struct CaptureHead: Codable, Hashable, Sendable {
+    /// Goes up when an old program could misread what a new one writes; further keys are no such thing.
+    public static let version = 1
+    /// What a person who finds the file has to know.
+    public static let sentence = "health readings as the devices sent them, with the devices' addresses and serial numbers"
+
+    /// The form's version.
+    public var capture: Int
+    /// Tells one run of a hub from another.
+    public var id: String
+    /// From 1; the older file of two has the lower number.
+    public var part: Int
+    /// The store's own person.
+    public var subject: String
+    /// Of local times.
+    public var zone: String
+    /// Whether the store was made for simulated readings.
+    public var demo: Bool
+    /// ``sentence``.
+    public var holds: String
+
+    /// The head of a capture of what comes into a store.
+    public init(of store: SampleStore, zone: TimeZoneRules) {
+        (capture, part, holds) = (Self.version, 1, Self.sentence)
+        (id, subject, demo) = (StoreAccess.randomUUID(), store.subject, store.isDemo)
+        self.zone = zone.identifier
+    }
+}
+
+/// Every other line: one thing that passed the hub's door. Which keys a line has depends on its event; docs/capture.md has them all.
+struct CaptureLine: Codable, Hashable, Sendable {
+    enum Event: String, Codable, Sendable {
+        /// A device that is read from here on; and what became known of one.
+        case device, known
+        case frame, settle, commit, records, clock, skip, refuse, step, flush
+        /// A line of the log, for a person.
+        case notice
+        /// The part ends here, and was not cut.
+        case end
+    }
+
+    var event: Event
+    /// Microseconds since 1970, by the hub's clock, which may be set meanwhile.
+    var time: Int64
+    /// Nanoseconds, by the clock that nobody sets.
+    var uptime: Int64
+    /// The number of the device in this capture.
+    var device: Int?
+    var about: CapturedDevice?
+    /// Who a frame comes from, where it is not who the one before it came from.
+    var from: CapturedDescription?
+    var channel: String?
+    /// In hexadecimal.
+    var octets: String?
+    var place: String?
+    var number: Int?
+    var ahead: Int64?
+    var ofUTC: Int64?
+    var by: Int64?
+    var kind: String?
+    var count: Int?
+    var text: String?
+
+    init(_ event: Event, time: Int64, uptime: Int64, device: Int? = nil) {
+        (self.event, self.time, self.uptime, self.device) = (event, time, uptime, device)
+    }
+}
+
+/// Who a device says it is. Without a key nobody said anything.
+struct CapturedDescription: Codable, Hashable, Sendable {
+    var key: String?
+    var name: String?
+    var manufacturer: String?
+    var model: String?
+    var serial: String?
+    var hardware: String?
+    var firmware: String?
+    var software: String?
+    var udi: String?
+
+    init(_ device: Device?) {
+        guard let device else { return }
+        (key, name, manufacturer) = (device.key, device.name, device.manufacturer)
+        (model, serial, hardware) = (device.model, device.serial, device.hardware)
+        (firmware, software, udi) = (device.firmware, device.software, device.udi)
+    }
+
+    var device: Device? {
+        key.map {
+            Device(
+                key: $0, name: name, manufacturer: manufacturer, model: model, serial: serial, hardware: hardware,
+                firmware: firmware, software: software, udi: udi)
+        }
+    }
+}
+
+/// An adopted device as it was when it first spoke in a part; never with its key.
+struct CapturedDevice: Codable, Hashable, Sendable {
+    struct ProfileName: Codable, Hashable, Sendable {
+        var id: String
+        var version: String
+    }
+
+    struct Share: Codable, Hashable, Sendable {
+        var subject: String
+        /// Kilograms.
+        var from: Double
+        var to: Double
+    }
+
+    var address: String
+    var key: String
+    var name: String
+    var profiles: [ProfileName]
+    var subject: String
+    var adopted: Int64
+    var said: CapturedDescription?
+    var ownKey: String?
+    var shared: [Share]?
+    var aliases: [String: String]?
+    var zone: String
+    /// Whether its advertisements are encrypted.
+    var sealed: Bool
+    var counter: Int64?
+    var hasRecords: Bool
+    var readingsPerSecond: Int
+    /// Whether its clock was compared with ours, and each comparison that counts: what it showed, and by how much it was ahead.
+    var clockKnown: Bool
+    var clock: [[Int64]]?
+    var clockFromStamps: Bool
+
+    init(_ device: LiveDevice) {
+        let adopted = device.adopted
+        (address, key, name, subject) = (adopted.address, adopted.key, adopted.name, adopted.subject)
+        profiles = device.profiles.map { ProfileName(id: $0.id, version: $0.version) }
+        self.adopted = adopted.adopted
+        said = adopted.device.map { CapturedDescription($0) }
+        ownKey = adopted.ownKey
+        let shares = adopted.sharedBy.map {
+            Share(subject: $0.subject, from: $0.weights.lowerBound, to: $0.weights.upperBound)
+        }
+        shared = shares.isEmpty ? nil : shares
+        aliases = device.aliases.isEmpty ? nil : device.aliases
+        zone = device.zone.identifier
+        sealed = adopted.bindKey != nil
+        counter = adopted.counter
+        hasRecords = device.hasRecords
+        readingsPerSecond = device.readingsPerSecond
+        let facts = device.clockFacts
+        (clockKnown, clockFromStamps) = (facts.isKnown, facts.isLearnedFromStamps)
+        clock = facts.learned.map { $0.points.map { [$0.shown, $0.ahead] } }
+    }
+}
+
+/// Lines as octets, and back.
+enum CaptureText {
+    /// The longest line: an octet takes two, and no source delivers frames of more than some thousands.
+    static let longestLine = 1 << 20
+    /// How each part begins.
+    static let mark = Array(#"{"capture":"#.utf8)
+
+    static func line(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let text = try? encoder.encode(value) else { return [] }
+        var line: [UInt8] = []
+        JSONText.append(json: text, to: &line)
+        return line + "\n".utf8
+    }
+
+    /// Octets that are no UTF-8 do not get to the decoder, which does not expect them in a key.
+    static func value<Value: Decodable>(_ type: Value.Type, _ line: some Collection<UInt8>) -> Value? {
+        guard String(validating: line, as: UTF8.self) != nil else { return nil }
+        return try? JSONDecoder().decode(type, from: Data(line))
+    }
+}

@@ -1,0 +1,197 @@
+import Glibc
+import HealthModel
+import Pipeline
+import Wire
+
+/// Reads a capture, with the part before it where that is there: each line is checked before anything is made of it.
+public final class CaptureReader {
+    /// A line that can be replayed, and where it stands.
+    struct Checked {
+        var line: CaptureLine
+        var octets: [UInt8]
+        var place: Place
+        /// Of its file among those that are read.
+        var part: Int
+    }
+
+    private struct Part {
+        var path: String
+        var descriptor: Int32
+        /// What was there when it was opened: a hub may be writing to it.
+        var length: Int64
+        var head: CaptureHead
+    }
+
+    private var parts: [Part] = []
+    /// What the first line of the file says that was asked for.
+    public private(set) var head: CaptureHead
+    /// What a person has to know of what is not there.
+    public private(set) var notes: [String] = []
+    /// The line behind the last whole one, and its file, where the file breaks off in it.
+    private(set) var cut: (place: Place, path: String)?
+
+    /// Largest file that is read.
+    private static let maximumSize: Int64 = 4 << 30
+    /// The end of the year 9999; and so many microseconds may a clock be off.
+    private static let latest: Int64 = 253_402_300_799_999_999
+    private static let numbers = -latest...latest
+
+    /// Opens a capture, and `FILE.1` where that is the part before it.
+    /// - Throws: ``SourceError`` where there is none, or it is none.
+    public init(path: String) throws(SourceError) {
+        let last = try Self.open(path)
+        head = last.head
+        parts = [last]
+        guard head.part > 1 else { return }
+        if let before = try? Self.open(path + ".1") {
+            if before.head.id == head.id, before.head.part == head.part - 1 {
+                parts.insert(before, at: 0)
+                notes.append("it goes on from \(before.path), which is replayed first")
+            } else {
+                close(before.descriptor)
+            }
+        }
+        if let first = parts.first, first.head.part > 1 {
+            notes.append(
+                "its beginning is gone (this is part \(first.head.part)): a first advertisement may be one that was counted before, "
+                    + "and where a sensor sits may not be known")
+        }
+    }
+
+    deinit { for part in parts { close(part.descriptor) } }
+
+    private static func open(_ path: String) throws(SourceError) -> Part {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw SourceError(.noInput, "\(path): \(String(cString: strerror(errno)))") }
+        do throws(SourceError) {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw SourceError(.noInput, "\(path): it is no file")
+            }
+            guard status.st_size <= maximumSize else {
+                throw SourceError(.malformed, "\(path): it is larger than any capture")
+            }
+            return Part(path: path, descriptor: descriptor, length: Int64(status.st_size), head: try head(of: descriptor, path))
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private static func head(of descriptor: Int32, _ path: String) throws(SourceError) -> CaptureHead {
+        var octets = [UInt8](repeating: 0, count: 4096)
+        let count = pread(descriptor, &octets, octets.count, 0)
+        let line = octets[..<max(0, count)].prefix { $0 != UInt8(ascii: "\n") }
+        guard line.starts(with: CaptureText.mark), let version = CaptureText.value(Version.self, line)?.capture else {
+            throw SourceError(.malformed, "\(path): line 1: it is no capture, or its first line is damaged")
+        }
+        guard version == CaptureHead.version else {
+            throw SourceError(
+                .malformed, "\(path): line 1: it is a capture of version \(version), which only a newer Vitalgate reads")
+        }
+        guard let head = CaptureText.value(CaptureHead.self, line), head.part >= 1, StoreAccess.isUUID(head.subject) else {
+            throw SourceError(.malformed, "\(path): line 1: it does not say what a capture's first line has to")
+        }
+        return head
+    }
+
+    private struct Version: Decodable {
+        var capture: Int
+    }
+
+    // MARK: Lines
+
+    /// Hands on all lines behind the first of each part, in their order.
+    func forEachLine(_ body: (Checked) throws -> Void) throws {
+        cut = nil
+        for (index, part) in parts.enumerated() {
+            var number = 0
+            let rest = try forEachText(part) { text in
+                number += 1
+                guard number > 1 else { return }
+                try body(try check(text, Place(.line, number), index))
+            }
+            guard rest > 0 else { continue }
+            // What is cut is the end of what was written; in front of another part it is damage.
+            guard index == parts.count - 1 else {
+                throw SourceError(.malformed, "\(part.path): line \(number + 1): it is cut, and another part follows")
+            }
+            cut = (Place(.line, number + 1), part.path)
+        }
+    }
+
+    /// Returns how many octets stand behind the last newline.
+    private func forEachText(_ part: Part, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int {
+        var buffer = [UInt8](repeating: 0, count: 128 << 10)
+        var rest: [UInt8] = []
+        var offset: Int64 = 0
+        while offset < part.length {
+            let wanted = Int(min(Int64(buffer.count), part.length - offset))
+            let count = pread(part.descriptor, &buffer, wanted, off_t(offset))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw SourceError(.inputOutput, "\(part.path): it cannot be read on, or became shorter meanwhile")
+            }
+            offset += Int64(count)
+            rest += buffer[..<count]
+            var start = 0
+            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                try body(rest[start..<end])
+                start = end + 1
+            }
+            rest.removeFirst(start)
+            guard rest.count <= CaptureText.longestLine else {
+                throw SourceError(.malformed, "\(part.path): a line is longer than \(CaptureText.longestLine) octets")
+            }
+        }
+        return rest.count
+    }
+
+    private func check(_ text: ArraySlice<UInt8>, _ place: Place, _ part: Int) throws(SourceError) -> Checked {
+        func wrong(_ what: String) -> SourceError {
+            SourceError(.malformed, "\(parts[part].path): \(place): \(what)")
+        }
+        guard let line = CaptureText.value(CaptureLine.self, text) else {
+            throw wrong("it is no line of a capture, or is damaged")
+        }
+        guard (0...Self.latest).contains(line.time), (0...Int64(1e18)).contains(line.uptime) else {
+            throw wrong("no clock shows its time")
+        }
+        for number in [line.ahead, line.ofUTC, line.by] {
+            if let number, !Self.numbers.contains(number) { throw wrong("no clock is off by so much") }
+        }
+        if let count = line.count, !(0...Int(Int32.max)).contains(count) { throw wrong("nothing is counted so far") }
+        if let number = line.number, !(0...Int(Int64.max / 2)).contains(number) { throw wrong("there is no such place") }
+        if let text = line.text, text.utf8.count > 4096 { throw wrong("its text is too long") }
+        let isWhole: Bool
+        switch line.event {
+        case .device: isWhole = line.device != nil && line.about.map(Self.isSound) == true
+        case .known: isWhole = line.device != nil && line.kind != nil && line.from != nil
+        case .settle, .commit, .records: isWhole = line.device != nil
+        case .frame:
+            isWhole =
+                line.device != nil && line.channel != nil && (line.octets != nil) != (line.text != nil) && Self.place(line) != nil
+        case .clock: isWhole = line.device != nil && line.ahead != nil && line.ofUTC != nil
+        case .skip: isWhole = line.kind?.isEmpty == false && line.count != nil
+        case .refuse: isWhole = line.text != nil && line.count != nil && Self.place(line) != nil
+        case .step: isWhole = line.by != nil
+        case .flush, .notice, .end: isWhole = true
+        }
+        guard isWhole else { throw wrong("a line of the event \(line.event.rawValue) has to say more, or something else") }
+        guard let octets = HexadecimalText.octets(line.octets ?? "") else { throw wrong("its octets are not hexadecimal") }
+        return Checked(line: line, octets: octets, place: place, part: part)
+    }
+
+    static func place(_ line: CaptureLine) -> Place? {
+        guard let kind = line.place.flatMap(Place.Kind.init), let number = line.number else { return nil }
+        return Place(kind, number)
+    }
+
+    private static func isSound(_ device: CapturedDevice) -> Bool {
+        let clock = device.clock ?? []
+        return !device.address.isEmpty && (device.subject == Origin.unassigned || StoreAccess.isUUID(device.subject))
+            && clock.allSatisfy { $0.count == 2 && $0.allSatisfy(numbers.contains) }
+            && numbers.contains(device.adopted) && (1...1_000_000).contains(device.readingsPerSecond)
+            && (device.shared ?? []).allSatisfy { $0.from <= $0.to && StoreAccess.isUUID($0.subject) }
+    }
+}

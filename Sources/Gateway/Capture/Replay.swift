@@ -1,0 +1,253 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// Sends a capture down the way of all live frames, by the clock that the hub had: the same samples with the same UUIDs come of it, on any
+/// machine and however often.
+///
+///     let replay = Replay(reader: try CaptureReader(path: "field.ndjson"), settings: settings)
+///     try replay.check()
+///     let account = try replay.run(into: store, name: "field.ndjson")
+///
+/// The devices need not be adopted in the store, and nothing is remembered of them there.
+public final class Replay {
+    /// What is needed beside the capture.
+    public struct Settings {
+        /// By which devices are read.
+        public var library: ProfileLibrary
+        /// The zone of a name.
+        public var zone: (String) -> TimeZoneRules?
+        /// Keys of encrypted advertisements, by the device's address; a capture holds none.
+        public var keys: [String: String]
+        /// For the ledger.
+        public var machine: Machine
+        /// Whether somebody asked to stop.
+        public var isCancelled: () -> Bool
+
+        /// Puts it together.
+        public init(
+            library: ProfileLibrary, keys: [String: String], machine: Machine, zone: @escaping (String) -> TimeZoneRules?,
+            isCancelled: @escaping () -> Bool = { false }
+        ) {
+            (self.library, self.keys, self.machine) = (library, keys, machine)
+            (self.zone, self.isCancelled) = (zone, isCancelled)
+        }
+    }
+
+    /// The recorded time.
+    private final class Clock: SourceClock {
+        var uptime = Duration.zero
+        var now = Instant(seconds: 0)
+    }
+
+    private struct Known {
+        var device: LiveDevice
+        var from: Device?
+        var part: Int
+    }
+
+    /// For a person, of what is otherwise than it was when it was recorded.
+    public private(set) var notes: [String] = []
+    /// Of what is replayed, as the hub would say it.
+    public var onNotice: (SourceNotice) -> Void = { _ in }
+    private let reader: CaptureReader
+    private let settings: Settings
+    private let clock = Clock()
+    private var known: [Int: Known] = [:]
+    private var stepsClock = false
+
+    /// More than any hub has, adopted anew again and again.
+    private static let maximumDevices = 4096
+    /// How often a store is tried that another process holds, 200 ms each.
+    private static let patience = 300
+
+    /// Nothing is read yet.
+    public init(reader: CaptureReader, settings: Settings) {
+        self.reader = reader
+        self.settings = settings
+    }
+
+    /// Reads all of it before anything is stored: what is damaged is not replayed at all.
+    /// - Throws: ``SourceError`` with file and line.
+    public func check() throws {
+        notes = reader.notes
+        known.removeAll()
+        guard settings.zone(reader.head.zone) != nil else { throw Self.noZone(reader.head.zone) }
+        try reader.forEachLine { checked in
+            if checked.line.event == .step { stepsClock = true }
+            try meet(checked)
+        }
+        known.removeAll()
+    }
+
+    /// Replays it as one entry of the ledger, whose account is returned. A last line that is cut is refused there.
+    /// - Throws: ``StoreError`` where the store fails: what was committed stays, and its account says `failed`.
+    public func run(into store: SampleStore, name: String) throws -> IngestAccount {
+        if stepsClock, try store.unsetClock() != nil {
+            throw StoreError(
+                .busy, "the clock of this store's own hub is not set yet, and the capture's was set: replay it later")
+        }
+        let mark = try store.mark()
+        let ingest = try store.beginIngest(
+            IngestDescription(
+                kind: .import, name: ImportService.name(of: name), zone: reader.head.zone,
+                received: settings.machine.now().microseconds, notes: notes, owner: ProcessIdentity.current()))
+        guard let zone = settings.zone(reader.head.zone) else { throw Self.noZone(reader.head.zone) }
+        let live = LiveIngest(
+            store: store, machine: settings.machine, zone: zone, loop: EventLoop(clock: clock), replaying: ingest)
+        live.onNotice = { [weak self] in self?.onNotice($0) }
+        known.removeAll()
+        do {
+            try reader.forEachLine { checked in
+                if settings.isCancelled() { throw Cancelled() }
+                try meet(checked)
+                try take(checked, live, mark)
+            }
+            if let cut = reader.cut { live.refuse(Refusal("the file breaks off in this line", at: cut.place)) }
+            try commit(live)
+            try live.stop(state: reader.cut == nil ? "done" : "failed")
+        } catch {
+            // What came before is stored, and in the account.
+            _ = try? live.stop(state: error is Cancelled ? "interrupted" : "failed")
+            guard error is Cancelled else { throw error }
+        }
+        guard let account = try store.account(of: ingest.id) else {
+            throw StoreError(.defect, "the ledger has lost the replay's account")
+        }
+        return account
+    }
+
+    private struct Cancelled: Error {}
+
+    private static func noZone(_ name: String) -> SourceError {
+        SourceError(
+            .malformed, "the capture is of the zone '\(name)', which this machine does not know (package tzdata holds them)")
+    }
+
+    // MARK: Devices
+
+    /// Gets to know the devices that a line speaks of.
+    private func meet(_ checked: CaptureReader.Checked) throws(SourceError) {
+        guard let number = checked.line.device else { return }
+        if checked.line.event == .device, let about = checked.line.about {
+            if let old = known[number] {
+                guard old.part != checked.part else { throw Self.wrong(checked, "device \(number) is described twice") }
+                // A new part says again what is known.
+                known[number] = Known(device: old.device, from: about.said?.device, part: checked.part)
+                return
+            }
+            guard known.count < Self.maximumDevices else { throw Self.wrong(checked, "there are too many devices") }
+            known[number] = Known(device: try device(about, checked), from: about.said?.device, part: checked.part)
+        } else if known[number] == nil {
+            throw Self.wrong(checked, "nothing above it says what device \(number) is")
+        }
+    }
+
+    private static func wrong(_ checked: CaptureReader.Checked, _ text: String) -> SourceError {
+        SourceError(.malformed, "\(checked.place): \(text)")
+    }
+
+    private func device(_ about: CapturedDevice, _ checked: CaptureReader.Checked) throws(SourceError) -> LiveDevice {
+        guard let zone = settings.zone(about.zone) else { throw Self.noZone(about.zone) }
+        var profiles: [Profile] = []
+        for name in about.profiles {
+            guard let profile = settings.library[name.id] else {
+                throw Self.wrong(checked, "there is no profile \(name.id) here: 'vitalgate profile list' shows those there are")
+            }
+            if profile.version != name.version {
+                note("profile \(name.id) is version \(profile.version) here; it was recorded with \(name.version)")
+            }
+            profiles.append(about.address.hasPrefix(AdoptedDevice.simulated) ? SimulatedSensors.marked(profile) : profile)
+        }
+        var adopted = AdoptedDevice(
+            address: about.address, key: about.key, profiles: about.profiles.map(\.id), name: about.name,
+            subject: about.subject, adopted: about.adopted)
+        adopted.device = about.said?.device
+        adopted.ownKey = about.ownKey
+        adopted.counter = about.counter
+        adopted.sharedBy = (about.shared ?? []).map { SharedUse(subject: $0.subject, weights: $0.from...$0.to) }
+        if about.sealed {
+            adopted.bindKey = settings.keys[about.address]
+            if adopted.bindKey == nil {
+                note(
+                    "\(about.address) encrypts what it sends, and a capture holds no key: adopt it with its key in the store, and replay again"
+                )
+            }
+        }
+        let device = LiveDevice(adopted, profiles: profiles, aliases: about.aliases ?? [:], zone: zone)
+        device.hasRecords = about.hasRecords
+        device.readingsPerSecond = about.readingsPerSecond
+        let points = about.clock.map { $0.map { (shown: $0[0], ahead: $0[1]) } }
+        device.clockFacts = LiveDevice.ClockFacts(
+            isKnown: about.clockKnown, learned: points.map { LearnedClock(points: $0) },
+            isLearnedFromStamps: about.clockFromStamps)
+        return device
+    }
+
+    private func note(_ text: String) { if notes.count < 100, !notes.contains(text) { notes.append(text) } }
+
+    // MARK: Events
+
+    private func take(_ checked: CaptureReader.Checked, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
+        let line = checked.line
+        clock.now = Instant(microseconds: line.time)
+        clock.uptime = .nanoseconds(line.uptime)
+        let device = line.device.flatMap { known[$0]?.device }
+        switch line.event {
+        case .frame: takeFrame(checked, live)
+        case .known:
+            guard let device else { return }
+            device.adopted.key = line.kind ?? ""
+            device.adopted.device = line.from?.device
+        case .settle: if let device { live.settle(device) }
+        case .records: device?.beginRecords()
+        case .commit:
+            guard let device else { return }
+            live.commit(device) {}
+            try commit(live)
+        case .clock: if let device { live.learn(ahead: line.ahead ?? 0, ofUTC: line.ofUTC ?? 0, of: device) }
+        case .skip: live.skip(SkipKind(line.kind ?? ""), count: line.count ?? 0)
+        case .refuse:
+            guard let place = CaptureReader.place(line) else { return }
+            live.refuse(Refusal(line.text ?? "", at: place, readings: line.count ?? 1))
+        case .step: try step(line, live, mark)
+        case .flush: try commit(live)
+        case .device, .notice, .end: break
+        }
+    }
+
+    private func takeFrame(_ checked: CaptureReader.Checked, _ live: LiveIngest) {
+        let line = checked.line
+        guard let number = line.device, let place = CaptureReader.place(line) else { return }
+        if let from = line.from { known[number]?.from = from.device }
+        guard let known = known[number] else { return }
+        func frame(_ payload: RawFrame.Payload) -> RawFrame {
+            RawFrame(payload: payload, place: place, received: clock.now, channel: line.channel ?? "", device: known.from)
+        }
+        if let reason = line.text { return live.take(frame(.malformed(reason)), of: known.device) }
+        checked.octets.withUnsafeBytes { live.take(frame(.bytes($0)), of: known.device) }
+    }
+
+    /// The hub's own clock was set: what it had stamped is corrected, as far as this replay stored it.
+    private func step(_ line: CaptureLine, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
+        let (step, uptime) = (line.by ?? 0, line.uptime / 1000)
+        for each in known.values { each.device.clockWasSet(by: step) }
+        let before = UnsetClock(boot: "replay", began: line.time - uptime - step, mark: mark)
+        live.clockWasSet(by: step) { [store = live.store, now = clock.now] in
+            _ = try store.correct(step, of: before, uptime: uptime, next: nil, now: now, owner: ProcessIdentity.current())
+        }
+        try commit(live)
+    }
+
+    /// Where the hub committed, since what comes later is judged by what is stored.
+    private func commit(_ live: LiveIngest) throws {
+        for _ in 0..<Self.patience {
+            live.flush()
+            guard let failure = live.failure else { return }
+            guard let error = failure as? StoreError, error.isLockOfAnother else { throw failure }
+        }
+        if let failure = live.failure { throw failure }
+    }
+}
