@@ -13,7 +13,7 @@ import Testing
         "devices forget",
         "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
         "subjects remove",
-        "doctor", "generate", "generate bash-completion", "generate man", "generate udev",
+        "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "capture", "replay",
     ]
 
     @Test func everyCommandHasHelp() throws {

@@ -1,0 +1,101 @@
+import Glibc
+import Testing
+
+/// `run --capture`, `capture` and `replay`, as a person uses them.
+@Suite struct ReplayCommandTests {
+    let folder: TestFolder
+    private var file: String { folder.path("field.ndjson") }
+
+    init() throws { folder = try TestFolder() }
+
+    /// Samples without their place in a store.
+    private func samples(_ text: [String]) throws -> Set<String> {
+        Set(text.map { $0.replacing(#/,"ingest":.*/#, with: "}") })
+    }
+
+    @Test(arguments: [["run", "--capture"], ["capture"]]) func aFieldReportIsATest(command: [String]) throws {
+        let run = try folder.vitalgate(command + [file, "--simulate", "--once"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("holds health readings as the devices sent them"))
+        #expect(folder.mode("field.ndjson") == 0o600)
+        let stored = try samples(try folder.vitalgate("query", "all", "--format", "ndjson").lines)
+        #expect(stored.count >= 5)
+        // On another machine: in another zone, without a store.
+        let other = try TestFolder()
+        let printed = try RunningVitalgate(
+            try other.options() + ["replay", file],
+            environment: Vitalgate.environment(home: other.root, ["TZ": "Asia/Tokyo"])
+        ).wait()
+        #expect(printed.status == 0, "\(printed.errors)")
+        #expect(try samples(printed.lines) == stored)
+        #expect(!other.exists("store.db"))
+        // The same again is the same text.
+        #expect(try other.vitalgate("replay", file).output == printed.output)
+        let into = try other.vitalgate("replay", file, "--into", other.path("copy.db"), "--format", "ndjson")
+        #expect(into.status == 0, "\(into.errors)")
+        #expect(try JSON(into.last)["stored"].integer == stored.count)
+        let again = try other.vitalgate("replay", file, "--into", other.path("copy.db"), "--format", "ndjson")
+        #expect(try JSON(again.last)["duplicate"].integer == stored.count)
+        let copied = try other.vitalgate("query", "all", "--format", "ndjson", store: other.path("copy.db"))
+        #expect(try samples(copied.lines) == stored)
+        #expect(try other.vitalgate("store", "check", store: other.path("copy.db")).status == 0)
+    }
+
+    /// What is simulated gets into no store that is somebody's own.
+    @Test func simulatedReadingsStayInDemoStores() throws {
+        #expect(try folder.vitalgate("run", "--capture", file, "--simulate", "--once").status == 0)
+        let own = try TestFolder()
+        #expect(try own.vitalgate("import", try own.write("one.csv", RunCommandTests.one)).status == 0)
+        let run = try own.vitalgate("replay", file, "--into", own.store)
+        #expect(run.status == 65)
+        #expect(run.errors.contains("is not a demo store"))
+        #expect(try own.vitalgate("query", "all", "--format", "ndjson").lines.count == 1)
+    }
+
+    /// The hub that writes the file runs on, and so does its account.
+    @Test func whileTheHubRuns() throws {
+        let hub = try RunningHub(folder, "--capture", file, "--simulate", inbox: false)
+        try hub.waits { folder.text("field.ndjson").split(separator: "\n").count { $0.contains("\"flush\"") } >= 2 }
+        let run = try folder.vitalgate("replay", file, "--into", folder.store, "--format", "ndjson")
+        // A line may be cut while it is written.
+        #expect(run.status == 0 || run.status == 65, "\(run.errors)")
+        #expect(try JSON(run.last)["kind"].text == "import")
+        let before = folder.size("field.ndjson")
+        try hub.waits { folder.size("field.ndjson") > before }
+        #expect(try hub.stop().status == 0)
+        #expect(folder.text("field.ndjson").split(separator: "\n").last?.contains(#""event":"end""#) == true)
+        #expect(try folder.vitalgate("store", "check").status == 0)
+        let accounts = try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.map { try JSON($0) }
+        #expect(accounts.allSatisfy { $0["state"].text == "done" })
+        #expect(accounts.count { $0["kind"].text == "live" } == 1)
+        // What the hub had not committed yet was stored by the replay, and is the hub's duplicate: each is there once.
+        let stored = try samples(try folder.vitalgate("query", "all", "--format", "ndjson").lines)
+        #expect(accounts.reduce(0) { $0 + ($1["stored"].integer ?? 0) } == stored.count)
+        #expect(try samples(try folder.vitalgate("replay", file).lines) == stored)
+    }
+
+    @Test func whatIsNoCapture() throws {
+        try folder.write("one.csv", RunCommandTests.one)
+        let none = try folder.vitalgate("replay", folder.path("one.csv"), "--into", folder.store)
+        #expect(none.status == 65)
+        #expect(none.errors.contains("one.csv: line 1: it is no capture"))
+        #expect(!folder.exists("store.db"))
+        #expect(try folder.vitalgate("replay", folder.path("nothing.ndjson")).status == 66)
+        // A hub writes over nothing that is no capture.
+        let run = try folder.vitalgate("run", "--capture", folder.path("one.csv"), "--simulate", "--once")
+        #expect(run.status == 74)
+        #expect(run.errors.contains("is no capture: give another name"))
+        #expect(folder.text("one.csv") == RunCommandTests.one)
+        let small = try folder.vitalgate("run", "--capture", file, "--capture-size", "1000", "--simulate", "--once")
+        #expect(small.status == 64)
+    }
+
+    /// A person may take a replay back as any import.
+    @Test func aReplayIsUndone() throws {
+        #expect(try folder.vitalgate("run", "--capture", file, "--simulate", "--once").status == 0)
+        let other = try TestFolder()
+        #expect(try other.vitalgate("replay", file, "--into", other.store).status == 0)
+        #expect(try other.vitalgate("ingest", "undo", "1").status == 0)
+        #expect(try other.vitalgate("query", "all", "--format", "ndjson").lines.isEmpty)
+    }
+}
