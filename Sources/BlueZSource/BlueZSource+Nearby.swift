@@ -18,6 +18,16 @@ public struct NearbyDevice: Hashable, Sendable {
     public var isConnected: Bool
     /// BlueZ's name of the adapter that heard it, such as `hci0`.
     public var adapter: String
+
+    /// Describes one as somebody heard it.
+    public init(
+        address: BluetoothAddress, addressIsDurable: Bool, name: String?, strength: Int?, services: [BluetoothUUID],
+        adverts: Set<AdvertisedData>, isBonded: Bool, isConnected: Bool, adapter: String
+    ) {
+        (self.address, self.addressIsDurable, self.name, self.strength) = (address, addressIsDurable, name, strength)
+        (self.services, self.adverts, self.isBonded) = (services, adverts, isBonded)
+        (self.isConnected, self.adapter) = (isConnected, adapter)
+    }
 }
 
 extension BlueZSource {

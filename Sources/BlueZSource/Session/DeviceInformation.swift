@@ -1,8 +1,9 @@
 import HealthModel
 
 /// The Device Information Service (180A), put together to a device and its most durable name.
-struct DeviceInformation {
-    static let fields: [BluetoothUUID] = [
+public struct DeviceInformation: Sendable {
+    /// Its characteristics.
+    public static let fields: [BluetoothUUID] = [
         BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25), BluetoothUUID(0x2A27), BluetoothUUID(0x2A26),
         BluetoothUUID(0x2A28), BluetoothUUID(0x2A23), BluetoothUUID(0x2B00),
     ]
@@ -10,9 +11,11 @@ struct DeviceInformation {
     private var texts: [BluetoothUUID: String] = [:]
     private var systemIdentifier: String?
 
-    init() {}
+    /// Nothing is known yet.
+    public init() {}
 
-    mutating func add(_ field: BluetoothUUID, _ bytes: [UInt8]) {
+    /// Takes the value of one of the ``fields``.
+    public mutating func add(_ field: BluetoothUUID, _ bytes: [UInt8]) {
         if field == BluetoothUUID(0x2A23) {
             // EUI-64, least significant octet first; all alike means that nobody filled it in.
             guard bytes.count == 8, Set(bytes).count > 1 else { return }
@@ -26,7 +29,7 @@ struct DeviceInformation {
     }
 
     /// The device; its key is what does not change with a new bond, a new battery or another hub (DESIGN, section 4).
-    func device(name: String?, address: BluetoothAddress, addressIsDurable: Bool, profile: String) -> Device {
+    public func device(name: String?, address: BluetoothAddress, addressIsDurable: Bool, profile: String) -> Device {
         let text = { (number: UInt16) in texts[BluetoothUUID(number)] }
         let (manufacturer, model, serial) = (text(0x2A29), text(0x2A24), text(0x2A25))
         let key: String
@@ -49,7 +52,7 @@ struct DeviceInformation {
 
     /// A public or a static random address lasts; a resolvable or non-resolvable private one changes every few minutes (Core
     /// specification, vol 6, part B, 1.3.2). For a bonded device BlueZ shows the identity address.
-    static func isDurable(_ address: BluetoothAddress, type: String?, bonded: Bool) -> Bool {
+    public static func isDurable(_ address: BluetoothAddress, type: String?, bonded: Bool) -> Bool {
         if type != "random" || bonded { return true }
         return UInt8(address.description.prefix(2), radix: 16).map { $0 >= 0xC0 } ?? false
     }

@@ -27,6 +27,12 @@ public struct CaptureHead: Codable, Hashable, Sendable {
     /// ``sentence``.
     public var holds: String
 
+    /// The head of what another program recorded.
+    init(subject: String, zone: TimeZoneRules) {
+        (capture, part, holds) = (Self.version, 1, Self.sentence)
+        (id, demo, self.subject, self.zone) = ("", false, subject, zone.identifier)
+    }
+
     /// The head of a capture of what comes into a store.
     public init(of store: SampleStore, zone: TimeZoneRules) {
         (capture, part, holds) = (Self.version, 1, Self.sentence)

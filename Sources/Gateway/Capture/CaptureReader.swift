@@ -4,16 +4,7 @@ import Pipeline
 import Wire
 
 /// Reads a capture, with the part before it where that is there: each line is checked before anything is made of it.
-public final class CaptureReader {
-    /// A line that can be replayed, and where it stands.
-    struct Checked {
-        var line: CaptureLine
-        var octets: [UInt8]
-        var place: Place
-        /// Of its file among those that are read.
-        var part: Int
-    }
-
+public final class CaptureReader: ReplayFeed {
     private struct Part {
         var path: String
         var descriptor: Int32
@@ -28,7 +19,7 @@ public final class CaptureReader {
     /// What a person has to know of what is not there.
     public private(set) var notes: [String] = []
     /// The line behind the last whole one, and its file, where the file breaks off in it.
-    private(set) var cut: (place: Place, path: String)?
+    private(set) var cut: Place?
 
     /// Largest file that is read.
     private static let maximumSize: Int64 = 4 << 30
@@ -102,7 +93,7 @@ public final class CaptureReader {
     // MARK: Lines
 
     /// Hands on all lines behind the first of each part, in their order.
-    func forEachLine(_ body: (Checked) throws -> Void) throws {
+    func forEachLine(_ body: (ReplayLine) throws -> Void) throws {
         cut = nil
         for (index, part) in parts.enumerated() {
             var number = 0
@@ -116,7 +107,7 @@ public final class CaptureReader {
             guard index == parts.count - 1 else {
                 throw SourceError(.malformed, "\(part.path): line \(number + 1): it is cut, and another part follows")
             }
-            cut = (Place(.line, number + 1), part.path)
+            cut = Place(.line, number + 1)
         }
     }
 
@@ -147,7 +138,7 @@ public final class CaptureReader {
         return rest.count
     }
 
-    private func check(_ text: ArraySlice<UInt8>, _ place: Place, _ part: Int) throws(SourceError) -> Checked {
+    private func check(_ text: ArraySlice<UInt8>, _ place: Place, _ part: Int) throws(SourceError) -> ReplayLine {
         func wrong(_ what: String) -> SourceError {
             SourceError(.malformed, "\(parts[part].path): \(place): \(what)")
         }
@@ -179,7 +170,7 @@ public final class CaptureReader {
         }
         guard isWhole else { throw wrong("a line of the event \(line.event.rawValue) has to say more, or something else") }
         guard let octets = HexadecimalText.octets(line.octets ?? "") else { throw wrong("its octets are not hexadecimal") }
-        return Checked(line: line, octets: octets, place: place, part: part)
+        return ReplayLine(line: line, octets: octets, place: place, part: part)
     }
 
     static func place(_ line: CaptureLine) -> Place? {

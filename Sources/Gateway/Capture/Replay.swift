@@ -52,7 +52,7 @@ public final class Replay {
     public private(set) var notes: [String] = []
     /// Of what is replayed, as the hub would say it.
     public var onNotice: (SourceNotice) -> Void = { _ in }
-    private let reader: CaptureReader
+    private let reader: any ReplayFeed
     private let settings: Settings
     private let clock = Clock()
     private var known: [Int: Known] = [:]
@@ -64,10 +64,10 @@ public final class Replay {
     private static let patience = 300
 
     /// Nothing is read yet.
-    public init(reader: CaptureReader, settings: Settings) {
-        self.reader = reader
-        self.settings = settings
-    }
+    public init(reader: CaptureReader, settings: Settings) { (self.reader, self.settings) = (reader, settings) }
+
+    /// Nothing is read yet.
+    public init(traffic: TrafficReader, settings: Settings) { (self.reader, self.settings) = (traffic, settings) }
 
     /// Reads all of it before anything is stored: what is damaged is not replayed at all.
     /// - Throws: ``SourceError`` with file and line.
@@ -105,7 +105,7 @@ public final class Replay {
                 try meet(checked)
                 try take(checked, live, mark)
             }
-            if let cut = reader.cut { live.refuse(Refusal("the file breaks off in this line", at: cut.place)) }
+            if let cut = reader.cut { live.refuse(Refusal("the file breaks off here", at: cut)) }
             try commit(live)
             try live.stop(state: reader.cut == nil ? "done" : "failed")
         } catch {
@@ -129,7 +129,7 @@ public final class Replay {
     // MARK: Devices
 
     /// Gets to know the devices that a line speaks of.
-    private func meet(_ checked: CaptureReader.Checked) throws(SourceError) {
+    private func meet(_ checked: ReplayLine) throws(SourceError) {
         guard let number = checked.line.device else { return }
         if checked.line.event == .device, let about = checked.line.about {
             if let old = known[number] {
@@ -145,11 +145,11 @@ public final class Replay {
         }
     }
 
-    private static func wrong(_ checked: CaptureReader.Checked, _ text: String) -> SourceError {
+    private static func wrong(_ checked: ReplayLine, _ text: String) -> SourceError {
         SourceError(.malformed, "\(checked.place): \(text)")
     }
 
-    private func device(_ about: CapturedDevice, _ checked: CaptureReader.Checked) throws(SourceError) -> LiveDevice {
+    private func device(_ about: CapturedDevice, _ checked: ReplayLine) throws(SourceError) -> LiveDevice {
         guard let zone = settings.zone(about.zone) else { throw Self.noZone(about.zone) }
         var profiles: [Profile] = []
         for name in about.profiles {
@@ -190,7 +190,7 @@ public final class Replay {
 
     // MARK: Events
 
-    private func take(_ checked: CaptureReader.Checked, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
+    private func take(_ checked: ReplayLine, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
         let line = checked.line
         clock.now = Instant(microseconds: line.time)
         clock.uptime = .nanoseconds(line.uptime)
@@ -218,7 +218,7 @@ public final class Replay {
         }
     }
 
-    private func takeFrame(_ checked: CaptureReader.Checked, _ live: LiveIngest) {
+    private func takeFrame(_ checked: ReplayLine, _ live: LiveIngest) {
         let line = checked.line
         guard let number = line.device, let place = CaptureReader.place(line) else { return }
         if let from = line.from { known[number]?.from = from.device }

@@ -17,37 +17,46 @@ enum ReplayCommand: Command {
             Of FILE's older half, FILE.1, nothing need be said. A line that is damaged refuses the file as a whole, before anything is stored; a last line that \
             is cut is refused alone. A capture holds no keys: sealed advertisements are opened with the key of the device that is adopted in \
             the store.
+
+            What 'btmon -w' records, and the Bluetooth HCI snoop log of an Android bug report (btsnoop), is read too: of the devices that are adopted \
+            in the store and those that --device names, by the services that they were seen to have. Local times are read in --time-zone.
             """,
         arguments: [Argument(name: "FILE", help: "The capture.", completion: .file)],
         options: [
             Option(
                 names: ["--into"], value: "STORE", help: "Store the samples there; made where there is none.", completion: .file),
-            RadioOptions.verbose, Format.option, Format.safe,
+            Option(
+                names: ["--device"], value: "ADDRESS",
+                help:
+                    "Of a btsnoop file: read this device as if it were adopted; ADDRESS=PROFILE,PROFILE by these profiles.",
+                repeating: true),
+            RadioOptions.verbose, SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate replay field.ndjson", "The samples that come of a capture."),
             Example("vitalgate replay field.ndjson --into copy.db", "Into a store of its own, to be queried."),
+            Example("vitalgate replay btsnoop_hci.log --device C0:01:02:03:04:01", "What a phone heard of one device."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
-        let reader = try CaptureReader(path: context.invocation.argument("FILE") ?? "")
         Interruption.watch()
-        guard let path = context.invocation.string("--into") else { return try print(reader, context) }
         var access = try context.access()
+        guard let path = context.invocation.string("--into") else {
+            return try print(recording(access, context), context)
+        }
         access.configuration.store = path
-        access.configuration.subject = access.configuration.subject ?? reader.head.subject
-        let replay = try checked(reader, context, keys(access))
-        let store = try reader.head.demo ? access.openDemo() : access.openForWriting(creating: true)
+        let recording = try recording(access, context)
+        access.configuration.subject = access.configuration.subject ?? recording.subject
+        let store = try recording.isDemo ? access.openDemo() : access.openForWriting(creating: true)
         try store.closeAbandoned(where: ProcessIdentity.isGone)
-        let (account, code) = try replayed(replay, into: store, context)
-        try AccountReport(context: context, zone: try context.machine.zone(context.configuration().timeZone)).write([account])
+        let (account, code) = try replayed(recording.replay, into: store, context)
+        try AccountReport(context: context, zone: try context.zone()).write([account])
         try store.checkpoint()
         return code
     }
 
     /// Into a store that goes away again.
-    private static func print(_ reader: CaptureReader, _ context: CommandContext) throws -> ExitCode {
-        let replay = try checked(reader, context, keys(try context.access()))
+    private static func print(_ recording: Recording, _ context: CommandContext) throws -> ExitCode {
         var template = Array("/tmp/vitalgate-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -57,8 +66,8 @@ enum ReplayCommand: Command {
         }
         let store = try SampleStore(
             path: "\(folder)/store.db", access: .write,
-            creation: .init(subject: reader.head.subject, time: context.machine.now().microseconds, isDemo: reader.head.demo))
-        let (account, code) = try replayed(replay, into: store, context)
+            creation: .init(subject: recording.subject, time: context.machine.now().microseconds, isDemo: recording.isDemo))
+        let (account, code) = try replayed(recording.replay, into: store, context)
         let line = SampleLine(me: store.subject)
         var bytes: [UInt8] = []
         let cursor = try store.samples(matching: SampleQuery())
@@ -76,19 +85,57 @@ enum ReplayCommand: Command {
         return code
     }
 
-    private static func checked(
-        _ reader: CaptureReader, _ context: CommandContext, _ keys: [String: String]
-    ) throws -> Replay {
+    /// What is replayed, found whole.
+    private struct Recording {
+        var replay: Replay
+        var subject: String
+        var isDemo: Bool
+    }
+
+    private static func recording(_ access: StoreAccess, _ context: CommandContext) throws -> Recording {
+        let path = context.invocation.argument("FILE") ?? ""
+        let library = try ProfileCommand.library(context)
+        let known = try? access.openForReading()
+        let adopted = try known?.adoptedDevices() ?? []
         let machine = context.machine
-        let replay = Replay(
-            reader: reader,
-            settings: Replay.Settings(
-                library: try ProfileCommand.library(context), keys: keys, machine: machine,
-                zone: { try? machine.zone(ZoneName($0, from: .option)) }, isCancelled: { Interruption.isAsked }))
+        let zone = try context.zone()
+        let keys = adopted.compactMap { device in device.bindKey.map { (device.address, $0) } }
+        let settings = Replay.Settings(
+            library: library, keys: Dictionary(keys, uniquingKeysWith: { first, _ in first }), machine: machine,
+            zone: { $0 == zone.identifier ? zone : try? machine.zone(ZoneName($0, from: .option)) },
+            isCancelled: { Interruption.isAsked })
+        var recording: Recording
+        if let file = try traffic(path) {
+            let named = try context.invocation.strings("--device").map { text in
+                guard let device = TrafficReader.Named(text) else {
+                    throw context.invocation.invalid("--device", value: text, expected: "ADDRESS or ADDRESS=PROFILE,…")
+                }
+                return device
+            }
+            let subject = known?.subject ?? access.configuration.subject ?? nobody
+            let reader = try TrafficReader(file, subject: subject, zone: zone)
+            try reader.choose(adopted, named, library)
+            recording = Recording(replay: Replay(traffic: reader, settings: settings), subject: subject, isDemo: false)
+        } else {
+            let reader = try CaptureReader(path: path)
+            recording = Recording(
+                replay: Replay(reader: reader, settings: settings), subject: reader.head.subject, isDemo: reader.head.demo)
+        }
         let isVerbose = context.invocation.flag("--verbose")
-        replay.onNotice = { context.log($0, isVerbose: isVerbose) }
-        try replay.check()
-        return replay
+        recording.replay.onNotice = { context.log($0, isVerbose: isVerbose) }
+        try recording.replay.check()
+        return recording
+    }
+
+    /// The person of a store that is not there.
+    private static let nobody = "00000000-0000-4000-8000-000000000000"
+
+    /// The file, where it is one of a controller's traffic.
+    private static func traffic(_ path: String) throws -> BTSnoopFile? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let file = try InputFile(path: path)
+        return BTSnoopFile.isOne(file) ? try BTSnoopFile(file, path: path) : nil
     }
 
     private static func replayed(
@@ -105,13 +152,5 @@ enum ReplayCommand: Command {
         }
         if account.state == "interrupted" { return (account, .tryAgain) }
         return (account, account.refused > 0 ? .dataError : .success)
-    }
-
-    /// Keys of encrypted advertisements, where the store has them.
-    private static func keys(_ access: StoreAccess) throws -> [String: String] {
-        guard let store = try? access.openForReading() else { return [:] }
-        return Dictionary(
-            try store.adoptedDevices().compactMap { device in device.bindKey.map { (device.address, $0) } },
-            uniquingKeysWith: { first, _ in first })
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Testing
 
@@ -97,5 +98,71 @@ import Testing
         #expect(try other.vitalgate("replay", file, "--into", other.store).status == 0)
         #expect(try other.vitalgate("ingest", "undo", "1").status == 0)
         #expect(try other.vitalgate("query", "all", "--format", "ndjson").lines.isEmpty)
+    }
+}
+
+/// `replay` of what other programs recorded: `Tests/FileSourceTests/Files/btsnoop/make.py` says what is in it.
+@Suite struct TrafficReplayTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private static let devices = ["C0:01:02:03:04:01", "00:1B:DC:03:04:02", "a4:c1:38:03:04:03"]
+
+    private func replay(_ name: String, _ more: String...) throws -> Vitalgate.Run {
+        try folder.vitalgate(["replay", "\(Repository.files)/btsnoop/\(name)", "--time-zone", "Europe/Berlin"] + more)
+    }
+
+    @Test(arguments: ["household.btsnoop", "household-monitor.btsnoop"]) func whatAPhoneHeard(name: String) throws {
+        let run = try replay(name, "--device", Self.devices[0], "--device", Self.devices[1], "--device", Self.devices[2])
+        #expect(run.status == 0, "\(run.errors)")
+        let samples = try run.lines.map { try JSON($0) }
+        func values(_ type: String) -> [Double] { samples.filter { $0["type"].text == type }.compactMap { $0["value"].double } }
+        #expect(values("heartRate") == [61, 62, 63, 64, 65, 66, 67])
+        #expect(values("heartbeatInterval") == [1000, 900.390625])
+        #expect(values("bloodGlucose") == [100, 110])
+        #expect(values("roomTemperature") == [25, 25.1], "an advertisement that was heard twice is one measurement")
+        let strap = try #require(samples.first { $0["type"].text == "heartRate" })
+        #expect(strap["start"].text == "2026-11-20T06:30:02.000000Z")
+        #expect(strap["device"]["key"].text == "Invented/Strap 1/S-0042")
+        #expect(strap["metadata"]["heartRateSensorLocation"].text == "chest")
+        // The meter's clock was a minute ahead of Berlin's.
+        let glucose = samples.filter { $0["type"].text == "bloodGlucose" }
+        #expect(glucose.map { $0["start"].text } == ["2026-11-20T05:00:00.000000Z", "2026-11-20T05:10:00.000000Z"])
+        #expect(glucose.map { $0["metadata"]["bloodGlucoseMealTime"].text } == ["preprandial", nil])
+        #expect(run.errors.contains("does not explain the handles 0x50, and values of them are left out: 1"))
+        #expect(run.errors.contains("links that were there before the recording began"))
+    }
+
+    /// The neighbour's is not read, nor anybody's who is not named.
+    @Test func onlyWhoIsNamedOrAdopted() throws {
+        let nobody = try replay("household.btsnoop")
+        #expect(nobody.status == 66)
+        #expect(nobody.errors.contains("no device in it is adopted"))
+        #expect(nobody.errors.contains("C0:01:02:03:04:01 (sig-heart-rate)"))
+        #expect(try replay("household.btsnoop", "--device", "C0:01:02:03:04:07").status == 66)
+        #expect(try replay("household.btsnoop", "--device", "strap").status == 64)
+        let one = try replay("household.btsnoop", "--device", "A4:C1:38:03:04:03=bthome-v2")
+        #expect(one.lines.count == 2)
+        #expect(!folder.exists("store.db"))
+    }
+
+    @Test func intoAStoreTwice() throws {
+        let into = folder.path("phone.db")
+        let words = Self.devices.flatMap { ["--device", $0] } + ["--into", into, "--format", "ndjson"]
+        let file = "\(Repository.files)/btsnoop/household.btsnoop"
+        for (stored, duplicate) in [(13, 0), (0, 13)] {
+            let run = try folder.vitalgate(["replay", file, "--time-zone", "Europe/Berlin"] + words)
+            #expect(run.status == 0, "\(run.errors)")
+            let account = try JSON(run.last)
+            #expect((account["stored"].integer, account["duplicate"].integer) == (stored, duplicate))
+            #expect(account["skipped"]["unknown-handle"].integer == 1)
+        }
+        let cut = try folder.write(
+            "cut.btsnoop", Array(try Repository.data("Tests/FileSourceTests/Files/btsnoop/household.btsnoop").dropLast(3)))
+        let run = try folder.vitalgate(["replay", cut, "--time-zone", "Europe/Berlin"] + words)
+        #expect(run.status == 65)
+        #expect(try JSON(run.last)["state"].text == "failed")
+        #expect(try JSON(run.last)["refused"].integer == 1)
     }
 }

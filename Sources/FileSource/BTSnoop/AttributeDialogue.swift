@@ -1,0 +1,105 @@
+import HealthModel
+
+/// One link's attribute protocol (Core specification 5.4, vol 3, part F, 3.4), as it goes by: learns which handle stands for what, and hears
+/// the values.
+struct AttributeDialogue {
+    private enum Question {
+        /// Attributes of a type in their order, such as all services.
+        case types(UInt16?)
+        case read(UInt16)
+        case write(UInt16, [UInt8])
+    }
+
+    /// ATT has one question open at a time.
+    private var question: Question?
+    /// A long value comes in pieces.
+    private var long: (handle: UInt16, value: [UInt8])?
+
+    /// No attribute is longer (3.2.9).
+    private static let longest = 512
+
+    mutating func take(
+        _ message: [UInt8], isReceived: Bool, _ peer: BluetoothTraffic.Peer, _ table: inout [UInt16: String],
+        _ events: inout [BluetoothTraffic.Event]
+    ) {
+        var octets = Octets(message)
+        guard let code = octets.byte() else { return }
+        guard isReceived else { return ask(code, octets) }
+        switch code {
+        case 0x01: question = nil
+        case 0x1B, 0x1D:
+            guard let handle = octets.short() else { return }
+            tell(handle, octets.all, .notified, peer, table, &events)
+        case 0x23:
+            while let handle = octets.short(), let length = octets.short(), let value = octets.take(Int(length)) {
+                tell(handle, value, .notified, peer, table, &events)
+            }
+        case 0x05: learn(&octets, &table)
+        case 0x09, 0x11: answer(code, &octets, peer, &table, &events)
+        case 0x0B, 0x0D:
+            guard case .read(let handle)? = question else { return }
+            question = nil
+            let value = code == 0x0B ? octets.all : (long?.handle == handle ? long?.value ?? [] : []) + octets.all
+            long = (handle, Array(value.prefix(Self.longest)))
+            // Told again when more of it comes: the last one is the whole.
+            tell(handle, value, .read, peer, table, &events)
+        case 0x13:
+            guard case .write(let handle, let value)? = question else { return }
+            question = nil
+            tell(handle, value, .written, peer, table, &events)
+        default: break
+        }
+    }
+
+    private mutating func ask(_ code: UInt8, _ octets: Octets) {
+        var octets = octets
+        switch code {
+        case 0x08, 0x10: question = .types(octets.take(4) == nil ? nil : octets.short())
+        case 0x0A, 0x0C: question = octets.short().map { .read($0) }
+        case 0x12: question = octets.short().map { .write($0, octets.all) }
+        case 0x02, 0x04, 0x06, 0x0E, 0x16, 0x18, 0x20: question = nil
+        default: break
+        }
+    }
+
+    private func tell(
+        _ handle: UInt16, _ value: [UInt8], _ way: BluetoothTraffic.Way, _ peer: BluetoothTraffic.Peer, _ table: [UInt16: String],
+        _ events: inout [BluetoothTraffic.Event]
+    ) {
+        events.append(table[handle].map { .value(peer, $0, value, way) } ?? .unknown(peer, handle: handle))
+    }
+
+    // MARK: The table
+
+    /// Find Information: the type of each handle. That of a characteristic's value is the characteristic's.
+    private mutating func learn(_ octets: inout Octets, _ table: inout [UInt16: String]) {
+        question = nil
+        let count = octets.byte() == 1 ? 2 : 16
+        while let handle = octets.short(), let uuid = octets.uuid(count) { if table[handle] == nil { table[handle] = uuid } }
+    }
+
+    private mutating func answer(
+        _ code: UInt8, _ octets: inout Octets, _ peer: BluetoothTraffic.Peer, _ table: inout [UInt16: String],
+        _ events: inout [BluetoothTraffic.Event]
+    ) {
+        guard case .types(let type)? = question, let length = octets.byte(), length >= 2 else { return }
+        question = nil
+        while let entry = octets.take(Int(length)) {
+            var entry = Octets(entry)
+            guard let handle = entry.short() else { return }
+            switch (code, type) {
+            case (0x11, 0x2800?):
+                guard entry.short() != nil, let uuid = entry.uuid(length == 6 ? 2 : 16) else { return }
+                events.append(.service(peer, uuid))
+            case (0x09, 0x2803?):
+                // Properties, the handle of the value, its type.
+                guard entry.byte() != nil, let value = entry.short(), let uuid = entry.uuid(length == 7 ? 2 : 16) else { return }
+                table[value] = uuid
+            case (0x09, _):
+                // A characteristic that was read by its type.
+                if table[handle] != nil { tell(handle, entry.all, .read, peer, table, &events) }
+            default: return
+            }
+        }
+    }
+}

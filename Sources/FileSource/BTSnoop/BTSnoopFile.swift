@@ -1,0 +1,157 @@
+import Glibc
+import HealthModel
+import Pipeline
+
+/// A recording of a Bluetooth controller's traffic: what `btmon -w` writes, and Android puts into a bug report.
+///
+/// Like snoop (RFC 1761), big-endian throughout:
+///
+///     "btsnoop\0"   version 1 (4)   datalink (4)
+///     original length (4)   included length (4)   flags (4)   drops (4)   µs since the year 0 (8)   data      for each packet
+///
+/// Datalinks: 1001 is HCI, 1002 HCI with its UART type in front (H4), 2001 what the kernel's monitor says (BlueZ, doc/btsnoop.txt).
+public final class BTSnoopFile {
+    /// A packet as the host and the controller exchanged it.
+    struct Packet {
+        enum Kind { case event, data, other }
+
+        var kind: Kind
+        /// From the controller to the host.
+        var isReceived: Bool
+        /// Of several controllers.
+        var controller: Int
+        var octets: [UInt8]
+        var time: Instant
+        /// The file does not have all of it.
+        var isShortened: Bool
+    }
+
+    private enum Datalink: UInt32 {
+        case bare = 1001
+        case uart = 1002
+        case monitor = 2001
+    }
+
+    /// What a person calls it.
+    public let path: String
+    /// Whether it ends within a packet, and in which.
+    public private(set) var cut: Place?
+    private let file: InputFile
+    private let datalink: Datalink
+
+    static let mark = Array("btsnoop\0".utf8)
+    /// Microseconds from the year 0 to 1970.
+    private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
+    /// No packet of a controller is longer.
+    private static let longestPacket = 1 << 17
+    private static let latest: Int64 = 253_402_300_799_999_999
+
+    /// Whether a file begins as one.
+    public static func isOne(_ file: InputFile) -> Bool {
+        var head = [UInt8](repeating: 0, count: mark.count)
+        return pread(file.descriptor, &head, head.count, 0) == head.count && head == mark
+    }
+
+    /// - Throws: ``SourceError`` where it is none, or one of a kind that is not read.
+    public init(_ file: InputFile, path: String) throws(SourceError) {
+        (self.file, self.path) = (file, path)
+        var head = [UInt8](repeating: 0, count: 16)
+        guard pread(file.descriptor, &head, 16, 0) == 16, head.starts(with: Self.mark), Self.number(head, 8, 4) == 1 else {
+            throw SourceError(.malformed, "\(path): it is no btsnoop file of version 1")
+        }
+        guard let datalink = Datalink(rawValue: UInt32(truncatingIfNeeded: Self.number(head, 12, 4))) else {
+            throw SourceError(
+                .malformed, "\(path): its packets are of kind \(Self.number(head, 12, 4)); 1001, 1002 and 2001 are read")
+        }
+        self.datalink = datalink
+    }
+
+    /// Hands on each packet with its place, from 1.
+    func forEachPacket(_ body: (Packet, Place) throws -> Void) throws {
+        cut = nil
+        let input = SnoopInput(file)
+        var number = 0
+        try input.skip(16)
+        while let head = try input.read(24) {
+            number += 1
+            let place = Place(.record, number)
+            guard head.count == 24 else {
+                cut = place
+                return
+            }
+            let (original, included) = (Self.number(head, 0, 4), Self.number(head, 4, 4))
+            guard included <= Self.longestPacket, included <= original else {
+                throw SourceError(.malformed, "\(path): \(place): no packet is so long")
+            }
+            let time = Self.number(head, 16, 8) &- Self.epoch
+            guard (0...Self.latest).contains(time) else {
+                throw SourceError(.malformed, "\(path): \(place): no clock shows its time")
+            }
+            guard let octets = try input.read(Int(included)), octets.count == Int(included) else {
+                cut = place
+                return
+            }
+            var packet = packet(flags: UInt32(truncatingIfNeeded: Self.number(head, 8, 4)), octets, Instant(microseconds: time))
+            packet.isShortened = included < original
+            try body(packet, place)
+        }
+    }
+
+    private func packet(flags: UInt32, _ octets: [UInt8], _ time: Instant) -> Packet {
+        var packet = Packet(
+            kind: .other, isReceived: flags & 1 != 0, controller: 0, octets: octets, time: time, isShortened: false)
+        switch datalink {
+        case .bare: packet.kind = flags & 2 == 0 ? .data : packet.isReceived ? .event : .other
+        case .uart:
+            packet.kind = octets.first == 4 ? .event : octets.first == 2 ? .data : .other
+            if !octets.isEmpty { packet.octets.removeFirst() }
+        case .monitor:
+            packet.controller = Int(flags >> 16)
+            switch flags & 0xFFFF {
+            case 3: packet.kind = .event
+            case 4: (packet.kind, packet.isReceived) = (.data, false)
+            case 5: (packet.kind, packet.isReceived) = (.data, true)
+            default: packet.kind = .other
+            }
+        }
+        return packet
+    }
+
+    private static func number(_ octets: [UInt8], _ start: Int, _ count: Int) -> Int64 {
+        octets[start..<start + count].reduce(0) { $0 << 8 | Int64($1) }
+    }
+}
+
+/// Reads a file in pieces.
+private final class SnoopInput {
+    private let file: InputFile
+    private var offset: Int64 = 0
+    private var buffer: [UInt8] = []
+    private var position = 0
+
+    init(_ file: InputFile) { self.file = file }
+
+    func skip(_ count: Int) throws { _ = try read(count) }
+
+    /// So many octets, fewer where it ends before; nothing at its end.
+    func read(_ count: Int) throws -> [UInt8]? {
+        if buffer.count - position < count { try fill(count) }
+        let part = Array(buffer[position..<min(buffer.count, position + count)])
+        position += part.count
+        return part.isEmpty && count > 0 ? nil : part
+    }
+
+    private func fill(_ count: Int) throws {
+        buffer.removeFirst(position)
+        position = 0
+        var chunk = [UInt8](repeating: 0, count: 1 << 17)
+        while buffer.count < count {
+            let read = pread(file.descriptor, &chunk, chunk.count, off_t(offset))
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw SourceError(.inputOutput, FileInput.message("cannot read it", errno)) }
+            if read == 0 { return }
+            offset += Int64(read)
+            buffer += chunk[..<read]
+        }
+    }
+}

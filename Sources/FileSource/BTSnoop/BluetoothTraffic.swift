@@ -1,0 +1,238 @@
+import HealthModel
+import Pipeline
+
+/// What Bluetooth LE devices said, as far as a recording of the controller's traffic tells: advertisements and the values of characteristics.
+///
+/// Core specification 5.4: vol 4, part E, 5.4 (packets) and 7.7 (events); vol 3, part A, 3 (L2CAP) and part F, 3.4 (ATT).
+public final class BluetoothTraffic {
+    /// A device by its address at the time.
+    public struct Peer: Hashable, Sendable {
+        /// `C0:01:02:03:04:01`.
+        public var address: String
+        /// Random addresses may change; public ones and those that were resolved do not.
+        public var isRandom: Bool
+    }
+
+    /// Part of an advertisement (Core Specification Supplement, part A).
+    public enum Advertised {
+        case service(String)
+        case name(String)
+        /// Of a service: its data.
+        case serviceData(String, [UInt8])
+        case manufacturerData(UInt16, [UInt8])
+    }
+
+    /// How a value went over the air.
+    public enum Way: Hashable, Sendable { case notified, read, written }
+
+    /// One thing that was said.
+    public enum Event {
+        case advert(Peer, [Advertised])
+        case connected(Peer)
+        case disconnected(Peer)
+        /// The device has such a service; a UUID.
+        case service(Peer, String)
+        /// Of a characteristic, by its UUID.
+        case value(Peer, String, [UInt8], Way)
+        /// A value of a handle that no table in the recording explains.
+        case unknown(Peer, handle: UInt16)
+        /// Data of a link that was there before the recording began: whose it is, nobody can tell.
+        case unlinked
+        /// A packet of which the recording does not have all.
+        case shortened
+    }
+
+    private let file: BTSnoopFile
+    private var links: [Int: Link] = [:]
+    /// By peer: what its handles stand for. A device that was connected before is not asked again.
+    private var tables: [Peer: [UInt16: String]] = [:]
+    private var longAdverts: [String: [UInt8]] = [:]
+
+    /// More than any recording has.
+    private static let maximumPeers = 10_000
+    private static let longestAdvert = 1650
+    /// A controller has some tens.
+    private static let maximumLinks = 4096
+
+    private struct Link {
+        var peer: Peer
+        var attributes = AttributeDialogue()
+        var received = PacketJoin()
+        var sent = PacketJoin()
+    }
+
+    /// - Parameter file: what was recorded.
+    public init(_ file: BTSnoopFile) { self.file = file }
+
+    /// Hands on all that was said, in its order.
+    public func forEachEvent(_ body: (Event, Instant, Place) throws -> Void) throws {
+        (links, tables, longAdverts) = ([:], [:], [:])
+        try file.forEachPacket { packet, place in
+            guard packet.kind != .other else { return }
+            guard !packet.isShortened else { return try body(.shortened, packet.time, place) }
+            var events: [Event] = []
+            switch packet.kind {
+            case .event: takeEvent(Octets(packet.octets), packet.controller, &events)
+            case .data: takeData(Octets(packet.octets), packet, &events)
+            case .other: break
+            }
+            for event in events { try body(event, packet.time, place) }
+        }
+    }
+
+    // MARK: Events of the controller
+
+    private func takeEvent(_ octets: Octets, _ controller: Int, _ events: inout [Event]) {
+        var octets = octets
+        guard let code = octets.byte(), octets.byte() != nil else { return }
+        switch code {
+        case 0x05:
+            guard octets.byte() == 0, let handle = octets.short() else { return }
+            if let link = links.removeValue(forKey: Self.key(controller, handle)) { events.append(.disconnected(link.peer)) }
+        case 0x3E: takeLowEnergy(octets, controller, &events)
+        default: break
+        }
+    }
+
+    private func takeLowEnergy(_ octets: Octets, _ controller: Int, _ events: inout [Event]) {
+        var octets = octets
+        switch octets.byte() {
+        case 0x01, 0x0A, 0x29:
+            guard octets.byte() == 0, let handle = octets.short(), octets.byte() != nil, let peer = octets.peer() else { return }
+            guard tables.count < Self.maximumPeers || tables[peer] != nil else { return }
+            if links.count >= Self.maximumLinks { links.removeAll() }
+            links[Self.key(controller, handle)] = Link(peer: peer)
+            if tables[peer] == nil { tables[peer] = [:] }
+            events.append(.connected(peer))
+        case 0x02:
+            for _ in 0..<(octets.byte() ?? 0) {
+                guard octets.byte() != nil, let peer = octets.peer(), let count = octets.byte(),
+                    let data = octets.take(Int(count)), octets.byte() != nil
+                else { return }
+                events.append(.advert(peer, Self.advertised(data)))
+            }
+        case 0x0D:
+            for _ in 0..<(octets.byte() ?? 0) { guard takeExtended(&octets, &events) else { return } }
+        default: break
+        }
+    }
+
+    /// An extended advertisement may come in pieces (7.7.65.13: bits 5 and 6 of its type).
+    private func takeExtended(_ octets: inout Octets, _ events: inout [Event]) -> Bool {
+        guard let type = octets.short(), let peer = octets.peer(), octets.byte() != nil, octets.byte() != nil,
+            let set = octets.byte(), octets.take(11) != nil, let count = octets.byte(), let data = octets.take(Int(count))
+        else { return false }
+        let key = "\(peer.address) \(set)"
+        let whole = (longAdverts.removeValue(forKey: key) ?? []) + data
+        switch type >> 5 & 3 {
+        case 0: events.append(.advert(peer, Self.advertised(whole)))
+        case 1 where whole.count <= Self.longestAdvert && longAdverts.count < Self.maximumPeers: longAdverts[key] = whole
+        default: break
+        }
+        return true
+    }
+
+    private static func advertised(_ data: [UInt8]) -> [Advertised] {
+        var (octets, parts): (Octets, [Advertised]) = (Octets(data), [])
+        while let length = octets.byte(), length > 0, let part = octets.take(Int(length)) {
+            var rest = Octets(Array(part.dropFirst()))
+            switch part[0] {
+            case 0x02, 0x03: while let uuid = rest.uuid(2) { parts.append(.service(uuid)) }
+            case 0x06, 0x07: while let uuid = rest.uuid(16) { parts.append(.service(uuid)) }
+            case 0x08, 0x09: parts.append(.name(String(decoding: rest.all, as: UTF8.self)))
+            case 0x16: if let uuid = rest.uuid(2) { parts.append(.serviceData(uuid, rest.all)) }
+            case 0x21: if let uuid = rest.uuid(16) { parts.append(.serviceData(uuid, rest.all)) }
+            case 0xFF: if let company = rest.short() { parts.append(.manufacturerData(company, rest.all)) }
+            default: break
+            }
+        }
+        return parts
+    }
+
+    // MARK: Data of links
+
+    private static func key(_ controller: Int, _ handle: UInt16) -> Int { controller << 16 | Int(handle & 0x0FFF) }
+
+    private func takeData(_ octets: Octets, _ packet: BTSnoopFile.Packet, _ events: inout [Event]) {
+        var octets = octets
+        guard let head = octets.short(), let length = octets.short(), let data = octets.take(Int(length)) else { return }
+        let key = Self.key(packet.controller, head)
+        guard var link = links[key] else { return events.append(.unlinked) }
+        let continues = head >> 12 & 3 == 1
+        let message = packet.isReceived ? link.received.take(data, continues) : link.sent.take(data, continues)
+        if let message {
+            var table = tables[link.peer] ?? [:]
+            link.attributes.take(message, isReceived: packet.isReceived, link.peer, &table, &events)
+            tables[link.peer] = table
+        }
+        links[key] = link
+    }
+}
+
+/// Puts the pieces of a message of L2CAP together; only those of channel 4, ATT, are wanted.
+private struct PacketJoin {
+    private var waiting: [UInt8] = []
+    private var length = 0
+
+    mutating func take(_ data: [UInt8], _ continues: Bool) -> [UInt8]? {
+        if continues {
+            guard length > 0 else { return nil }
+            waiting += data
+        } else {
+            var octets = Octets(data)
+            guard let size = octets.short(), octets.short() == 4 else {
+                length = 0
+                return nil
+            }
+            (length, waiting) = (Int(size), octets.all)
+        }
+        guard waiting.count >= length else { return nil }
+        defer { (waiting, length) = ([], 0) }
+        return Array(waiting.prefix(length))
+    }
+}
+
+/// Little-endian numbers of a packet; nothing where it has no more.
+struct Octets {
+    private let octets: [UInt8]
+    private var position = 0
+
+    init(_ octets: [UInt8]) { self.octets = octets }
+
+    /// What is left.
+    var all: [UInt8] { Array(octets[position...]) }
+
+    mutating func byte() -> UInt8? {
+        guard position < octets.count else { return nil }
+        defer { position += 1 }
+        return octets[position]
+    }
+
+    mutating func short() -> UInt16? {
+        guard octets.count - position >= 2 else { return nil }
+        defer { position += 2 }
+        return UInt16(octets[position]) | UInt16(octets[position + 1]) << 8
+    }
+
+    mutating func take(_ count: Int) -> [UInt8]? {
+        guard octets.count - position >= count else { return nil }
+        defer { position += count }
+        return Array(octets[position..<position + count])
+    }
+
+    /// `2A37`, or the long form.
+    mutating func uuid(_ count: Int) -> String? {
+        guard let octets = take(count) else { return nil }
+        let digits = octets.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+        guard count == 16 else { return digits.joined() }
+        let parts = [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
+        return parts.map { $0.joined() }.joined(separator: "-")
+    }
+
+    /// The kind of an address, and the address.
+    mutating func peer() -> BluetoothTraffic.Peer? {
+        guard let kind = byte(), let address = take(6) else { return nil }
+        let digits = address.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+        return BluetoothTraffic.Peer(address: digits.joined(separator: ":"), isRandom: kind == 1)
+    }
+}
