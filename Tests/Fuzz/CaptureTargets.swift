@@ -1,0 +1,43 @@
+import FileSource
+import Gateway
+import Glibc
+import HealthModel
+
+/// Recordings of what a hub heard, and of a controller's traffic.
+enum CaptureTargets {
+    private static let path = "/tmp/vitalgate-fuzz-\(getpid())"
+    private static let devices = ["C0:01:02:03:04:01", "00:1B:DC:03:04:02", "A4:C1:38:03:04:03"]
+
+    private static var settings: Replay.Settings {
+        Replay.Settings(
+            library: Fuzz.library, keys: [:],
+            machine: Machine(environment: [:], now: { Instant(seconds: 1_795_000_000) }, zoneDirectory: "/nonexistent"),
+            zone: { $0 == "UTC" ? TimeZoneRules(fixed: .utc) : nil })
+    }
+
+    static func captures(_ input: [UInt8]) {
+        write(input)
+        defer { unlink(path) }
+        guard let reader = try? CaptureReader(path: path) else { return }
+        try? Replay(reader: reader, settings: settings).check()
+    }
+
+    static func traffic(_ input: [UInt8]) {
+        write(input)
+        defer { unlink(path) }
+        guard let input = try? InputFile(path: path), let file = try? BTSnoopFile(input, path: path),
+            let reader = try? TrafficReader(
+                file, subject: "00000000-0000-4000-8000-000000000000", zone: TimeZoneRules(fixed: .utc)),
+            (try? reader.choose(
+                [], devices.compactMap { TrafficReader.Named("\($0)=sig-heart-rate,sig-glucose,bthome-v2") }, Fuzz.library))
+                != nil
+        else { return }
+        try? Replay(traffic: reader, settings: settings).check()
+    }
+
+    private static func write(_ input: [UInt8]) {
+        guard let file = fopen(path, "w") else { return }
+        fwrite(input, 1, input.count, file)
+        fclose(file)
+    }
+}
