@@ -71,7 +71,9 @@ enum ReplayCommand: Command {
         let line = SampleLine(me: store.subject)
         var bytes: [UInt8] = []
         let cursor = try store.samples(matching: SampleQuery())
+        var printed = 0
         while let stored = try cursor.next() {
+            printed += 1
             line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
             if bytes.count > 1 << 16 {
                 try context.streams.output.write(bytes)
@@ -80,8 +82,8 @@ enum ReplayCommand: Command {
         }
         try context.streams.output.write(bytes)
         context.note(
-            "read \(account.read): \(account.stored) stored, \(account.duplicate) duplicates, \(account.quarantined) held, "
-                + "\(account.refused) refused; nothing is kept")
+            "\(Readable.count(account.read, "reading")), of which \(account.duplicate) duplicates, \(account.quarantined) held as they came and "
+                + "\(account.refused) refused; \(Readable.count(printed, "sample")) in the end, and nothing is kept")
         return code
     }
 
@@ -148,7 +150,8 @@ enum ReplayCommand: Command {
             context.note("\(name): \(refusal.placeKind) \(refusal.place): \(refusal.reason)")
         }
         if account.quarantined > 0 {
-            context.note("\(name): \(Readable.count(account.quarantined, "reading")) held, as on the hub that recorded it")
+            context.note(
+                "\(name): \(Readable.count(account.quarantined, "reading")) held as they came, as on the hub that recorded them")
         }
         if account.state == "interrupted" { return (account, .tryAgain) }
         return (account, account.refused > 0 ? .dataError : .success)
