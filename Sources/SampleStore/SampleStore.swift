@@ -239,6 +239,6 @@ public final class SampleStore {
 
     /// The number of the last change.
     public func lastChange() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+        try SampleTable(connection: connection).lastNumber()
     }
 }

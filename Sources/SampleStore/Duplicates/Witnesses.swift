@@ -8,6 +8,7 @@ import HealthModel
 struct Witnesses {
     let connection: Connection
     let deletion: Deletion
+    private var table: SampleTable { SampleTable(connection: connection) }
 
     /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
     /// most have that come over a second path with seconds.
@@ -85,8 +86,7 @@ struct Witnesses {
                 guard let live = try Replacements(connection: connection).live(from: witness.place), live != first else {
                     continue
                 }
-                try deletion.delete(
-                    series: live.series, start: live.start, hash: live.hash, replacedBy: try uuid(of: first)?.description)
+                try deletion.delete(live, replacedBy: try uuid(of: first)?.description)
                 try mark(witness, standsIn: false)
             }
             return
@@ -100,37 +100,22 @@ struct Witnesses {
     }
 
     private func stepBack(_ witness: Witness) throws(StoreError) {
-        try deletion.delete(
-            series: witness.place.series, start: witness.place.start, hash: witness.place.hash,
-            replacedBy: try uuid(of: witness.first)?.description)
+        try deletion.delete(witness.place, replacedBy: try uuid(of: witness.first)?.description)
         try mark(witness, standsIn: false)
     }
 
     /// Makes a witness a sample; false where another version of its record is one.
     private func standIn(_ witness: Witness) throws(StoreError) -> Bool {
         let place = witness.place
-        if try isTombstone(place) {
-            guard try deletion.restore(series: place.series, start: place.start, hash: place.hash) else { return false }
+        if try table.contains(place, among: .tombstones) {
+            guard try deletion.restore(place) else { return false }
         } else {
-            guard try !Records.hasLiveVersion(connection, series: place.series, start: place.start, hash: place.hash) else {
-                return false
-            }
-            let seq = (try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0) + 1
-            try connection.run(
-                """
-                INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ?
-                FROM witness WHERE series = ? AND start = ? AND hash = ?
-                """, .integer(seq), .integer(place.series), .integer(place.start), .blob(place.hash))
-            try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
-            let duration = try connection.integer(
-                "SELECT coalesce(duration, 0) FROM witness WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                .integer(place.start), .blob(place.hash))
-            try connection.lengthen(series: place.series, to: duration ?? 0)
-            try ChangeLog(connection: connection, cause: deletion.ingest)
-                .add(
-                    series: place.series, seqs: seq...seq, low: place.start, high: place.start, deletion: false,
-                    ingest: witness.ingest)
+            guard try !Records.hasLiveVersion(connection, of: place),
+                try table.add(
+                    "SELECT \(SampleTable.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?",
+                    [.integer(place.series), .integer(place.start), .blob(place.hash)], broughtBy: witness.ingest,
+                    cause: deletion.ingest)
+            else { return false }
             try connection.run(
                 "UPDATE ingest SET stored = stored + 1, duplicate = duplicate - 1, witnesses = witnesses - 1 WHERE id = ?",
                 .integer(witness.ingest))
@@ -172,17 +157,7 @@ struct Witnesses {
             """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
-    func isLive(_ place: SamplePlace) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
-            .blob(place.hash)) != nil
-    }
-
-    private func isTombstone(_ place: SamplePlace) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten", .integer(place.series),
-            .integer(place.start), .blob(place.hash)) != nil
-    }
+    func isLive(_ place: SamplePlace) throws(StoreError) -> Bool { try table.contains(place) }
 
     /// Witnesses whose first is no sample.
     private func orphans() throws(StoreError) -> [Witness] {

@@ -72,7 +72,7 @@ extension SampleStore {
             }
             cursor.close()
             var count = 0
-            for place in places where try deletion.delete(series: place.series, start: place.start, hash: place.hash) {
+            for place in places where try deletion.delete(place) {
                 count += 1
             }
             return count
@@ -87,7 +87,7 @@ extension SampleStore {
             for uuid in uuids {
                 let places = try places(of: uuid, in: "sample")
                 var found = false
-                for place in places where try deletion.delete(series: place.series, start: place.start, hash: place.hash) {
+                for place in places where try deletion.delete(place) {
                     found = true
                     count += 1
                 }
@@ -110,7 +110,7 @@ extension SampleStore {
                         .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
                 }
                 for place in try places(of: uuid, in: "deleted")
-                where try deletion.restore(series: place.series, start: place.start, hash: place.hash) {
+                where try deletion.restore(place) {
                     found = true
                     count += 1
                 }
@@ -165,10 +165,10 @@ extension SampleStore {
                 "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             try witnesses.withdraw(undone)
-            for place in live { try deletion.delete(series: place.series, start: place.start, hash: place.hash) }
+            for place in live { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
             for place in dead where try !witnesses.standsIn(place) {
-                try deletion.restore(series: place.series, start: place.start, hash: place.hash)
+                try deletion.restore(place)
             }
             try connection.run(
                 "UPDATE quarantine SET state = 'rejected', judged = ?2 WHERE ingest = ?1 AND state = 'held'", .integer(undone),
@@ -203,25 +203,13 @@ extension SampleStore {
 
     /// Makes the tombstones of what an ingest brought harmless, and returns how many there were.
     private func forget(_ ingest: Int64) throws(StoreError) -> Int {
-        try connection.run(
-            """
-            DELETE FROM place WHERE EXISTS(SELECT 1 FROM witness WHERE witness.ingest = ?1 AND witness.series = place.series
-                AND witness.start = place.start AND witness.hash = place.hash AND NOT EXISTS(SELECT 1 FROM sample
-                WHERE sample.series = place.series AND sample.start = place.start AND sample.hash = place.hash))
-            """, .integer(ingest))
+        let table = SampleTable(connection: connection)
+        try table.forgetPlacesOfWitnesses(broughtBy: ingest)
         try connection.run(
             "DELETE FROM witness_row WHERE decision IN (SELECT id FROM decision WHERE ingest = ?)", .integer(ingest))
         let witnesses = connection.changes
         try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
-        for table in ["place", "record"] {
-            try connection.run(
-                """
-                DELETE FROM \(table) WHERE EXISTS(SELECT 1 FROM deleted WHERE deleted.series = \(table).series
-                    AND deleted.start = \(table).start AND deleted.hash = \(table).hash AND NOT forgotten AND \(Deletion.bringer) = ?)
-                """, .integer(ingest))
-        }
-        try connection.run("UPDATE deleted SET forgotten = 1 WHERE NOT forgotten AND \(Deletion.bringer) = ?", .integer(ingest))
-        let count = connection.changes
+        let count = try table.forget(broughtBy: ingest)
         // For the ledger's sums: a forgotten row gives its place away when the same sample comes and is deleted once more.
         try connection.run(
             "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",

@@ -62,10 +62,7 @@ struct Replacements {
     func live(from place: SamplePlace) throws(StoreError) -> SamplePlace? {
         var place = place
         for _ in 0..<Self.longestChain {
-            let live = try connection.integer(
-                "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
-                .blob(place.hash))
-            if live != nil { return place }
+            if try SampleTable(connection: connection).contains(place) { return place }
             guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { return nil }
             place = found
         }
