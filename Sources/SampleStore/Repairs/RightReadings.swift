@@ -37,7 +37,9 @@ final class RightReadings {
         }
         if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
         let root = try Replacements(connection: connection).root(of: place)
-        if root != place { return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0) }
+        if root != place {
+            return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
+        }
         let record = try connection.statement(
             "SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1")
         defer { record.reset() }

@@ -101,7 +101,8 @@ struct SampleTable {
     /// - Parameter ingest: what gives it back.
     func revive(_ place: SamplePlace, by ingest: Int64) throws(StoreError) -> Bool {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
-        let bringer = try connection.integer("SELECT \(Self.bringer) FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
+        let bringer = try connection.integer(
+            "SELECT \(Self.bringer) FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
         guard
             try add(
                 "SELECT \(Self.columns) FROM deleted WHERE \(Self.isHere) AND NOT forgotten", here, broughtBy: bringer ?? ingest,
