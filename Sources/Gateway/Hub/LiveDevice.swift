@@ -16,8 +16,8 @@ public final class LiveDevice {
     private var profiles: [Profile]
     private let registry: OriginRegistry
     private let aliases: [String: String]
-    private let normaliser: Normaliser
-    private let gate = Gate()
+    private let path: ReadingPath
+    private var normaliser: Normaliser { path.normaliser }
     /// Who the frames come from, as the source said last.
     private var device: Device?
     private var interpreters: [String: BinaryInterpreter] = [:]
@@ -64,8 +64,8 @@ public final class LiveDevice {
         self.aliases = aliases
         let own = adopted.ownKey
         registry = OriginRegistry(subject: adopted.subject) { key in aliases[own ?? key] ?? own ?? key }
-        normaliser = Normaliser(zone: zone, received: Instant(seconds: 0))
-        normaliser.leavesUnlikelyTimes = true
+        path = ReadingPath(zone: zone, received: Instant(seconds: 0))
+        path.normaliser.leavesUnlikelyTimes = true
         device = adopted.device
     }
 
@@ -129,8 +129,7 @@ public final class LiveDevice {
                 let received = joins.join(&readings, isPart: interpreter.isPart, frame)
                 forgetWhatStampsShowed(frame.received)
                 let first = output.samples.count
-                normaliser.normalise(readings, received: received, into: &output)
-                gate.judge(&output.samples, from: first, of: frame)
+                path.take(readings, of: frame, received: received, into: &output)
                 holdUntimed(&output.samples, from: first, frame)
                 return .readings(readings.count)
             case .skipped(let kind):
@@ -256,8 +255,7 @@ public final class LiveDevice {
     func settle(into output: inout Normaliser.Output) {
         records = nil
         let first = output.samples.count
-        normaliser.finish(into: &output)
-        gate.judge(&output.samples, from: first)
+        path.finish(into: &output)
         for index in first..<output.samples.count where output.samples[index].rule == nil {
             if Self.isImpossible(output.samples[index].sample) { output.samples[index].rule = .clockUnknown }
         }
