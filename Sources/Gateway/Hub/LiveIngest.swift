@@ -218,6 +218,9 @@ public final class LiveIngest {
         note(SourceNotice(.information, subject, text))
     }
 
+    /// Has a device's times corrected as they were before the hub was started. Where the store cannot tell, its clock is learned anew.
+    func recallClock(of device: LiveDevice) { device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) } }
+
     /// Says it, and has the ledger remember it.
     private func note(_ notice: SourceNotice) {
         onNotice(notice)
