@@ -43,6 +43,8 @@ public final class LiveDevice {
     private(set) var isAdvertiser = false
     /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
     public var hasRecords = false
+    /// Whether it delivers all the time and keeps nothing: the next reading comes anyway, and no device waits to be told that one is safe.
+    var isStream: Bool { expectedInterval != nil && !hasRecords }
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
