@@ -21,8 +21,8 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "repair", "units", "flood", "crowd",
-    "heard", "latency",
+    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "repair", "units", "flood",
+    "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
 PEER_RECORDS = 100_000
@@ -61,6 +61,7 @@ class Bench:
         scale = 10 if options.quick else 1
         self.addresses = 1_000_000 // scale
         self.frames, self.watched = 400_000 // scale, 60 // (2 if options.quick else 1)
+        self.worn = 3600 // (6 if options.quick else 1)
         self.rows, self.records, self.samples = 1_000_000 // scale, 1_000_000 // scale, 10_000_000 // scale
         self.scratch = self.folder / "scratch"
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -360,7 +361,7 @@ class Bench:
                 results += getattr(self, row)()
         if "feed" in wanted:
             results += feed_rows.feed(self)
-        for row in ("flood", "crowd", "heard", "latency"):
+        for row in ("flood", "crowd", "wear", "heard", "latency"):
             if row in wanted:
                 results += getattr(live_rows, row)(self)
         shutil.rmtree(self.scratch, ignore_errors=True)

@@ -45,6 +45,8 @@ public final class LiveDevice {
     public var hasRecords = false
     /// By key: how its clock compared with ours when that was kept last; asked once.
     var lastComparison: ((String) -> ClockComparison?)?
+    /// Whether it delivers all the time and keeps nothing: the next reading comes anyway, and no device waits to be told that one is safe.
+    var isStream: Bool { expectedInterval != nil && !hasRecords }
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
