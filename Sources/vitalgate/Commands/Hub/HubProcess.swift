@@ -70,7 +70,9 @@ final class HubProcess {
 
     /// Simulated readings have a store of their own, which somebody has named.
     private static func openStore(_ context: CommandContext) throws -> SampleStore {
-        guard context.invocation.flag("--simulate") else { return try context.access().openForWriting(creating: true, takesStreams: true) }
+        guard context.invocation.flag("--simulate") else {
+            return try context.access().openForWriting(creating: true, takesStreams: true)
+        }
         guard context.invocation.string("--store") != nil else {
             throw UsageError(.missingOption("--store"), command: "vitalgate run")
         }
