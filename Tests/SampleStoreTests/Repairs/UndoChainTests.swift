@@ -258,7 +258,9 @@ import Testing
                 try compare(test, model, comment)
             }
             // What came over this path and has nothing standing for it has been given back.
-            let lost = known.filter { arrival in model.arrivals[arrival.measurement].allSatisfy { model.undone.contains($0.ingest) } }
+            let lost = known.filter { arrival in
+                model.arrivals[arrival.measurement].allSatisfy { model.undone.contains($0.ingest) }
+            }
             #expect(lost.isEmpty, "\(account.notes), \(comment)")
         }
     }
