@@ -34,7 +34,7 @@ enum ChangesCommand: Command {
                 expected: "0 or an anchor: the text \"anchor\" of the last line seen, not its \"seq\"")
         }
         let types = try invocation.string("--types").map { names in
-            Set(try names.split(separator: ",").map { try context.type(String($0)) })
+            Set(try context.types(names))
         }
         let store = try context.openForReading()
         let writer = ChangeWriter(me: store.subject)
