@@ -14,7 +14,7 @@ public struct ImportProgress: Sendable {
     public var place: Place?
 }
 
-/// Walks a file down the whole way: source, interpreter, normaliser, gate, store, in batches.
+/// Walks a file down the whole way: source, interpreter, normaliser, gate, store, in batches. While one is written, the next is read.
 public struct ImportService {
     private let store: SampleStore
     private let machine: Machine
@@ -113,29 +113,33 @@ public struct ImportService {
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
-        let normaliser = Normaliser(zone: zone, received: received)
-        let gate = Gate()
-        var output = Normaliser.Output()
-        output.samples.reserveCapacity(Self.batch + 64)
+        let path = ReadingPath(zone: zone, received: received)
+        var batch = ImportBatch()
         var readings: [Reading] = []
         var state = ImportProgress(frames: 0, readings: 0, place: nil)
         var isZoneNoted = false
-        // What is released at the end of the file belongs to no frame.
-        var judged = 0
+        let keeper = BatchKeeper { [store] batch in
+            if let zone = batch.zone { try ingest.note(zone: zone) }
+            for refusal in batch.output.refusals { ingest.refuse(refusal) }
+            for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
+            _ = try ingest.keep(batch.output.samples) { try PersonHistory.assign(&$0, in: store) }
+        }
+        // Whatever ends this, the store is the caller's again.
+        defer { _ = try? keeper.finish() }
         func flush() throws {
-            if normaliser.readsLocalTimes, !isZoneNoted {
-                try ingest.note(zone: zone.identifier)
+            if path.normaliser.readsLocalTimes, !isZoneNoted {
+                batch.zone = zone.identifier
                 isZoneNoted = true
             }
-            for refusal in output.refusals { ingest.refuse(refusal) }
-            output.refusals.removeAll(keepingCapacity: true)
-            gate.judge(&output.samples, from: judged)
-            judged = 0
-            _ = try ingest.keep(output.samples) { try PersonHistory.assign(&$0, in: store) }
-            state.readings += output.samples.count
-            output.samples.removeAll(keepingCapacity: true)
+            state.readings += batch.output.samples.count
+            try keeper.take(&batch)
             progress(state)
             if isCancelled() { throw Cancelled() }
+        }
+        func finish() throws {
+            path.finish(into: &batch.output)
+            do { try flush() } catch is Cancelled {}
+            try keeper.finish()
         }
         do {
             try reading.source.forEachFrame { frame in
@@ -145,18 +149,15 @@ public struct ImportService {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings:
                         entered += readings.count
-                        let first = output.samples.count
-                        normaliser.normalise(readings, into: &output)
-                        gate.judge(&output.samples, from: first, of: frame)
-                        judged = output.samples.count
-                    case .skipped(let kind): ingest.skip(kind)
+                        path.take(readings, of: frame, into: &batch.output)
+                    case .skipped(let kind): batch.skipped[kind, default: 0] += 1
                     case .notData: break
                     }
                 } catch {
                     entered += error.readings
-                    ingest.refuse(error)
+                    batch.output.refusals.append(error)
                 }
-                if output.samples.count >= Self.batch || ingest.waiting + output.refusals.count >= Self.refusals {
+                if batch.output.samples.count >= Self.batch || batch.output.refusals.count >= Self.refusals {
                     state.place = frame.place
                     try flush()
                 } else if state.frames & 4095 == 0 {
@@ -167,14 +168,10 @@ public struct ImportService {
             }
         } catch {
             // What stood before the place where it ends is good.
-            if !(error is StoreError) {
-                normaliser.finish(into: &output)
-                do { try flush() } catch is Cancelled {}
-            }
+            if !(error is StoreError) { try finish() }
             throw error
         }
-        normaliser.finish(into: &output)
-        do { try flush() } catch is Cancelled {}
+        try finish()
     }
 
     /// The file's name without its folders, which are nobody's business in a store that may be handed on, and without what could pass for

@@ -110,7 +110,9 @@ import Testing
                 DROP TABLE epoch; PRAGMA user_version = \(version)
                 """
             )
+            test.isSound = false
             try test.reopen()
+            test.isSound = true
             var anchors: [Anchor] = []
             try test.store.changes(after: .beginning, types: nil) { anchors.append($1) }
             #expect(anchors.map(\.seq) == [1])

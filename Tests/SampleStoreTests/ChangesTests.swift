@@ -32,6 +32,7 @@ import Testing
                 return
             }
             #expect((deletion.uuid, deletion.type, deletion.seq, deletion.ingest) == (one.sample.identity, .heartRate, 6, 5))
+            #expect(TestStore.line(deletion.sample) == TestStore.line(one.sample), "whole, for whoever handed the sample on")
             #expect(try Self.changes(test.store, types: [.bodyMass]).map(\.seq) == [5])
             #expect(try Self.changes(test.store, types: []).isEmpty)
             #expect(try Self.changes(test.store, after: 6).isEmpty)

@@ -17,8 +17,8 @@ public final class LiveDevice {
     private let registry: OriginRegistry
     let aliases: [String: String]
     let zone: TimeZoneRules
-    private let normaliser: Normaliser
-    private let gate = Gate()
+    private let path: ReadingPath
+    private var normaliser: Normaliser { path.normaliser }
     /// Who the frames come from, as the source said last.
     private var device: Device?
     private var interpreters: [String: BinaryInterpreter] = [:]
@@ -44,6 +44,10 @@ public final class LiveDevice {
     private(set) var isAdvertiser = false
     /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
     public var hasRecords = false
+    /// By key: how its clock compared with ours when that was kept last; asked once.
+    var lastComparison: ((String) -> ClockComparison?)?
+    /// Whether it delivers all the time and keeps nothing: the next reading comes anyway, and no device waits to be told that one is safe.
+    var isStream: Bool { expectedInterval != nil && !hasRecords }
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
@@ -66,8 +70,8 @@ public final class LiveDevice {
         self.zone = zone
         let own = adopted.ownKey
         registry = OriginRegistry(subject: adopted.subject) { key in aliases[own ?? key] ?? own ?? key }
-        normaliser = Normaliser(zone: zone, received: Instant(seconds: 0))
-        normaliser.leavesUnlikelyTimes = true
+        path = ReadingPath(zone: zone, received: Instant(seconds: 0))
+        path.normaliser.leavesUnlikelyTimes = true
         device = adopted.device
     }
 
@@ -98,14 +102,19 @@ public final class LiveDevice {
         }
     }
 
-    /// - Parameter uptime: now, by the clock that nobody sets.
-    func take(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
-        if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
+    /// Gets to know who a frame comes from, before it is taken.
+    func meet(_ frame: RawFrame) {
         if frame.device != device {
             // New firmware, or a device that has said who it is: what it says from now on comes from that.
             device = frame.device
             interpreters.removeAll()
         }
+        recallClock()
+    }
+
+    /// - Parameter uptime: now, by the clock that nobody sets.
+    func take(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
+        if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
         if frame.channel == "gatt:2AAA", case .bytes(let bytes) = frame.payload {
             sessionStart = SessionStart.timestamp(bytes)
             for interpreter in interpreters.values { interpreter.sessionStart = sessionStart }
@@ -131,8 +140,7 @@ public final class LiveDevice {
                 let received = joins.join(&readings, isPart: interpreter.isPart, frame)
                 forgetWhatStampsShowed(frame.received)
                 let first = output.samples.count
-                normaliser.normalise(readings, received: received, into: &output)
-                gate.judge(&output.samples, from: first, of: frame)
+                path.take(readings, of: frame, received: received, into: &output)
                 holdUntimed(&output.samples, from: first, frame)
                 return .readings(readings.count)
             case .skipped(let kind):
@@ -257,6 +265,16 @@ public final class LiveDevice {
         }
     }
 
+    /// Takes up what was known of its clock before the hub was started, once it has said who it is. That was learned from stamps, where nobody
+    /// can read the clock, and holds as long as the next ones say so.
+    private func recallClock() {
+        guard let lastComparison else { return }
+        self.lastComparison = nil
+        guard !hasRecords, !isClockKnown, normaliser.learnedClock == nil, let ahead = lastComparison(key)?.ahead else { return }
+        normaliser.learnedClock = LearnedClock(ahead: ahead)
+        isLearnedFromStamps = true
+    }
+
     /// A stamp of just now. Of a device without records it says nothing of its next one.
     private func prove(_ shown: WallTime, at received: Instant) {
         guard hasRecords else { return stamps.removeAll() }
@@ -280,8 +298,7 @@ public final class LiveDevice {
     func settle(into output: inout Normaliser.Output) {
         records = nil
         let first = output.samples.count
-        normaliser.finish(into: &output)
-        gate.judge(&output.samples, from: first)
+        path.finish(into: &output)
         for index in first..<output.samples.count where output.samples[index].rule == nil {
             if Self.isImpossible(output.samples[index].sample) { output.samples[index].rule = .clockUnknown }
         }

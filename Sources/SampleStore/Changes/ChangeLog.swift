@@ -92,15 +92,11 @@ struct ChangeLog {
         return true
     }
 
-    /// Where the rows of a change are, once it is made.
-    enum Rows: String {
-        case live = "sample"
-        case tombstones = "deleted"
-    }
-
     /// Where an entry has to end: behind so many rows, and where many others stand before the next.
-    /// - Parameter starts: of the rows that are about to be written, in their order.
-    func cuts(series: Int64, _ starts: [Int64], among rows: Rows) throws(StoreError) -> [Int] {
+    /// - Parameters:
+    ///   - starts: of the rows that are about to be written, in their order.
+    ///   - rows: where they are, once that is done.
+    func cuts(series: Int64, _ starts: [Int64], among rows: SampleTable.Rows) throws(StoreError) -> [Int] {
         guard let first = starts.first, let last = starts.last else { return [] }
         var cuts: [Int] = []
         func cut(at index: Int) {

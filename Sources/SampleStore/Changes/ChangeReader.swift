@@ -91,20 +91,19 @@ final class ChangeReader {
     private func deletions(of entry: Entry) throws(StoreError) -> [StoreChange] {
         let statement = try connection.statement(
             """
-            SELECT start, hash, skew, replaced_by, ingest, deleted_seq FROM deleted JOIN context ON context.id = deleted.context
+            SELECT \(SampleDecoder.columns), replaced_by, ingest, deleted_seq FROM deleted
             WHERE series = ? AND start BETWEEN ? AND ? AND deleted_seq BETWEEN ? AND ?
             """)
         defer { statement.reset() }
         try bind(entry, to: statement)
         var changes: [StoreChange] = []
         while try statement.step() {
-            let hash = try HashBytes.read(statement.blob(1))
-            let nominal = statement.integer(0) &+ statement.integer(2)
+            let sample = try decoder.decode(statement, series: entry.series).sample
             changes.append(
                 .deleted(
                     StoredDeletion(
-                        uuid: SampleIdentity(nominalStart: nominal, high: hash.high, low: hash.low), type: entry.type,
-                        replacedBy: statement.optionalText(3), ingest: statement.integer(4), seq: statement.integer(5))))
+                        sample: sample, replacedBy: statement.optionalText(10), ingest: statement.integer(11),
+                        seq: statement.integer(12))))
         }
         return changes
     }

@@ -15,17 +15,20 @@ public enum StoreChange: Sendable {
 }
 
 /// A sample that is no longer there, as readers of changes hear of it.
-public struct StoredDeletion: Hashable, Sendable {
-    /// The sample's.
-    public var uuid: SampleIdentity
-    /// The sample's type.
-    public var type: QuantityType
+public struct StoredDeletion: Sendable {
+    /// The sample as it was: whoever handed it on has to know whose it was, of which type, from where, of when, and how much.
+    public var sample: QuantitySample
     /// The sample that a correction put in its place.
     public var replacedBy: String?
     /// The ingest that deleted it.
     public var ingest: Int64
     /// The deletion's place in the change log.
     public var seq: Int64
+
+    /// The sample's UUID.
+    public var uuid: SampleIdentity { sample.identity }
+    /// The sample's type.
+    public var type: QuantityType { sample.origin.type }
 }
 
 extension SampleStore {

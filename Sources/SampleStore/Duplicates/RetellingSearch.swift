@@ -4,12 +4,14 @@ import HealthModel
 /// Used inside a transaction.
 ///
 /// Only readings of one series and the same nominal times are compared. Each reading has one telling in each unit: two readings at one
-/// instant, told again, find one each, the most alike first. In one unit nothing is compared: a path that tells two means two.
+/// instant, told again, find one each, the most alike first. In the unit of the first nothing is compared: a path that tells two means two. In
+/// another one, other digits may tell the same once more: 0.776713989 mi of before, 0.777 mi now.
 final class RetellingSearch {
     /// A reading that was told before.
-    private struct Told {
+    fileprivate struct Told {
         /// The sample it is a witness of; else itself.
         var first: SamplePlace
+        var isFirst: Bool
         var unit: String
         var trace: ReadingTrace
     }
@@ -58,40 +60,71 @@ final class RetellingSearch {
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
             let unit = try siblings.telling(context, of: type).unit
-            let told = try readings(of: rows[indices[0]].series, at: instant, type)
-            let taken = Set(told.lazy.filter { $0.unit == unit }.map(\.first))
-            var open = Dictionary(grouping: told.filter { !taken.contains($0.first) }, by: \.first)
-            guard !open.isEmpty, open.count * indices.count <= Self.crowd else { continue }
-            var found: [(likeness: Likeness, row: Int, of: SamplePlace)] = []
+            var told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type), by: \.first)
+            guard told.count * indices.count <= Self.crowd else { continue }
+            var open: [Row] = []
             for index in indices {
                 let row = rows[index]
-                let trace = try siblings.telling(row.context, of: type)
-                    .trace(duration: row.duration, value: row.value, step: row.step)
-                for (first, tellings) in open {
-                    if let likeness = Self.likeness(trace, tellings) { found.append((likeness, index, first)) }
+                let telling = try siblings.telling(row.context, of: type)
+                open.append(
+                    Row(
+                        index: index, order: row.index,
+                        trace: telling.trace(duration: row.duration, value: row.value, step: row.step)))
+            }
+            func find(_ isCandidate: ([Told]) -> Bool) -> Bool {
+                let found = Self.match(open, with: told.filter { isCandidate($1) }, in: unit)
+                for match in found {
+                    matches.append(NearDuplicateSearch.Match(row: match.row.index, of: match.of))
+                    told[match.of]?.append(Told(first: match.of, isFirst: false, unit: unit, trace: match.row.trace))
+                    open.removeAll { $0.index == match.row.index }
                 }
+                return !found.isEmpty
             }
-            found.sort {
-                ($0.likeness, rows[$0.row].index, $0.of.start, $0.of.high, $0.of.low)
-                    < ($1.likeness, rows[$1.row].index, $1.of.start, $1.of.high, $1.of.low)
-            }
-            var matched: Set<Int> = []
-            for finding in found where !matched.contains(finding.row) && open[finding.of] != nil {
-                matched.insert(finding.row)
-                open[finding.of] = nil
-                matches.append(NearDuplicateSearch.Match(row: finding.row, of: finding.of))
-            }
+            // What was not told in this unit goes before what was, with other digits: once for each number of digits.
+            _ = find { !$0.isTold(in: unit) }
+            while !open.isEmpty, find({ $0.isToldAgain(in: unit) }) {}
         }
         return matches
     }
 
+    /// A row that is compared, with its position among the rows and in the batch.
+    private struct Row {
+        var index: Int
+        var order: Int32
+        var trace: ReadingTrace
+    }
+
+    /// Finds one reading at most for each row, and one row for each reading: the most alike first.
+    private static func match(
+        _ rows: [Row], with told: [SamplePlace: [Told]], in unit: String
+    ) -> [(row: Row, of: SamplePlace)] {
+        var found: [(likeness: Likeness, row: Row, of: SamplePlace)] = []
+        for row in rows {
+            for (first, tellings) in told {
+                if let likeness = likeness(row.trace, tellings, in: unit) { found.append((likeness, row, first)) }
+            }
+        }
+        found.sort {
+            ($0.likeness, $0.row.order, $0.of.start, $0.of.high, $0.of.low)
+                < ($1.likeness, $1.row.order, $1.of.start, $1.of.high, $1.of.low)
+        }
+        var (matched, taken): (Set<Int>, Set<SamplePlace>) = ([], [])
+        return found.compactMap { finding in
+            guard !matched.contains(finding.row.index), taken.insert(finding.of).inserted else { return nil }
+            matched.insert(finding.row.index)
+            return (finding.row, finding.of)
+        }
+    }
+
     /// How like a row is to every telling of a reading, so that rounding upon rounding leads nowhere else.
-    private static func likeness(_ trace: ReadingTrace, _ tellings: [Told]) -> Likeness? {
+    private static func likeness(_ trace: ReadingTrace, _ tellings: [Told], in unit: String) -> Likeness? {
         var worst: Likeness?
         for telling in tellings {
             guard telling.trace.duration == trace.duration, let likeness = Likeness(trace, telling.trace, rule: .unit) else {
                 return nil
             }
+            // As many digits of one unit are another reading, even where they are the same.
+            if telling.unit == unit, !telling.trace.hasOtherDigits(than: trace) { return nil }
             worst = worst.map { max($0, likeness) } ?? likeness
         }
         return worst
@@ -113,7 +146,7 @@ final class RetellingSearch {
             }
             // A witness that stands in is a sample as well.
             if let index = known[place] {
-                if isWitness { found[index].first = first }
+                if isWitness { (found[index].first, found[index].isFirst) = (first, false) }
                 continue
             }
             known[place] = found.count
@@ -122,7 +155,7 @@ final class RetellingSearch {
             let numeral = statement.isNull(3) ? Numeral(shortest: value) : try? Numeral(parsing: statement.blob(3))
             found.append(
                 Told(
-                    first: first, unit: telling.unit,
+                    first: first, isFirst: !isWitness, unit: telling.unit,
                     trace: telling.trace(duration: statement.integer(5), value: value, step: numeral?.step ?? 0)))
         }
         return found
@@ -150,6 +183,22 @@ final class RetellingSearch {
         }
         return selects.joined(separator: " UNION ALL ") + " ORDER BY 10, 2"
     }()
+}
+
+extension [RetellingSearch.Told] {
+    fileprivate func isTold(in unit: String) -> Bool { contains { $0.unit == unit } }
+
+    /// Whether it was told in this unit, but not first.
+    fileprivate func isToldAgain(in unit: String) -> Bool {
+        isTold(in: unit) && !contains { $0.isFirst && $0.unit == unit }
+    }
+}
+
+extension ReadingTrace {
+    /// Whether one of two numerals of one unit was cut where the other goes on.
+    fileprivate func hasOtherDigits(than other: ReadingTrace) -> Bool {
+        max(valueResolution, other.valueResolution) > min(valueResolution, other.valueResolution) * 1.5
+    }
 }
 
 extension Siblings.Telling {

@@ -21,11 +21,7 @@ struct WitnessKeeper {
                     of_start, of_hash FROM batch
                 """)
             guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO place(series, nominal, hash, start)
-                SELECT series, nominal, hash, start FROM batch WHERE nominal <> start
-                """)
+            try SampleTable(connection: connection).addPlacesOfBatch(mayBeThere: true)
         }
     }
 

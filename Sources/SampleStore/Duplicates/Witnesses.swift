@@ -8,6 +8,7 @@ import HealthModel
 struct Witnesses {
     let connection: Connection
     let deletion: Deletion
+    private var table: SampleTable { SampleTable(connection: connection) }
 
     /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
     /// most have that come over a second path with seconds.
@@ -38,17 +39,37 @@ struct Witnesses {
         var ingest: Int64
         var standsIn: Bool
         var decision: Int64
+        var isWithdrawn: Bool
     }
 
-    /// Takes back the witnesses that an ingest brought, and gives back those that it took back itself.
-    func withdraw(_ undone: Int64) throws(StoreError) {
-        try connection.run(
-            "UPDATE decision SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL", .integer(undone),
-            .integer(deletion.ingest))
+    /// Takes back the witnesses that the first of a chain of undoings brought, or gives them back.
+    func judge(by chain: UndoChain) throws(StoreError) {
+        if chain.takesBack {
+            try connection.run(
+                "UPDATE decision SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL",
+                .integer(chain.root), .integer(deletion.ingest))
+        } else {
+            try connection.run(
+                "UPDATE decision SET withdrawn = NULL WHERE ingest = ?1 AND withdrawn = ?2", .integer(chain.root),
+                .integer(chain.undone))
+        }
         if connection.changes > 0 { deletion.changesMore() }
-        try connection.run(
-            "UPDATE decision SET withdrawn = NULL WHERE withdrawn = ?", .integer(undone))
-        if connection.changes > 0 { deletion.changesMore() }
+    }
+
+    /// Whether ``settle(after:)`` alone decides, once the undoing of an undoing has said what holds: the place is a witness's, or that of what a
+    /// repair made of one. One that was taken back is not given back by another undoing than its own.
+    func isLeftToSettling(_ place: SamplePlace, undoing chain: UndoChain) throws(StoreError) -> Bool {
+        guard chain.isOfUndoing, try hasAny, let own = try witness(at: root(of: place)) else { return false }
+        if own.isWithdrawn { return try !isLive(place) }
+        return true
+    }
+
+    private var hasAny: Bool {
+        get throws(StoreError) { try connection.integer("SELECT 1 FROM witness_row LIMIT 1") != nil }
+    }
+
+    private func root(of place: SamplePlace) throws(StoreError) -> SamplePlace {
+        try Replacements(connection: connection).root(of: place)
     }
 
     /// Whether the sample at a place is a witness whose first is there.
@@ -62,9 +83,9 @@ struct Witnesses {
     /// - Parameter places: samples that were deleted or restored, firsts or witnesses; what was withdrawn or given back is found as well.
     func settle(after places: [SamplePlace]) throws(StoreError) {
         var firsts: Set<SamplePlace> = []
-        guard try connection.integer("SELECT 1 FROM witness LIMIT 1") != nil else { return }
+        guard try hasAny else { return }
         for place in places {
-            let first = try witness(at: place)?.first ?? place
+            let first = try witness(at: root(of: place))?.first ?? place
             firsts.insert(first)
         }
         if deletion.hasChangedMore {
@@ -79,58 +100,49 @@ struct Witnesses {
         let all = try list(Self.ofFirst(Self.columns, "withdrawn IS NULL", order: "ingest, series, start"), at: first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
-            for witness in all where try isLive(witness.place) { try stepBack(witness) }
-            // One that stood in, and was repaired meanwhile, steps back as what it has become.
-            for witness in all where witness.standsIn {
-                guard let live = try Replacements(connection: connection).live(from: witness.place), live != first else {
-                    continue
-                }
-                try deletion.delete(
-                    series: live.series, start: live.start, hash: live.hash, replacedBy: try uuid(of: first)?.description)
-                try mark(witness, standsIn: false)
-            }
+            for witness in all { try stepBack(witness, from: first) }
             return
         }
         // One that a person deleted since stands for all: deleted stays deleted.
         for witness in all where witness.standsIn {
-            if try isKept(witness.place) { return }
+            let form = try Replacements(connection: connection).last(from: witness.place)
+            if try isLive(form) { continue }
+            if try isKept(form) { return }
         }
-        for witness in all where try isLive(witness.place) { return try mark(witness, standsIn: true) }
-        for witness in all where try standIn(witness) { return }
+        var standing: SamplePlace?
+        for witness in all {
+            if let standing {
+                try stepBack(witness, from: standing)
+            } else if try standIn(witness) {
+                standing = witness.place
+            }
+        }
     }
 
-    private func stepBack(_ witness: Witness) throws(StoreError) {
-        try deletion.delete(
-            series: witness.place.series, start: witness.place.start, hash: witness.place.hash,
-            replacedBy: try uuid(of: witness.first)?.description)
+    /// One that was repaired meanwhile steps back as what it has become; what stands at `other` takes its place.
+    private func stepBack(_ witness: Witness, from other: SamplePlace) throws(StoreError) {
+        let form = try Replacements(connection: connection).last(from: witness.place)
+        guard form != other, try isLive(form) else { return }
+        try deletion.delete(form, replacedBy: try uuid(of: other)?.description)
         try mark(witness, standsIn: false)
     }
 
-    /// Makes a witness a sample; false where another version of its record is one.
+    /// Makes a witness a sample, as what repairs made of it; false where another version of its record is one.
     private func standIn(_ witness: Witness) throws(StoreError) -> Bool {
-        let place = witness.place
-        if try isTombstone(place) {
-            guard try deletion.restore(series: place.series, start: place.start, hash: place.hash) else { return false }
+        let place = try Replacements(connection: connection).last(from: witness.place)
+        if try isLive(place) {
+            if !witness.standsIn { try mark(witness, standsIn: true) }
+            return true
+        }
+        if try table.contains(place, among: .tombstones) {
+            guard try deletion.restore(place) else { return false }
         } else {
-            guard try !Records.hasLiveVersion(connection, series: place.series, start: place.start, hash: place.hash) else {
-                return false
-            }
-            let seq = (try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0) + 1
-            try connection.run(
-                """
-                INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ?
-                FROM witness WHERE series = ? AND start = ? AND hash = ?
-                """, .integer(seq), .integer(place.series), .integer(place.start), .blob(place.hash))
-            try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
-            let duration = try connection.integer(
-                "SELECT coalesce(duration, 0) FROM witness WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                .integer(place.start), .blob(place.hash))
-            try connection.lengthen(series: place.series, to: duration ?? 0)
-            try ChangeLog(connection: connection, cause: deletion.ingest)
-                .add(
-                    series: place.series, seqs: seq...seq, low: place.start, high: place.start, deletion: false,
-                    ingest: witness.ingest)
+            guard try !Records.hasLiveVersion(connection, of: place),
+                try table.add(
+                    "SELECT \(SampleTable.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?",
+                    [.integer(place.series), .integer(place.start), .blob(place.hash)], broughtBy: witness.ingest,
+                    cause: deletion.ingest)
+            else { return false }
             try connection.run(
                 "UPDATE ingest SET stored = stored + 1, duplicate = duplicate - 1, witnesses = witnesses - 1 WHERE id = ?",
                 .integer(witness.ingest))
@@ -162,7 +174,7 @@ struct Witnesses {
     }
 
     /// Whether the measurement is told by this sample: it is live, a person deleted it, or another sample replaced it.
-    private func isKept(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func isKept(_ place: SamplePlace) throws(StoreError) -> Bool {
         if try isLive(place) { return true }
         return try connection.integer(
             """
@@ -172,17 +184,7 @@ struct Witnesses {
             """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
-    func isLive(_ place: SamplePlace) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
-            .blob(place.hash)) != nil
-    }
-
-    private func isTombstone(_ place: SamplePlace) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten", .integer(place.series),
-            .integer(place.start), .blob(place.hash)) != nil
-    }
+    func isLive(_ place: SamplePlace) throws(StoreError) -> Bool { try table.contains(place) }
 
     /// Witnesses whose first is no sample.
     private func orphans() throws(StoreError) -> [Witness] {
@@ -198,7 +200,7 @@ struct Witnesses {
         try list("SELECT \(Self.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?", at: place).first
     }
 
-    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in, decision"
+    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in, decision, withdrawn"
 
     private func list(_ sql: String, at place: SamplePlace?) throws(StoreError) -> [Witness] {
         let statement = try connection.statement(sql)
@@ -212,7 +214,8 @@ struct Witnesses {
                         series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
                     first: SamplePlace(
                         series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5)),
-                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8)))
+                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8),
+                    isWithdrawn: !statement.isNull(9)))
         }
         return found
     }

@@ -260,41 +260,8 @@ public final class Ingest: SampleSink {
         try insert(waiting)
     }
 
-    /// Writes rows in the order of their starts; the readings of one frame in their own.
     private func insert(_ groups: [SeriesRows]) throws {
-        var rows: [SampleRow] = []
-        let changes = ChangeLog(connection: connection, cause: id)
-        var seq = try store.lastChange()
-        var skewed = false
-        for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
-            // Numbered in the order in which they came: the intervals of one frame have one start.
-            group.rows.sortIfNeeded { ($0.start, $0.index) < ($1.start, $1.index) }
-            var longest: Int64 = 0
-            for index in group.rows.indices {
-                seq += 1
-                group.rows[index].seq = seq
-                longest = max(longest, group.rows[index].duration)
-                if group.rows[index].nominal != group.rows[index].start { skewed = true }
-            }
-            try connection.lengthen(series: group.series, to: longest)
-            try changes.add(
-                series: group.series, group.rows.lazy.map { ChangeLog.Place(start: $0.start, seq: $0.seq) }, ingest: id)
-            rows.append(contentsOf: group.rows)
-        }
-        guard !rows.isEmpty else { return }
-        try store.batch.with(rows: rows, text: text) {
-            try connection.run(
-                """
-                INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, seq FROM batch
-                """)
-            if skewed {
-                try connection.run(
-                    "INSERT INTO place(series, nominal, hash, start) SELECT series, nominal, hash, start FROM batch WHERE nominal <> start"
-                )
-            }
-        }
-        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
+        try SampleTable(connection: connection).add(groups, text: text, through: store.batch, by: id)
     }
 
     /// Brings the ledger up to this batch.

@@ -72,7 +72,7 @@ extension SampleStore {
             }
             cursor.close()
             var count = 0
-            for place in places where try deletion.delete(series: place.series, start: place.start, hash: place.hash) {
+            for place in places where try deletion.delete(place) {
                 count += 1
             }
             return count
@@ -87,7 +87,7 @@ extension SampleStore {
             for uuid in uuids {
                 let places = try places(of: uuid, in: "sample")
                 var found = false
-                for place in places where try deletion.delete(series: place.series, start: place.start, hash: place.hash) {
+                for place in places where try deletion.delete(place) {
                     found = true
                     count += 1
                 }
@@ -102,17 +102,20 @@ extension SampleStore {
     public func restore(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var count = 0
+            let witnesses = Witnesses(connection: connection, deletion: deletion)
+            var restored: [SamplePlace] = []
             for uuid in try inOrder(uuids) {
                 var found = false
                 for place in try places(of: uuid, in: "deleted") {
-                    guard try Witnesses(connection: connection, deletion: deletion).standsIn(place) else { continue }
+                    guard try witnesses.standsIn(place) else { continue }
                     throw StoreError(
                         .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
                 }
                 for place in try places(of: uuid, in: "deleted")
-                where try deletion.restore(series: place.series, start: place.start, hash: place.hash) {
+                where try deletion.restore(place) {
                     found = true
                     count += 1
+                    restored.append(place)
                 }
                 guard found else {
                     if let place = try places(of: uuid, in: "deleted").first,
@@ -124,6 +127,8 @@ extension SampleStore {
                     throw StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
                 }
             }
+            // What stood in for it meanwhile steps back: else one measurement would be there twice.
+            try witnesses.settle(after: restored)
             return count
         }
     }
@@ -151,24 +156,24 @@ extension SampleStore {
         guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ingest \(undone)") }
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
         return try change(description) { ingest, deletion in
-            guard try self.account(of: undone)?.state != "undone" || forget else {
-                throw StoreError(.invalid, "ingest \(undone) is undone already")
-            }
-            try refuseIfRepaired(broughtBy: undone)
+            let isUndone = try self.account(of: undone)?.state == "undone"
+            guard !isUndone || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
+            let chain = try UndoChain(of: undone, connection)
+            if chain.takesBack { try refuseIfRepaired(broughtBy: chain.root) }
             let live = try places(
                 """
                 SELECT sample.series, start, hash FROM change JOIN sample ON sample.series = change.series
                     AND start BETWEEN low AND high AND seq BETWEEN first_seq AND last_seq
-                WHERE ? IN (change.ingest, cause) AND NOT deletion
-                """, undone)
+                WHERE (change.ingest = ?2 OR cause = ?1) AND NOT deletion
+                """, undone, chain.takesBack ? chain.root : undone)
             let dead = try places(
                 "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
-            try witnesses.withdraw(undone)
-            for place in live { try deletion.delete(series: place.series, start: place.start, hash: place.hash) }
+            if !isUndone { try witnesses.judge(by: chain) }
+            for place in live where try !witnesses.isLeftToSettling(place, undoing: chain) { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
-            for place in dead where try !witnesses.standsIn(place) {
-                try deletion.restore(series: place.series, start: place.start, hash: place.hash)
+            for place in dead where try !witnesses.standsIn(place) && !witnesses.isLeftToSettling(place, undoing: chain) {
+                try deletion.restore(place)
             }
             try connection.run(
                 "UPDATE quarantine SET state = 'rejected', judged = ?2 WHERE ingest = ?1 AND state = 'held'", .integer(undone),
@@ -177,11 +182,8 @@ extension SampleStore {
             try revokeJudgements(of: undone, deletion)
             if forget, try self.forget(undone) > 0 { deletion.changesMore() }
             try witnesses.settle(after: live + dead)
-            try connection.run("UPDATE ingest SET state = 'undone' WHERE id = ?", .integer(undone))
+            if !isUndone { try chain.keepStates(connection) }
             try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .integer(undone), .integer(ingest))
-            // The undoing of an undoing: what was undone holds again.
-            try connection.run(
-                "UPDATE ingest SET state = 'done' WHERE id = (SELECT undoes FROM ingest WHERE id = ?)", .integer(undone))
             return deletion.deleted + deletion.restored
         }
     }
@@ -203,25 +205,13 @@ extension SampleStore {
 
     /// Makes the tombstones of what an ingest brought harmless, and returns how many there were.
     private func forget(_ ingest: Int64) throws(StoreError) -> Int {
-        try connection.run(
-            """
-            DELETE FROM place WHERE EXISTS(SELECT 1 FROM witness WHERE witness.ingest = ?1 AND witness.series = place.series
-                AND witness.start = place.start AND witness.hash = place.hash AND NOT EXISTS(SELECT 1 FROM sample
-                WHERE sample.series = place.series AND sample.start = place.start AND sample.hash = place.hash))
-            """, .integer(ingest))
+        let table = SampleTable(connection: connection)
+        try table.forgetPlacesOfWitnesses(broughtBy: ingest)
         try connection.run(
             "DELETE FROM witness_row WHERE decision IN (SELECT id FROM decision WHERE ingest = ?)", .integer(ingest))
         let witnesses = connection.changes
         try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
-        for table in ["place", "record"] {
-            try connection.run(
-                """
-                DELETE FROM \(table) WHERE EXISTS(SELECT 1 FROM deleted WHERE deleted.series = \(table).series
-                    AND deleted.start = \(table).start AND deleted.hash = \(table).hash AND NOT forgotten AND \(Deletion.bringer) = ?)
-                """, .integer(ingest))
-        }
-        try connection.run("UPDATE deleted SET forgotten = 1 WHERE NOT forgotten AND \(Deletion.bringer) = ?", .integer(ingest))
-        let count = connection.changes
+        let count = try table.forget(broughtBy: ingest)
         // For the ledger's sums: a forgotten row gives its place away when the same sample comes and is deleted once more.
         try connection.run(
             "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
@@ -230,10 +220,10 @@ extension SampleStore {
         return count + witnesses
     }
 
-    private func places(_ sql: String, _ ingest: Int64) throws(StoreError) -> [SamplePlace] {
+    private func places(_ sql: String, _ ingests: Int64...) throws(StoreError) -> [SamplePlace] {
         let statement = try connection.statement(sql)
         defer { statement.reset() }
-        try statement.bind([.integer(ingest)])
+        try statement.bind(ingests.map { .integer($0) })
         var places: [SamplePlace] = []
         while try statement.step() {
             try places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))

@@ -58,42 +58,33 @@ extension SampleStore {
                 guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
                 if try restoreAccepted(id, deletion) { continue }
                 try claimRecord(ofHeld: id, by: ingest)
-                guard
-                    try connection.integer(
+                let place = try place(ofHeld: id)
+                let table = SampleTable(connection: connection)
+                guard try !table.contains(place), try !table.contains(place, among: .tombstones),
+                    try table.add(
                         """
-                        SELECT 1 FROM quarantine JOIN sample USING(series, start, hash) WHERE id = ?1
-                        UNION SELECT 1 FROM quarantine JOIN deleted USING(series, start, hash) WHERE id = ?1 AND NOT forgotten
-                        """, .integer(id)) == nil
+                        SELECT series, start, hash, value, numeral, context, duration,
+                            coalesce(received, (SELECT ingest.received FROM ingest WHERE ingest.id = quarantine.ingest) - start), grp, ?
+                        FROM quarantine WHERE id = ?
+                        """, [.integer(interner.id(of: decided(onHeld: id))), .integer(id)], broughtBy: ingest, cause: ingest)
                 else { throw StoreError(.invalid, "number \(id) came again, passed the gate and is stored already; reject it") }
-                let decision = try interner.id(of: try decided(onHeld: id))
-                let seq = try lastChange() + 1
-                try connection.run(
-                    """
-                    INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-                    SELECT series, start, hash, value, numeral, context, duration,
-                        coalesce(received, (SELECT ingest.received FROM ingest WHERE ingest.id = quarantine.ingest) - start), grp, ?, ?
-                    FROM quarantine WHERE id = ?
-                    """, .integer(decision), .integer(seq), .integer(id))
-                try connection.run(
-                    """
-                    INSERT OR IGNORE INTO place(series, nominal, hash, start)
-                    SELECT series, start + skew, hash, start FROM quarantine JOIN context ON context.id = quarantine.context
-                    WHERE quarantine.id = ? AND skew <> 0
-                    """, .integer(id))
-                try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
-                // For the ledger's sums: the reading is counted as quarantined, and is a sample now.
-                try connection.run(
-                    "INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
-                let series = try connection.integer("SELECT series FROM quarantine WHERE id = ?", .integer(id)) ?? 0
-                let start = try connection.integer("SELECT start FROM quarantine WHERE id = ?", .integer(id)) ?? 0
-                let duration =
-                    try connection.integer("SELECT coalesce(duration, 0) FROM quarantine WHERE id = ?", .integer(id)) ?? 0
-                try connection.lengthen(series: series, to: duration)
-                try ChangeLog(connection: connection, cause: ingest)
-                    .add(series: series, seqs: seq...seq, low: start, high: start, deletion: false, ingest: ingest)
+                try countAccepted()
             }
             return ids.count
         }
+    }
+
+    /// For the ledger's sums: a reading is counted as quarantined, and is a sample now.
+    func countAccepted() throws(StoreError) {
+        try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+    }
+
+    private func place(ofHeld id: Int64) throws(StoreError) -> SamplePlace {
+        let statement = try connection.statement("SELECT series, start, hash FROM quarantine WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(id)])
+        guard try statement.step() else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+        return try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
     /// The metadata of a held sample with the decision to accept it.
@@ -119,14 +110,14 @@ extension SampleStore {
             SELECT series, start, hash FROM quarantine JOIN deleted USING(series, start, hash)
             WHERE quarantine.id = ? AND NOT forgotten
                 AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(IngestKind.undo.literal)
-                AND (SELECT kind FROM ingest WHERE ingest.id = \(Deletion.bringer)) = \(IngestKind.accept.literal)
+                AND (SELECT kind FROM ingest WHERE ingest.id = \(SampleTable.bringer)) = \(IngestKind.accept.literal)
             """)
         defer { statement.reset() }
         try statement.bind([.integer(id)])
         guard try statement.step() else { return false }
-        let (series, start, hash) = (statement.integer(0), statement.integer(1), Array(statement.blob(2)))
+        let place = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
         statement.reset()
-        return try deletion.restore(series: series, start: start, hash: hash)
+        return try deletion.restore(place)
     }
 
     /// What an undone acceptance or rejection judged is held again; what an undone undoing had so put back is judged as before.

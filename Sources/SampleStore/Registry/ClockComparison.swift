@@ -63,7 +63,16 @@ extension SampleStore {
 
     /// The comparisons of a device, oldest first.
     public func clockComparisons(of device: String) throws(StoreError) -> [ClockComparison] {
-        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? ORDER BY received")
+        try clockComparisons(of: device, "ORDER BY received")
+    }
+
+    /// The last comparison of a device; `nil` where there is none.
+    public func lastClockComparison(of device: String) throws(StoreError) -> ClockComparison? {
+        try clockComparisons(of: device, "ORDER BY received DESC LIMIT 1").first
+    }
+
+    private func clockComparisons(of device: String, _ order: String) throws(StoreError) -> [ClockComparison] {
+        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? \(order)")
         defer { statement.reset() }
         try statement.bind([.text(device)])
         var found: [ClockComparison] = []
@@ -103,43 +112,26 @@ extension SampleStore {
     func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ ingest: Int64) throws(StoreError) {
         let held = try connection.statement(
             """
-            SELECT series, start, skew, context, hash, coalesce(received, (SELECT ingest.received FROM ingest
-                WHERE ingest.id = quarantine.ingest) - start), coalesce(duration, 0) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
+            SELECT start, skew, context, coalesce(received, (SELECT ingest.received FROM ingest
+                WHERE ingest.id = quarantine.ingest) - start) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
             """)
         defer { held.reset() }
         try held.bind([.integer(id)])
         guard try held.step() else { return }
-        let (series, oldStart, skew) = (held.integer(0), held.integer(1), held.integer(2))
+        let (oldStart, skew) = (held.integer(0), held.integer(1))
         let nominal = oldStart &+ skew
         let start = ahead.map { nominal &- $0 } ?? oldStart
-        let arrived = isReceipt ? start : oldStart &+ held.integer(5)
-        let context = try interner.context(like: held.integer(3)) { row in
+        let arrived = isReceipt ? start : oldStart &+ held.integer(3)
+        let context = try interner.context(like: held.integer(2)) { row in
             row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
             row.skew = nominal &- start
         }
-        let hash = Array(held.blob(4))
-        let duration = held.integer(6)
         held.reset()
-        let seq = try lastChange() + 1
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-            SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, metadata, ? FROM quarantine WHERE id = ?
-            """, .integer(start), .integer(context), .integer(arrived &- start), .integer(seq), .integer(id))
-        let isNew = connection.changes > 0
+        let isNew = try SampleTable(connection: connection).add(
+            "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, metadata FROM quarantine WHERE id = ?",
+            [.integer(start), .integer(context), .integer(arrived &- start), .integer(id)], broughtBy: ingest, cause: ingest)
         try connection.run(
             "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1", .integer(id), .integer(ingest))
-        guard isNew else { return }
-        try connection.lengthen(series: series, to: duration)
-        if nominal != start {
-            try connection.run(
-                "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),
-                .integer(nominal),
-                .blob(hash), .integer(start))
-        }
-        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
-        try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
-        try ChangeLog(connection: connection, cause: ingest)
-            .add(series: series, seqs: seq...seq, low: start, high: start, deletion: false, ingest: ingest)
+        if isNew { try countAccepted() }
     }
 }

@@ -130,9 +130,8 @@ final class MigrationReader {
 
     private func isThere(_ sample: QuantitySample) throws(StoreError) -> Bool {
         guard let series = try readings.series(of: sample.origin) else { return false }
-        return try connection.integer(
-            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(series),
-            .integer(sample.start.microseconds), .blob(sample.identity.storedHash)) != nil
+        return try SampleTable(connection: connection)
+            .contains(SamplePlace(series: series, start: sample.start.microseconds, of: sample.identity))
     }
 
     /// Where the reading stands outside the repair already, read rightly, that sample takes the place; false where that one was deleted.

@@ -6,6 +6,7 @@ final class ReplacementWriter {
     private let table: ReplacementTable
     private let ingest: Int64
     private let migration: Int64?
+    private let samples: SampleTable
     private let changes: ChangeLog
     private var seq: Int64
     private(set) var made = 0
@@ -22,12 +23,13 @@ final class ReplacementWriter {
         self.ingest = ingest
         self.migration = migration
         changes = ChangeLog(connection: connection, cause: ingest)
-        seq = try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+        samples = SampleTable(connection: connection)
+        seq = try samples.lastNumber()
     }
 
     /// Ends the writing: the change log's last number is kept.
     func finish() throws(StoreError) {
-        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(seq))
+        try samples.keep(number: seq)
     }
 
     /// Writes a chunk: each old sample's deletion is followed at once by the new one's addition.
@@ -44,8 +46,8 @@ final class ReplacementWriter {
         }
         try log(rows)
         try table.with(rows) {
-            try bury()
-            try bring()
+            try samples.buryReplaced(by: ingest)
+            try samples.addReplacements()
             if let migration { try map(migration) }
         }
         try lengthen(rows)
@@ -78,7 +80,7 @@ final class ReplacementWriter {
 
     /// Where others stand between the rows of one kind of change, so that a reader would look through them for nothing.
     private func ends(
-        in run: ArraySlice<Replacement>, series: Int64, among rows: ChangeLog.Rows, start: (Replacement) -> Int64?
+        in run: ArraySlice<Replacement>, series: Int64, among rows: SampleTable.Rows, start: (Replacement) -> Int64?
     ) throws(StoreError) -> Set<Int> {
         var (indices, starts): ([Int], [Int64]) = ([], [])
         for index in run.indices {
@@ -105,45 +107,6 @@ final class ReplacementWriter {
                 series: first.new.series, seqs: first.seqs.new...last.seqs.new, low: low, high: high, deletion: false,
                 ingest: first.bringer)
         }
-    }
-
-    /// The old samples become tombstones that name what replaces them.
-    private func bury() throws(StoreError) {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO deleted(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq,
-                deleted_seq, ingest, replaced_by, forgotten)
-            SELECT old_series, old_start, old_hash, sample.value, sample.numeral, sample.context, sample.duration, sample.received, sample.grp,
-                sample.metadata, sample.seq, old_seq, ?, uuid, 0
-            FROM replacement AS r CROSS JOIN sample
-                ON sample.series = old_series AND sample.start = old_start AND sample.hash = old_hash
-            WHERE leaves
-            """, .integer(ingest))
-        try connection.run(
-            """
-            DELETE FROM sample WHERE (series, start, hash) IN (SELECT old_series, old_start, old_hash FROM replacement WHERE leaves)
-            """)
-    }
-
-    /// The new samples are made, or come out of their tombstones.
-    private func bring() throws(StoreError) {
-        try connection.run(
-            """
-            INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-            SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, seq FROM replacement
-            WHERE arrival = 0
-            """)
-        try connection.run(
-            """
-            INSERT INTO sample(series, start, hash, value, numeral, context, duration, received, grp, metadata, seq)
-            SELECT d.series, d.start, d.hash, d.value, d.numeral, d.context, d.duration, d.received, d.grp, d.metadata, r.seq
-            FROM replacement AS r CROSS JOIN deleted AS d ON d.series = r.series AND d.start = r.start AND d.hash = r.hash
-            WHERE r.arrival = 1 AND NOT d.forgotten
-            """)
-        try connection.run(
-            """
-            DELETE FROM deleted WHERE (series, start, hash) IN (SELECT series, start, hash FROM replacement WHERE arrival = 1)
-            """)
     }
 
     /// Statistics look as far back as the longest sample, and the search for near-duplicates as wide as the coarsest.

@@ -62,14 +62,22 @@ struct Replacements {
     func live(from place: SamplePlace) throws(StoreError) -> SamplePlace? {
         var place = place
         for _ in 0..<Self.longestChain {
-            let live = try connection.integer(
-                "SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
-                .blob(place.hash))
-            if live != nil { return place }
+            if try SampleTable(connection: connection).contains(place) { return place }
             guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { return nil }
             place = found
         }
         return nil
+    }
+
+    /// What repairs that stand have made of the sample here, live or not; itself where none has.
+    func last(from place: SamplePlace) throws(StoreError) -> SamplePlace {
+        var place = place
+        for _ in 0..<Self.longestChain {
+            if try SampleTable(connection: connection).contains(place) { break }
+            guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { break }
+            place = found
+        }
+        return place
     }
 
     /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.

@@ -37,7 +37,9 @@ final class RightReadings {
         }
         if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
         let root = try Replacements(connection: connection).root(of: place)
-        if root != place { return right(try tombstone(at: root)?.identityOrdinal() ?? 0) }
+        if root != place {
+            return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
+        }
         let record = try connection.statement(
             "SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1")
         defer { record.reset() }
@@ -49,16 +51,6 @@ final class RightReadings {
             return identity == sample.identity ? nil : identity
         }
         return sample.identityOrdinal().flatMap(right)
-    }
-
-    /// A reading as it was received, before a repair replaced it.
-    private func tombstone(at place: SamplePlace) throws(StoreError) -> QuantitySample? {
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM deleted WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return try SampleDecoder(connection: connection).decode(statement, series: place.series).sample
     }
 
     /// The series of an origin; `nil` where the store has none yet.
@@ -81,16 +73,12 @@ final class RightReadings {
             "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series), .integer(nominal),
             .blob(hash))
         if let skewed { start = skewed }
-        let bindings: [Value] = [.integer(series), .integer(start), .blob(hash)]
-        let live = try connection.statement("SELECT 1 FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { live.reset() }
-        try live.bind(bindings)
         let place = SamplePlace(series: series, start: start, of: identity)
-        if try live.step() { return .live(place) }
+        if try SampleTable(connection: connection).contains(place) { return .live(place) }
         let dead = try connection.statement(
             "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NULL")
         defer { dead.reset() }
-        try dead.bind(bindings)
+        try dead.bind([.integer(series), .integer(start), .blob(hash)])
         return try dead.step() ? .deleted(place) : .none
     }
 }

@@ -23,7 +23,7 @@ struct Records {
         for lower in lower {
             let place = try SamplePlace(series: series, start: lower.start, hash: lower.hash)
             guard let live = try Replacements(connection: connection).live(from: place) else { continue }
-            try deletion.delete(series: live.series, start: live.start, hash: live.hash, replacedBy: identity.description)
+            try deletion.delete(live, replacedBy: identity.description)
         }
         try connection.run(
             "INSERT INTO record(series, id, version, start, hash) VALUES(?, ?, ?, ?, ?)", .integer(series), .text(record.id),
@@ -32,9 +32,9 @@ struct Records {
     }
 
     /// Whether another version of the record that stands here is live, as it came or repaired.
-    static func hasLiveVersion(_ connection: Connection, series: Int64, start: Int64, hash: [UInt8]) throws(StoreError) -> Bool {
+    static func hasLiveVersion(_ connection: Connection, of place: SamplePlace) throws(StoreError) -> Bool {
         let replacements = Replacements(connection: connection)
-        let root = try replacements.root(of: SamplePlace(series: series, start: start, hash: hash))
+        let root = try replacements.root(of: place)
         let versions = try connection.statement(
             """
             SELECT other.start, other.hash FROM record AS own JOIN record AS other ON other.series = own.series AND other.id = own.id

@@ -22,42 +22,4 @@ extension Schema {
             PRIMARY KEY(series, start, hash, of_series, of_start, of_hash)) WITHOUT ROWID;
         CREATE INDEX link_of ON link(of_series, of_start, of_hash);
         """
-
-    /// Those of a sample that start within seconds of it are found among their series' rows; only the others need an index.
-    static let farWitnesses = """
-        CREATE INDEX witness_far ON witness(of_series, of_start, of_hash) WHERE start - of_start NOT BETWEEN -5000000 AND 5000000;
-        DROP INDEX witness_of;
-        """
-
-    /// Most of how a witness came to be one is the same for all that an ingest brought over one path: it is kept once, and the rows lead
-    /// there. That leaves them small, and few enough of columns for SQLite's quick comparison of keys.
-    ///
-    /// - `decision`: what such witnesses share. One that changes alone goes over to another decision.
-    /// - `witness_row`: the rows. Its index is of those far from their first.
-    /// - `witness`: the same rows as they are read, with what was decided.
-    static let decisions = """
-        CREATE TABLE decision(
-            id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, of_series INTEGER NOT NULL, rule TEXT NOT NULL,
-            stands_in INTEGER NOT NULL DEFAULT 0, withdrawn INTEGER);
-        CREATE INDEX decision_by_ingest ON decision(ingest, of_series, rule);
-        INSERT INTO decision(ingest, of_series, rule, stands_in, withdrawn)
-            SELECT DISTINCT ingest, of_series, rule, stands_in, withdrawn FROM witness;
-        ALTER TABLE witness RENAME TO whole_witness;
-        CREATE TABLE witness_row(
-            series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, value REAL NOT NULL, numeral TEXT,
-            context INTEGER NOT NULL, duration INTEGER, received INTEGER, grp INTEGER, metadata INTEGER, decision INTEGER NOT NULL,
-            of_start INTEGER NOT NULL, of_hash BLOB NOT NULL,
-            PRIMARY KEY(series, start, hash)) WITHOUT ROWID;
-        INSERT INTO witness_row
-            SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, decision.id, of_start, of_hash
-            FROM whole_witness AS whole CROSS JOIN decision ON decision.ingest = whole.ingest AND decision.of_series = whole.of_series
-                AND decision.rule = whole.rule AND decision.stands_in = whole.stands_in AND decision.withdrawn IS whole.withdrawn
-            ORDER BY series, start, hash;
-        DROP TABLE whole_witness;
-        CREATE INDEX witness_far ON witness_row(series, of_start, of_hash) WHERE start - of_start NOT BETWEEN -5000000 AND 5000000;
-        CREATE VIEW witness AS
-            SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, ingest, of_series, of_start, of_hash,
-                rule, stands_in, withdrawn, decision
-            FROM witness_row CROSS JOIN decision ON decision.id = witness_row.decision;
-        """
 }

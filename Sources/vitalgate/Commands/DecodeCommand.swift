@@ -96,9 +96,8 @@ enum DecodeCommand: Command {
 
     /// Says which samples an import or the hub would hold, by which rule; no values.
     static func tellHeld(_ samples: [GatedSample], at place: Place?, _ context: CommandContext) {
-        let gate = Gate()
         for gated in samples {
-            guard let rule = gate.rule(against: gated.sample) else { continue }
+            guard let rule = gated.rule else { continue }
             context.note(
                 "vitalgate: \(place.map { "\($0): " } ?? "")\(gated.sample.origin.type.id) would be held in quarantine by \(rule): \(rule.explanation)"
             )

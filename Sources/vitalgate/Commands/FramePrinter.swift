@@ -22,7 +22,7 @@ struct FramePrinter {
             if case .skipped(let kind) = try interpreter.appendReadings(at: place ?? Place(.byte, 0), to: &readings) {
                 object.set("skipped", kind.name)
             }
-            samples = try normalised(readings)
+            samples = try ReadingPath.samples(of: readings, zone: zone, received: context.machine.now())
         } catch {
             // The frame is as it should be, and its fields are worth seeing; its samples would not be stored.
             context.note("vitalgate: no samples: \(error.reason)")
@@ -31,14 +31,5 @@ struct FramePrinter {
         DecodeCommand.tellHeld(samples, at: place, context)
         object.set("samples", raw: DecodeCommand.samples(samples, SampleLine(me: subject)))
         try context.streams.output.write(object.line)
-    }
-
-    private func normalised(_ readings: [Reading]) throws(Refusal) -> [GatedSample] {
-        var output = Normaliser.Output()
-        let normaliser = Normaliser(zone: zone, received: context.machine.now())
-        normaliser.normalise(readings, into: &output)
-        normaliser.finish(into: &output)
-        if let refusal = output.refusals.first { throw refusal }
-        return output.samples
     }
 }

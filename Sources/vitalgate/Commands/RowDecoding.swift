@@ -17,8 +17,7 @@ struct RowDecoding {
         let source = FileReading.source(of: Array(text.utf8), form: match.form)
         try interpreter.survey(source)
         var decoder = RowDecoder(
-            interpreter: interpreter, normaliser: Normaliser(zone: try context.zone(), received: context.machine.now()),
-            line: SampleLine(me: subject))
+            interpreter: interpreter, zone: try context.zone(), received: context.machine.now(), line: SampleLine(me: subject))
         var code = ExitCode.success
         try source.forEachFrame { frame in
             do throws(Refusal) {
@@ -39,13 +38,15 @@ struct RowDecoding {
 /// Decodes rows one by one, and remembers the header for the fields' names.
 private struct RowDecoder {
     let interpreter: ProfileInterpreter
-    let normaliser: Normaliser
+    let zone: TimeZoneRules
+    let received: Instant
     let line: SampleLine
     private var header: [String] = []
 
-    init(interpreter: ProfileInterpreter, normaliser: Normaliser, line: SampleLine) {
+    init(interpreter: ProfileInterpreter, zone: TimeZoneRules, received: Instant, line: SampleLine) {
         self.interpreter = interpreter
-        self.normaliser = normaliser
+        self.zone = zone
+        self.received = received
         self.line = line
     }
 
@@ -58,10 +59,7 @@ private struct RowDecoder {
             header = cells
             return nil
         }
-        var output = Normaliser.Output()
-        normaliser.normalise(readings, into: &output)
-        normaliser.finish(into: &output)
-        if let refusal = output.refusals.first { throw refusal }
+        let samples = try ReadingPath.samples(of: readings, zone: zone, received: received)
         var fields = JSONObject()
         for (index, cell) in cells.enumerated() { fields.set(index < header.count ? header[index] : "\(index + 1)", cell) }
         var object = JSONObject()
@@ -70,7 +68,7 @@ private struct RowDecoder {
         object.set("place", frame.place.description)
         object.set("fields", fields)
         if case .skipped(let kind) = outcome { object.set("skipped", kind.name) }
-        object.set("samples", raw: DecodeCommand.samples(output.samples, line))
-        return (object, output.samples)
+        object.set("samples", raw: DecodeCommand.samples(samples, line))
+        return (object, samples)
     }
 }

@@ -64,6 +64,28 @@ import Testing
         }
     }
 
+    /// An app tells miles to the last digit and later cuts them; another reading of the same unit and digits stays one of its own.
+    @Test(arguments: [["0.776713989", "0.777"], ["0.777", "0.776713989"], ["0.7767", "0.776713989", "0.777"]])
+    func toldAgainWithOtherDigits(tellings: [String]) throws {
+        try TestStore.with { test in
+            let first = try Self.maker("distanceWalkingRunning", "km")("1.25", at: 60, lasting: 300)
+            let miles = try Self.maker("distanceWalkingRunning", "[mi_i]")
+            try test.keep([first])
+            for telling in tellings {
+                #expect(try test.keep([try miles(telling, at: 60, lasting: 300)]).outcomes == [[.duplicate]], "\(telling)")
+            }
+            #expect(try test.identities() == [first.sample.identity])
+            let others = try [miles("0.777", at: 60, lasting: 300, ordinal: 1), miles("0.775", at: 60, lasting: 300)]
+            #expect(try test.keep(others).outcomes == [[.stored, .stored]])
+        }
+        try TestStore.with { test in
+            try test.keep([try Self.maker("distanceWalkingRunning", "km")("1.25", at: 60, lasting: 300)])
+            let miles = try Self.maker("distanceWalkingRunning", "[mi_i]")
+            let all = try tellings.map { try miles($0, at: 60, lasting: 300) }
+            #expect(try test.keep(all).outcomes == [all.map { _ in .duplicate }], "in one batch")
+        }
+    }
+
     /// Each finds its own, the most alike first; a sample has one telling in each unit.
     @Test func severalAtOneInstant() throws {
         try TestStore.with { test in

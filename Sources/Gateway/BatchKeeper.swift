@@ -1,0 +1,56 @@
+import Dispatch
+import Pipeline
+import SampleStore
+
+/// What of a file goes into one commit.
+struct ImportBatch {
+    var output = Normaliser.Output()
+    var skipped: [SkipKind: Int] = [:]
+    /// Of its local times, where there are any.
+    var zone: String?
+
+    /// Empties it; the room stays.
+    mutating func clear() {
+        output.samples.removeAll(keepingCapacity: true)
+        output.refusals.removeAll(keepingCapacity: true)
+        skipped.removeAll(keepingCapacity: true)
+        zone = nil
+    }
+}
+
+/// Keeps batches in their order, one at a time, on a thread of its own, while the next one is read.
+///
+/// From the first batch until ``finish()`` the store is this thread's alone.
+final class BatchKeeper: @unchecked Sendable {
+    private let keep: (ImportBatch) throws -> Void
+    private let queue = DispatchQueue(label: "vitalgate.import")
+    private let work = DispatchGroup()
+    // The thread's while it works, the caller's else.
+    private var batch = ImportBatch()
+    private var failure: (any Error)?
+
+    /// - Parameter keep: makes a batch durable, or nothing of it.
+    init(_ keep: @escaping (ImportBatch) throws -> Void) { self.keep = keep }
+
+    /// Takes a batch once the one before is durable, and gives an empty one for it.
+    ///
+    /// - Throws: what keeping the one before threw; then nothing more is taken.
+    func take(_ next: inout ImportBatch) throws {
+        try finish()
+        swap(&batch, &next)
+        queue.async(group: work) { self.keepTaken() }
+    }
+
+    /// Waits until all that was taken is durable.
+    ///
+    /// - Throws: what keeping it threw.
+    func finish() throws {
+        work.wait()
+        if let failure { throw failure }
+    }
+
+    private func keepTaken() {
+        do { try keep(batch) } catch { failure = error }
+        batch.clear()
+    }
+}

@@ -1,0 +1,109 @@
+import HealthModel
+
+/// Many rows at once, by statements over a batch.
+extension SampleTable {
+    /// Adds the rows of a batch in the order of their starts, those of one frame in their own.
+    ///
+    /// - Parameters:
+    ///   - text: what the rows' numerals lie in.
+    ///   - ingest: what brings them.
+    func add(_ groups: [SeriesRows], text: [UInt8], through batch: BatchTable, by ingest: Int64) throws {
+        var rows: [SampleRow] = []
+        let changes = ChangeLog(connection: connection, cause: ingest)
+        var number = try lastNumber()
+        var skewed = false
+        for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
+            // Numbered in the order in which they came: the intervals of one frame have one start.
+            group.rows.sortIfNeeded { ($0.start, $0.index) < ($1.start, $1.index) }
+            var longest: Int64 = 0
+            for index in group.rows.indices {
+                number += 1
+                group.rows[index].seq = number
+                longest = max(longest, group.rows[index].duration)
+                if group.rows[index].nominal != group.rows[index].start { skewed = true }
+            }
+            try connection.lengthen(series: group.series, to: longest)
+            try changes.add(
+                series: group.series, group.rows.lazy.map { ChangeLog.Place(start: $0.start, seq: $0.seq) }, ingest: ingest)
+            rows.append(contentsOf: group.rows)
+        }
+        guard !rows.isEmpty else { return }
+        try batch.with(rows: rows, text: text) {
+            try connection.run("INSERT INTO sample(\(Self.columns), seq) SELECT \(Self.columns), seq FROM batch")
+            if skewed { try addPlacesOfBatch(mayBeThere: false) }
+        }
+        try keep(number: number)
+    }
+
+    /// Leads from the nominal starts of the batch's rows to them, where they stand elsewhere.
+    ///
+    /// - Parameter mayBeThere: whether that is no fault, as with a witness that was withdrawn.
+    func addPlacesOfBatch(mayBeThere: Bool) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT \(mayBeThere ? "OR IGNORE" : "") INTO place(series, nominal, hash, start)
+            SELECT series, nominal, hash, start FROM batch WHERE nominal <> start
+            """)
+    }
+
+    /// Makes what the table `replacement` replaces tombstones that name what takes their place. Numbers and change log are the caller's.
+    func buryReplaced(by ingest: Int64) throws(StoreError) {
+        let columns = Self.columns.split(separator: ", ").map { "sample.\($0)" }.joined(separator: ", ")
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO deleted(\(Self.columns), seq, deleted_seq, ingest, replaced_by, forgotten)
+            SELECT \(columns), sample.seq, old_seq, ?, uuid, 0
+            FROM replacement AS r CROSS JOIN sample
+                ON sample.series = old_series AND sample.start = old_start AND sample.hash = old_hash
+            WHERE leaves
+            """, .integer(ingest))
+        try connection.run(
+            """
+            DELETE FROM sample WHERE (series, start, hash) IN (SELECT old_series, old_start, old_hash FROM replacement WHERE leaves)
+            """)
+    }
+
+    /// Adds what the table `replacement` brings: new rows, and those that come out of their tombstones. Numbers and change log are the
+    /// caller's.
+    func addReplacements() throws(StoreError) {
+        try connection.run(
+            "INSERT INTO sample(\(Self.columns), seq) SELECT \(Self.columns), seq FROM replacement WHERE arrival = 0")
+        let columns = Self.columns.split(separator: ", ").map { "d.\($0)" }.joined(separator: ", ")
+        try connection.run(
+            """
+            INSERT INTO sample(\(Self.columns), seq)
+            SELECT \(columns), r.seq
+            FROM replacement AS r CROSS JOIN deleted AS d ON d.series = r.series AND d.start = r.start AND d.hash = r.hash
+            WHERE r.arrival = 1 AND NOT d.forgotten
+            """)
+        try connection.run(
+            """
+            DELETE FROM deleted WHERE (series, start, hash) IN (SELECT series, start, hash FROM replacement WHERE arrival = 1)
+            """)
+    }
+
+    /// Makes the tombstones of what an ingest brought harmless: the same readings may come again.
+    ///
+    /// - Returns: how many there were.
+    func forget(broughtBy ingest: Int64) throws(StoreError) -> Int {
+        for table in ["place", "record"] {
+            try connection.run(
+                """
+                DELETE FROM \(table) WHERE EXISTS(SELECT 1 FROM deleted WHERE deleted.series = \(table).series
+                    AND deleted.start = \(table).start AND deleted.hash = \(table).hash AND NOT forgotten AND \(Self.bringer) = ?)
+                """, .integer(ingest))
+        }
+        try connection.run("UPDATE deleted SET forgotten = 1 WHERE NOT forgotten AND \(Self.bringer) = ?", .integer(ingest))
+        return connection.changes
+    }
+
+    /// Forgets the way to the witnesses that an ingest brought and that are no samples.
+    func forgetPlacesOfWitnesses(broughtBy ingest: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            DELETE FROM place WHERE EXISTS(SELECT 1 FROM witness WHERE witness.ingest = ?1 AND witness.series = place.series
+                AND witness.start = place.start AND witness.hash = place.hash AND NOT EXISTS(SELECT 1 FROM sample
+                WHERE sample.series = place.series AND sample.start = place.start AND sample.hash = place.hash))
+            """, .integer(ingest))
+    }
+}

@@ -1,0 +1,132 @@
+import HealthModel
+
+/// The samples and their tombstones: nothing else writes the tables `sample`, `deleted` and `place`, and whoever asks for one row asks here.
+///
+/// A row is never added alone: with it go its number, the way to it from its nominal start, the longest of its series, and its entry in the
+/// change log. Used inside a transaction.
+struct SampleTable {
+    let connection: Connection
+
+    /// Where a row is.
+    enum Rows: String {
+        /// A sample.
+        case live = "sample"
+        /// What is left of a deleted one: the whole row.
+        case tombstones = "deleted"
+    }
+
+    /// What a row is, but for its number; in this order rows are copied.
+    static let columns = "series, start, hash, value, numeral, context, duration, received, grp, metadata"
+
+    private static let isHere = "series = ? AND start = ? AND hash = ?"
+
+    // MARK: One row
+
+    /// Whether a row is there; a tombstone that was forgotten is not.
+    func contains(_ place: SamplePlace, among rows: Rows = .live) throws(StoreError) -> Bool {
+        let condition = rows == .live ? "" : " AND NOT forgotten"
+        return try connection.integer(
+            "SELECT 1 FROM \(rows.rawValue) WHERE \(Self.isHere)\(condition)", .integer(place.series), .integer(place.start),
+            .blob(place.hash)) != nil
+    }
+
+    /// A row as a sample; `nil` where there is none.
+    func sample(at place: SamplePlace, among rows: Rows) throws(StoreError) -> QuantitySample? {
+        let statement = try connection.statement("SELECT \(SampleDecoder.columns) FROM \(rows.rawValue) WHERE \(Self.isHere)")
+        defer { statement.reset() }
+        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
+        guard try statement.step() else { return nil }
+        return try SampleDecoder(connection: connection).decode(statement, series: place.series).sample
+    }
+
+    /// Adds a row that another table holds.
+    ///
+    /// - Parameters:
+    ///   - select: gives the ``columns`` of one row.
+    ///   - bringer: the ingest that the sample is counted for.
+    ///   - cause: the ingest that adds it.
+    /// - Returns: false where nothing is selected, or the row is there already.
+    func add(
+        _ select: String, _ bindings: [Value], broughtBy bringer: Int64, cause: Int64
+    ) throws(StoreError) -> Bool {
+        let number = try lastNumber() + 1
+        let insert = try connection.statement(
+            """
+            INSERT OR IGNORE INTO sample(\(Self.columns), seq) SELECT * FROM (\(select)) CROSS JOIN (SELECT ?)
+            RETURNING series, start, hash, coalesce(duration, 0), (SELECT skew FROM context WHERE context.id = context)
+            """)
+        defer { insert.reset() }
+        try insert.bind(bindings + [.integer(number)])
+        guard try insert.step() else { return false }
+        let (series, start, hash) = (insert.integer(0), insert.integer(1), Array(insert.blob(2)))
+        let (duration, skew) = (insert.integer(3), insert.integer(4))
+        insert.reset()
+        if skew != 0 {
+            try connection.run(
+                "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),
+                .integer(start &+ skew), .blob(hash), .integer(start))
+        }
+        try connection.lengthen(series: series, to: duration)
+        try keep(number: number)
+        try ChangeLog(connection: connection, cause: cause)
+            .add(series: series, seqs: number...number, low: start, high: start, deletion: false, ingest: bringer)
+        return true
+    }
+
+    /// Makes a sample a tombstone; false where there is none.
+    ///
+    /// - Parameters:
+    ///   - ingest: what deletes it.
+    ///   - successor: the UUID of what takes its place.
+    func bury(_ place: SamplePlace, replacedBy successor: String?, by ingest: Int64) throws(StoreError) -> Bool {
+        let number = try lastNumber() + 1
+        let hash = place.hash
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO deleted(\(Self.columns), seq, deleted_seq, ingest, replaced_by, forgotten)
+            SELECT \(Self.columns), seq, ?, ?, ?, 0 FROM sample WHERE \(Self.isHere)
+            """,
+            .integer(number), .integer(ingest), .optional(successor), .integer(place.series), .integer(place.start), .blob(hash))
+        guard connection.changes > 0 else { return false }
+        try connection.run(
+            "DELETE FROM sample WHERE \(Self.isHere)", .integer(place.series), .integer(place.start), .blob(hash))
+        try keep(number: number)
+        try ChangeLog(connection: connection, cause: ingest)
+            .add(series: place.series, seqs: number...number, low: place.start, high: place.start, deletion: true, ingest: ingest)
+        return true
+    }
+
+    /// Makes a tombstone the sample that it was; false where there is none. The sample still belongs to the ingest that brought it.
+    ///
+    /// - Parameter ingest: what gives it back.
+    func revive(_ place: SamplePlace, by ingest: Int64) throws(StoreError) -> Bool {
+        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+        let bringer = try connection.integer(
+            "SELECT \(Self.bringer) FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
+        guard
+            try add(
+                "SELECT \(Self.columns) FROM deleted WHERE \(Self.isHere) AND NOT forgotten", here, broughtBy: bringer ?? ingest,
+                cause: ingest)
+        else { return false }
+        try connection.run("DELETE FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
+        return true
+    }
+
+    /// The ingest that brought the sample of a row of `deleted`.
+    static let bringer = """
+        (SELECT change.ingest FROM change WHERE change.series = deleted.series AND first_seq <= deleted.seq
+        ORDER BY first_seq DESC LIMIT 1)
+        """
+
+    // MARK: Numbers
+
+    /// The number of the last change.
+    func lastNumber() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+    }
+
+    /// Keeps the number of what is now the last change.
+    func keep(number: Int64) throws(StoreError) {
+        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(number))
+    }
+}

@@ -1,0 +1,22 @@
+extension Schema {
+    /// - `migration`: each repair that was applied, the conditions as JSON, and what it found; `ingest` is its entry in the ledger, `undone_by`
+    ///   the one that took it back.
+    /// - `repaired`: from each repaired sample to the one it replaced, also when the repair was undone; `merged` where the new one was there
+    ///   before, as the same reading read rightly.
+    /// - `reading_alias`: the identity that a repaired reading would have had, had it been read rightly from the beginning: what
+    ///   a profile or an app that was put right gives is a duplicate.
+    static let repairs = """
+        CREATE TABLE migration(
+            id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, repair TEXT NOT NULL, conditions TEXT NOT NULL, source TEXT,
+            applied INTEGER NOT NULL, state TEXT NOT NULL, undone INTEGER, undone_by INTEGER, matched INTEGER NOT NULL,
+            repaired INTEGER NOT NULL, merged INTEGER NOT NULL, already_right INTEGER NOT NULL, ambiguous INTEGER NOT NULL,
+            impossible INTEGER NOT NULL);
+        CREATE TABLE repaired(
+            series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, old_series INTEGER NOT NULL, old_start INTEGER NOT NULL,
+            old_hash BLOB NOT NULL, migration INTEGER NOT NULL, merged INTEGER NOT NULL,
+            PRIMARY KEY(series, start, hash, old_series, old_start, old_hash)) WITHOUT ROWID;
+        CREATE TABLE reading_alias(
+            series INTEGER NOT NULL, nominal INTEGER NOT NULL, hash BLOB NOT NULL, migration INTEGER NOT NULL,
+            PRIMARY KEY(series, nominal, hash)) WITHOUT ROWID;
+        """
+}
