@@ -209,7 +209,7 @@ public final class Ingest: SampleSink {
             // Records are told apart by their maker.
             var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
             let later = try search.later(&rows, at: instants, of: type)
-            let matches = try search.search(rows, at: instants, of: type)
+            let matches = try search.search(rows, at: instants, of: type, by: id)
             let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
             try keeper.keep(witnesses: matches, among: rows, text: text)
             witnesses += matches.count

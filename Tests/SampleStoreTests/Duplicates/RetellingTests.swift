@@ -184,7 +184,7 @@ import Testing
             let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))
             let tellings = try [
                 km("1.25", at: 60, lasting: 900), mile("0.7767139902970651", at: 60, lasting: 900),
-                mile("0.777", at: 60, lasting: 900), km("1.25000001", at: 60, lasting: 900),
+                mile("0.777", at: 60, lasting: 900), km("1.250000000000001", at: 60, lasting: 900),
             ]
             for (count, index) in order.enumerated() {
                 #expect(try test.keep([tellings[index]]).outcomes == [[count == 0 ? .stored : .duplicate]])
