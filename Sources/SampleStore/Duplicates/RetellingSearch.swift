@@ -160,7 +160,8 @@ final class RetellingSearch {
     /// Those whose nominal time is their start, and those that `place` leads to.
     private static let readings: String = {
         let tables = [
-            ("sample", "NULL, NULL, NULL, 0, told.seq, 1", ""), ("deleted", "NULL, NULL, NULL, 0, told.seq, 0", " AND NOT forgotten"),
+            ("sample", "NULL, NULL, NULL, 0, told.seq, 1", ""),
+            ("deleted", "NULL, NULL, NULL, 0, told.seq, 0", " AND NOT forgotten"),
             ("witness", "of_series, of_start, of_hash, told.ingest, 0, 0", ""),
         ]
         let selects = tables.flatMap { table, first, condition in
