@@ -59,6 +59,23 @@ extension RetellingSearch {
         return (best.number, best.state)
     }
 
+    /// The sample that a held reading tells again in another unit.
+    func told(held number: Int64) throws(StoreError) -> SamplePlace? {
+        let statement = try connection.statement(
+            """
+            SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest
+            FROM quarantine CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = series
+            WHERE quarantine.id = ? AND record IS NULL
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(number)])
+        guard try statement.step(), let type = QuantityType(statement.text(7)) else { return nil }
+        let own = try siblings.telling(statement.integer(4), of: type)
+        let told = Dictionary(
+            grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)
+        return try matched([(0, own.trace(of: statement))], in: own.unit, by: statement.integer(9), with: told).first?.of
+    }
+
     /// What the texts of UUIDs begin with whose nominal start is in the millisecond of this one: they have an index.
     private static func prefix(of nominal: Int64) -> String {
         String(SampleIdentity(nominalStart: nominal, high: 0, low: 0).description.prefix(13))

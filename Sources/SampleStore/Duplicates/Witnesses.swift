@@ -147,7 +147,7 @@ struct Witnesses {
     }
 
     /// Whether the measurement is told by this sample: it is live, a person deleted it, or another sample replaced it.
-    private func isKept(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func isKept(_ place: SamplePlace) throws(StoreError) -> Bool {
         if try isLive(place) { return true }
         return try connection.integer(
             """
