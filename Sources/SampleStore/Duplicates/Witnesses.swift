@@ -39,6 +39,8 @@ struct Witnesses {
         var ingest: Int64
         var standsIn: Bool
         var decision: Int64
+        /// The ingest that took it back.
+        var withdrawn: Int64?
     }
 
     /// Takes back the witnesses that an ingest brought, and gives back those that it took back itself.
@@ -52,9 +54,15 @@ struct Witnesses {
         if connection.changes > 0 { deletion.changesMore() }
     }
 
-    /// Whether the sample at a place is a witness whose first is there.
+    /// Takes back that what stands here is a witness.
+    func withdraw(_ place: SamplePlace) throws(StoreError) {
+        guard let own = try witness(at: place), own.withdrawn == nil else { return }
+        try mark(own, standsIn: false, withdrawn: deletion.ingest)
+    }
+
+    /// Whether the sample at a place is a witness whose first is there, but for one that is no witness any more since this moment.
     func standsIn(_ place: SamplePlace) throws(StoreError) -> Bool {
-        guard let own = try witness(at: place) else { return false }
+        guard let own = try witness(at: place), own.withdrawn != deletion.ingest else { return false }
         return try isLive(own.first)
     }
 
@@ -126,19 +134,20 @@ struct Witnesses {
     }
 
     /// Lets a witness go over to the decision that differs from its own in this alone.
-    private func mark(_ witness: Witness, standsIn: Bool) throws(StoreError) {
+    private func mark(_ witness: Witness, standsIn: Bool, withdrawn: Int64? = nil) throws(StoreError) {
         let (own, standsIn) = (Value.integer(witness.decision), Value.integer(standsIn ? 1 : 0))
+        let withdrawn = Value.optional(withdrawn ?? witness.withdrawn)
         var decision = try connection.integer(
             """
             SELECT other.id FROM decision AS own JOIN decision AS other USING(ingest, of_series, rule)
-            WHERE own.id = ? AND other.withdrawn IS own.withdrawn AND other.stands_in = ?
-            """, own, standsIn)
+            WHERE own.id = ? AND other.stands_in = ? AND other.withdrawn IS ?
+            """, own, standsIn, withdrawn)
         if decision == nil {
             try connection.run(
                 """
                 INSERT INTO decision(ingest, of_series, rule, withdrawn, stands_in)
-                SELECT ingest, of_series, rule, withdrawn, ?2 FROM decision WHERE id = ?1
-                """, own, standsIn)
+                SELECT ingest, of_series, rule, ?3, ?2 FROM decision WHERE id = ?1
+                """, own, standsIn, withdrawn)
             decision = connection.lastInsertedRow
         }
         try connection.run(
@@ -173,7 +182,7 @@ struct Witnesses {
         try list("SELECT \(Self.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?", at: place).first
     }
 
-    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in, decision"
+    private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in, decision, withdrawn"
 
     private func list(_ sql: String, at place: SamplePlace?) throws(StoreError) -> [Witness] {
         let statement = try connection.statement(sql)
@@ -187,7 +196,8 @@ struct Witnesses {
                         series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
                     first: SamplePlace(
                         series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5)),
-                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8)))
+                    ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8),
+                    withdrawn: statement.optionalInteger(9)))
         }
         return found
     }

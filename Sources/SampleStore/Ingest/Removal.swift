@@ -165,6 +165,9 @@ extension SampleStore {
                 "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             try witnesses.withdraw(undone)
+            if account.kind == .merge {
+                for place in dead { try witnesses.withdraw(place) }
+            }
             for place in live { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
             for place in dead where try !witnesses.standsIn(place) {
