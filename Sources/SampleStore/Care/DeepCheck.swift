@@ -21,7 +21,7 @@ struct DeepCheck {
     /// Samples that tell a reading again in another unit: sums count it twice.
     private func retellings() throws(StoreError) -> [String] {
         var (count, left) = (0, 0)
-        try RetoldSamples(connection: connection).forEach { pair, _ throws(StoreError) in
+        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in
             if pair.isLeft { left += 1 } else { count += 1 }
         }
         var problems: [String] = []

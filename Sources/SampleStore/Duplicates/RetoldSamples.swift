@@ -23,15 +23,15 @@ struct RetoldSamples {
     }
 
     private let connection: Connection
-    private let search: RetellingSearch
+    private let retellings: RetellingSearch
 
     init(connection: Connection) {
         self.connection = connection
-        search = RetellingSearch(connection: connection)
+        retellings = RetellingSearch(connection: connection)
     }
 
     /// Hands over each pair. Nothing may be written meanwhile.
-    func forEach(_ body: (Pair, QuantityType) throws(StoreError) -> Void) throws(StoreError) {
+    func search(_ body: (Pair, QuantityType) throws(StoreError) -> Void) throws(StoreError) {
         var last: (series: Int64, type: QuantityType?)?
         for (series, instant) in try instants() {
             if last?.series != series {
@@ -61,21 +61,23 @@ struct RetoldSamples {
     }
 
     private func pairs(of series: Int64, at instant: Int64, _ type: QuantityType) throws(StoreError) -> [Pair] {
-        let all = try search.readings(of: series, at: instant, type)
+        let all = try retellings.readings(of: series, at: instant, type)
         guard Set(all.map(\.unit)).count > 1 else { return [] }
         var rows: [Row] = []
         for told in all where told.isLive {
             // What became of a repaired one is for its repair to say.
             guard try !isNamed(told.place, in: "repaired"), case .row(let seq) = told.source else { continue }
-            try rows.append(Row(told: told, bringer: search.bringer(of: told), seq: seq))
+            try rows.append(Row(told: told, bringer: retellings.bringer(of: told), seq: seq))
         }
         rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
         // Witnesses of a sample of this instant count once that has its turn.
-        let witnesses = Dictionary(grouping: all.filter { !$0.isLive && $0.first != $0.place }, by: \.first)
         let own = Set(rows.map(\.told.first))
         var known: [SamplePlace: [Told]] = [:]
-        for (first, tellings) in witnesses where !own.contains(first) {
-            if try SampleTable(connection: connection).contains(first) { known[first] = tellings }
+        var witnesses: [(told: Told, bringer: Int64)] = []
+        for told in all where !told.isLive && told.first != told.place {
+            try witnesses.append((told, retellings.bringer(of: told)))
+            guard !own.contains(told.first) else { continue }
+            if try SampleTable(connection: connection).contains(told.first) { known[told.first] = [] }
         }
         var pairs: [Pair] = []
         while let next = rows.first {
@@ -85,8 +87,14 @@ struct RetoldSamples {
             for index in turn.indices where try isComparable(turn[index].told) {
                 comparable.append((index, turn[index].told.trace))
             }
+            // Only what was told before: of two in one unit nothing had been told otherwise when the second came.
+            var before = known
+            for (told, bringer) in witnesses
+            where bringer < next.bringer || (bringer == next.bringer && told.unit == next.told.unit) {
+                before[told.first]?.append(told)
+            }
             var merged: Set<Int> = []
-            for match in try search.matched(comparable, in: next.told.unit, by: next.bringer, with: known) {
+            for match in try retellings.matched(comparable, in: next.told.unit, by: next.bringer, with: before) {
                 let told = turn[match.row].told
                 let pair = Pair(
                     place: told.place, first: match.of, bringer: next.bringer, isLeft: try isLeanedOn(told.place))
@@ -97,7 +105,7 @@ struct RetoldSamples {
             }
             for index in turn.indices where !merged.contains(index) {
                 let told = turn[index].told
-                known[told.first, default: witnesses[told.first] ?? []].append(told)
+                known[told.first, default: []].append(told)
             }
         }
         return pairs

@@ -17,7 +17,7 @@ extension SampleStore {
         defer { snapshot.end() }
         let names = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
         var found: [Retelling] = []
-        try RetoldSamples(connection: connection).forEach { pair, _ throws(StoreError) in
+        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in
             guard let uuid = try names.uuid(of: pair.place), let first = try names.uuid(of: pair.first) else { return }
             found.append(Retelling(uuid: uuid, first: first, isLeft: pair.isLeft))
         }
@@ -29,7 +29,7 @@ extension SampleStore {
     public func mergeRetellings(description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var pairs: [(pair: RetoldSamples.Pair, type: QuantityType)] = []
-            try RetoldSamples(connection: connection).forEach { pair, type throws(StoreError) in
+            try RetoldSamples(connection: connection).search { pair, type throws(StoreError) in
                 if !pair.isLeft { pairs.append((pair, type)) }
             }
             for (pair, type) in pairs {
