@@ -12,6 +12,7 @@ import Profiles
 ///         hub: {
 ///             inbox: "/srv/vitalgate/inbox",        // files put here are imported; none without it
 ///             readingsPerSecond: 10,                // taken of one device's advertisements, averaged over a minute
+///             commitEvery: 30,                      // seconds; what a power cut can take of streams such as a strap's
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
@@ -102,7 +103,8 @@ public struct Configuration: Sendable {
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {
             // Of one of its keys, or of one that there is not.
-            throw error.description.hasPrefix(path) ? error : ConfigurationError("\(path): \(error)")
+            throw error.description.hasPrefix(path)
+                ? error : ConfigurationError("\(path): \(error)", isOutOfRange: error.isOutOfRange)
         } catch let error as DecodingError {
             throw ConfigurationError("\(path): \(Self.explain(error, bytes))")
         } catch {

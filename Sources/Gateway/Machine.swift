@@ -73,6 +73,13 @@ public struct Machine: Sendable {
 /// The configuration, or a name that only the configuration explains, is wrong.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
-    /// - Parameter description: what is wrong, and what to do, in words for a person.
-    public init(_ description: String) { self.description = description }
+    /// Whether a number is none that the program can work with, while the file reads as it should.
+    public var isOutOfRange: Bool
+    /// - Parameters:
+    ///   - description: what is wrong, and what to do, in words for a person.
+    ///   - isOutOfRange: whether it is a number that the program cannot work with.
+    public init(_ description: String, isOutOfRange: Bool = false) {
+        self.description = description
+        self.isOutOfRange = isOutOfRange
+    }
 }

@@ -23,7 +23,7 @@ public struct SettingsDoctor: Sendable {
         switch configuration {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
-            [settings(configuration)] + store(configuration) + [profiles(configuration)]
+            [settings(configuration)] + store(configuration) + [powerCut(configuration), profiles(configuration)]
         }
     }
 
@@ -34,6 +34,15 @@ public struct SettingsDoctor: Sendable {
         } catch {
             return Finding(.broken, "configuration", error.description)
         }
+    }
+
+    /// What it would cost now.
+    private func powerCut(_ configuration: Configuration) -> Finding {
+        let seconds = configuration.hub.commitEvery
+        return Finding(
+            .good, "power cut",
+            "it can take the last \(seconds) s of streams such as a strap's ('hub.commitEvery'), and one second of anything else; nothing "
+                + "that a device was told is safe")
     }
 
     private func store(_ configuration: Configuration) -> [Finding] {

@@ -30,16 +30,18 @@ public struct StoreAccess: Sendable {
 
     /// Opens the store for writing.
     ///
-    /// - Parameter creating: makes it, and its folder (mode 0700), where there is none.
-    public func openForWriting(creating: Bool) throws(StoreError) -> SampleStore {
-        try openForWriting(creating: creating, asDemo: false)
+    /// - Parameters:
+    ///   - creating: makes it, and its folder (mode 0700), where there is none.
+    ///   - takesStreams: whether a new one is for a hub.
+    public func openForWriting(creating: Bool, takesStreams: Bool = false) throws(StoreError) -> SampleStore {
+        try openForWriting(creating: creating, asDemo: false, takesStreams: takesStreams)
     }
 
     /// Opens a demo store, or makes one: the only kind of store that takes simulated readings.
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` where the store that is there is somebody's own.
     public func openDemo() throws(StoreError) -> SampleStore {
-        let store = try openForWriting(creating: true, asDemo: true)
+        let store = try openForWriting(creating: true, asDemo: true, takesStreams: true)
         guard store.isDemo else {
             throw StoreError(
                 .invalid,
@@ -49,7 +51,7 @@ public struct StoreAccess: Sendable {
         return store
     }
 
-    private func openForWriting(creating: Bool, asDemo: Bool) throws(StoreError) -> SampleStore {
+    private func openForWriting(creating: Bool, asDemo: Bool, takesStreams: Bool) throws(StoreError) -> SampleStore {
         try checkPath()
         guard creating else { return try SampleStore(path: configuration.store, access: .write) }
         try Self.makeFolder(of: configuration.store)
@@ -57,7 +59,7 @@ public struct StoreAccess: Sendable {
             path: configuration.store, access: .write,
             creation: SampleStore.Creation(
                 subject: configuration.subject?.lowercased() ?? Self.randomUUID(), time: machine.now().microseconds,
-                isDemo: asDemo))
+                isDemo: asDemo, takesStreams: takesStreams))
     }
 
     /// Whether the configured subject can be one: it becomes a part of every sample's identity, for ever.

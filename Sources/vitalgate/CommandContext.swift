@@ -38,6 +38,32 @@ struct CommandContext {
                 + "; 'vitalgate types' lists them")
     }
 
+    /// Several types joined by commas; of those that are none each is named.
+    func types(_ names: String) throws -> [QuantityType] {
+        let words = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let unknown = words.filter { QuantityType($0) == nil }
+        if unknown.count > 1 {
+            let meant = unknown.map { word in
+                TypeSuggestion.nearest(to: word).map { "\($0) for '\(word)'" } ?? "another type for '\(word)'"
+            }
+            throw invocation.invalid(
+                "TYPE", value: unknown.joined(separator: ","),
+                expected: "\(meant.joined(separator: ", ")); 'vitalgate types' lists them")
+        }
+        return try words.map(type)
+    }
+
+    /// The stretch of time between `--from` and `--to`.
+    func range(zone: TimeZoneRules) throws -> (from: Instant?, to: Instant?) {
+        let range = (from: try instant(option: "--from", zone: zone), to: try instant(option: "--to", zone: zone))
+        if let from = range.from, let to = range.to, to < from, let text = invocation.string("--from") {
+            throw invocation.invalid(
+                "--from", value: text,
+                expected: "a time that is not behind --to, which is '\(invocation.string("--to") ?? "")'")
+        }
+        return range
+    }
+
     /// The unit named by an option, and whether the type's samples have a conversion to it.
     func unit(for type: QuantityType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }

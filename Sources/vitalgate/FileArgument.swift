@@ -27,6 +27,7 @@ struct FileArgument {
 
     /// Why it cannot be read at all; nothing where it can, as far as one sees.
     var obstacle: String? {
+        if bytes.isEmpty { return "the file's name is empty" }
         guard path != InputFile.standardInput, access(bytes.map { CChar(bitPattern: $0) } + [0], R_OK) != 0 else { return nil }
         return String(cString: strerror(errno))
     }

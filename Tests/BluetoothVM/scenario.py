@@ -11,6 +11,7 @@ import time
 
 # Nothing here depends on the speed of the machine: a limit only ends what would hang for ever.
 LIMIT = 300
+CONFIGURATION = '/tmp/vitalgate.json5'
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 ADDRESSES = {name: f'C0:01:02:03:04:0{number}' for number, name in enumerate(
@@ -89,6 +90,8 @@ class Scenario:
         self.started = time.monotonic()
         self.passed = self.failed = 0
         self.programs = []
+        # What a scenario waits for is committed each second.
+        pathlib.Path(CONFIGURATION).write_text('{hub: {commitEvery: 1}}\n', encoding='utf-8')
         # Of what the sensors sent: what is read so far, up to this octet.
         self.lines, self.heard = [], 0
 
@@ -172,7 +175,7 @@ class Scenario:
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def hub_command(self, *arguments, store='/tmp/store.db'):
-        return [self.vitalgate, '--store', store, '--profiles', SOURCE / 'DeviceProfiles', *arguments]
+        return [self.vitalgate, '--config', CONFIGURATION, '--store', store, '--profiles', SOURCE / 'DeviceProfiles', *arguments]
 
     def terminal(self, *arguments, store='/tmp/store.db'):
         """The program at a terminal."""

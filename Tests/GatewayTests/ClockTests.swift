@@ -122,6 +122,30 @@ import Testing
         try bench.stop()
     }
 
+    /// What three stamps showed outlives the hub, as long as the next ones say so: a clock that was set meanwhile is right, and one that lost
+    /// its battery meanwhile is not known again.
+    @Test func aClockThatWasLearnedBeforeARestart() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        for minute in 31...33 { Self.temperature(bench, 2026, 20, 8, UInt8(minute), after: .seconds(minute == 31 ? 0 : 60)) }
+        try bench.travel(to: .berlin)
+        Self.temperature(bench, 2026, 20, 8, 34, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == (31...34).map { "2026-11-20T06:\($0):00.000000Z" })
+        try bench.travel(to: .berlin)
+        Self.temperature(bench, 2026, 20, 7, 35, after: .seconds(60))
+        Self.temperature(bench, 2026, 20, 7, 36, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == (31...36).map { "2026-11-20T06:\($0):00.000000Z" })
+        try bench.travel(to: .berlin)
+        Self.temperature(bench, 2000, 1, 1, 0, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().count == 6)
+        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown"])
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+
     /// Measurements of before breakfast that are sent late, one of them twice, and one of a day to come, which stays held whatever comes
     /// afterwards: a stamp of just now says nothing of it.
     @Test func lateReadingsOfARightClock() throws {

@@ -45,6 +45,38 @@ import Testing
         #expect(bench.loop.load.timers == 0)
     }
 
+    /// Who wants readings within a second is answered once, so that it knows whom it has asked, and has them committed until it goes.
+    @Test func whoHurriesHasReadingsCommitted() throws {
+        var hurry: [Bool] = []
+        bench.server.onHurry = { [bench] in
+            hurry.append($0)
+            bench.hub.live.isHurried = $0
+        }
+        try bench.hub.start()
+        for _ in 0..<5 { bench.pass(.seconds(1)) }
+        let status = try #require(try bench.ask(StatusBench.status).statuses().first)
+        let waiting = try #require(status.today.waiting)
+        #expect(waiting > 0 && status.today.stored > 0)
+        #expect(waiting == bench.hub.live.waitingSamples, "what is counted as stored is, and what waits is told apart")
+        do {
+            let hurried = try bench.ask(#"{"vitalgate":1,"ask":"hurry"}"# + "\n")
+            #expect(hurried.statuses().map(\.store.path) == [status.store.path])
+            #expect(hurry == [true] && bench.hub.live.waitingSamples == 0)
+            bench.pass(.seconds(1))
+            #expect(hurried.read()?.isEmpty == true, "it is told no more, and stays")
+            let second = try bench.ask(#"{"vitalgate":1,"ask":"hurry"}"# + "\n")
+            #expect(second.statuses().count == 1 && hurry == [true])
+            withExtendedLifetime((hurried, second)) {}
+        }
+        bench.pass()
+        #expect(hurry == [true, false])
+        #expect(bench.hub.onChange == nil, "it asked for no status")
+        let many = try (0..<9).map { _ in try bench.ask(#"{"vitalgate":1,"ask":"hurry"}"# + "\n") }
+        #expect(many.last?.read()?.contains("busy") == true)
+        #expect(try bench.ask(StatusBench.follow).statuses().count == 1, "there is room for others")
+        try bench.stop()
+    }
+
     @Test func nothingIsLeftOfAFollowerThatHasGone() throws {
         let before = bench.loop.load
         do {

@@ -27,6 +27,24 @@ import Testing
         return (test.folder, kept)
     }
 
+    /// A hub's commits are small, and a card is written by the page. A store keeps its pages for good, whoever opens it.
+    @Test func aHubsStoreHasSmallPages() throws {
+        let folder = try TemporaryFolder()
+        for (name, takesStreams, size) in [("hub.db", true, Int64(1024)), ("file.db", false, 4096)] {
+            let creation = SampleStore.Creation(subject: "me", time: 0, takesStreams: takesStreams)
+            var store: SampleStore? = try SampleStore(path: folder.file(name), access: .write, creation: creation)
+            let ingest = try store?.beginIngest(IngestDescription(kind: .live, received: 0))
+            _ = try ingest?.keep(try (0..<5000).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) })
+            _ = try ingest?.finish(at: 1)
+            store = nil
+            let other = SampleStore.Creation(subject: "me", time: 0, takesStreams: !takesStreams)
+            let again = try SampleStore(path: folder.file(name), access: .write, creation: other)
+            #expect(try again.connection.integer("PRAGMA page_size") == size)
+            #expect(try again.check(deep: true).isEmpty)
+            #expect(try again.connection.integer("SELECT count(*) FROM sample") == 5000)
+        }
+    }
+
     @Test func aNewStoreIsPrivate() throws {
         let before = umask(0)
         defer { umask(before) }

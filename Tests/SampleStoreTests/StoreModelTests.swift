@@ -48,8 +48,19 @@ import Testing
             }
         }
 
+        /// What each undoing undid.
+        var undoes: [Int64: Int64] = [:]
+
+        /// What the undoing of an entry takes back as a whole: itself, or what the undoing of an undoing takes back.
+        func takenBack(by undone: Int64) -> Int64 {
+            guard let own = undoes[undone], let first = undoes[own] else { return undone }
+            return takenBack(by: first)
+        }
+
         mutating func undo(_ undone: Int64, forget: Bool, ingest: Int64) -> Int {
-            let stored = live.filter { $0.value.bringer == undone || $0.value.cause == undone }.map(\.key)
+            let taken = takenBack(by: undone)
+            let stored = live.filter { $0.value.bringer == taken || $0.value.cause == undone }.map(\.key)
+            if ingest > 0 { undoes[ingest] = undone }
             let removed = deleted.filter { $0.value.cause == undone }.map(\.key)
             delete(stored, ingest: ingest)
             restore(removed, ingest: ingest)

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 
+import feed_rows
 import live_rows
 import measure
 import pairs
@@ -20,8 +21,8 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "repair", "units", "flood", "crowd",
-    "heard", "latency",
+    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "repair", "units", "flood",
+    "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
 PEER_RECORDS = 100_000
@@ -60,6 +61,7 @@ class Bench:
         scale = 10 if options.quick else 1
         self.addresses = 1_000_000 // scale
         self.frames, self.watched = 400_000 // scale, 60 // (2 if options.quick else 1)
+        self.worn = 3600 // (6 if options.quick else 1)
         self.rows, self.records, self.samples = 1_000_000 // scale, 1_000_000 // scale, 10_000_000 // scale
         self.scratch = self.folder / "scratch"
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -105,7 +107,9 @@ class Bench:
 
     def imported(self, file, store, expected, again=False):
         """Imports a file, and holds the account to what was generated."""
-        run = measure.run([self.vitalgate, "import", file, "--store", store, "--format", "ndjson", "--time-zone", "UTC"])
+        # It reads on one core and writes on another.
+        run = measure.run(
+            [self.vitalgate, "import", file, "--store", store, "--format", "ndjson", "--time-zone", "UTC"], on_all_cores=True)
         account = json.loads(run.output.splitlines()[-1])
         wanted = {"read": expected, "stored": 0 if again else expected, "duplicate": expected if again else 0}
         if any(account[name] != count for name, count in wanted.items()):
@@ -355,7 +359,9 @@ class Bench:
         for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             if row in wanted:
                 results += getattr(self, row)()
-        for row in ("flood", "crowd", "heard", "latency"):
+        if "feed" in wanted:
+            results += feed_rows.feed(self)
+        for row in ("flood", "crowd", "wear", "heard", "latency"):
             if row in wanted:
                 results += getattr(live_rows, row)(self)
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -384,7 +390,7 @@ def processor():
 def machine(options):
     pip = options.healthkit_to_sqlite.parent / "pip"
     return {
-        "processor": f"{processor()}, {os.cpu_count()} cores, one used" if measure.pinned() else processor(),
+        "processor": f"{processor()}, {os.cpu_count()} cores, one used but by imports" if measure.pinned() else processor(),
         "kernel": platform.release(),
         "system": first_line(["sh", "-c", ". /etc/os-release && echo $PRETTY_NAME"]),
         "file system": first_line(["stat", "--file-system", "--format=%T", str(options.folder)]),

@@ -43,11 +43,21 @@ def crowd(bench):
                verdict=verdict(peak_at_rest < 25), values={"run": rest}),
         Result("crowd", "twenty straps at 1 Hz", "< 40 MB, < 2 % of a core", "", f"{peak:.1f} MB, {share:.2%} of a core",
                verdict=verdict(peak < 40 and share < 0.02), values={"run": busy}),
-        Result("crowd", "bytes written to the disk a sample: one strap at 1 Hz, twenty", "", "",
-               f"{one['bytes_per_sample']:,.0f}, {busy['bytes_per_sample']:,.0f}", values={"one": one, "twenty": busy}),
         Result("crowd", "the hub, from its start until it listens to a strap", "", "", f"{one['ready_seconds'] * 1000:.0f} ms",
                values={"run": one}),
     ]
+
+
+def wear(bench):
+    results = []
+    for mode, straps, target in (("wear-one", "one strap", 400), ("wear-twenty", "twenty straps", 120)):
+        bench.say(f"what {straps} at 1 Hz wear a card, {bench.worn} s by the hub's clock")
+        run = live(bench, mode, bench.worn)
+        pages, device = run["bytes_per_sample"], run["device_bytes_per_sample"]
+        text = f"{pages:,.0f}" + (f"; at the device {device:,.0f}" if device is not None else "")
+        results.append(Result("wear", f"octets that the hub writes a sample, {straps} at 1 Hz", f"<= {target}", "", text,
+                              verdict=verdict((device or pages) <= target), values={"run": run}))
+    return results
 
 
 def heard(bench):

@@ -27,11 +27,11 @@ def pinned():
     return ["taskset", "--cpu-list", str(cores[-1])]
 
 
-def run(command):
+def run(command, on_all_cores=False):
     """Runs to the end. Before it starts, what earlier runs wrote is on the disk; a failure ends the benchmark."""
     os.sync()
     with tempfile.NamedTemporaryFile() as output, tempfile.NamedTemporaryFile() as errors:
-        order = {"command": pinned() + [str(word) for word in command], "output": output.name, "errors": errors.name}
+        order = {"command": ([] if on_all_cores else pinned()) + [str(word) for word in command], "output": output.name, "errors": errors.name}
         launcher().stdin.write(json.dumps(order) + "\n")
         launcher().stdin.flush()
         answer = json.loads(launcher().stdout.readline())

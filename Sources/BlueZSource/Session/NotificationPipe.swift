@@ -24,6 +24,15 @@ final class NotificationPipe {
     /// More than a socket of bluetoothd's holds; one that never runs dry must not hold the loop.
     private static let valuesInATurn = 512
 
+    /// Reading nothing is an empty value as well as the end: BlueZ has closed its end where the socket says so and nothing waits in it.
+    private var hasEnded: Bool {
+        var state = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        guard poll(&state, 1, 0) >= 0 else { return errno != EINTR }
+        var waiting: Int32 = 0
+        guard Int32(state.revents) & (POLLHUP | POLLERR | POLLNVAL) != 0 else { return false }
+        return ioctl(descriptor.number, UInt(FIONREAD), &waiting) != 0 || waiting == 0
+    }
+
     /// Hands on what has arrived.
     func drain() {
         for _ in 0..<Self.valuesInATurn {
@@ -32,6 +41,8 @@ final class NotificationPipe {
                 handler(Array(buffer[..<count]))
             } else if count < 0, errno == EINTR {
                 continue
+            } else if count == 0, !hasEnded {
+                handler([])
             } else {
                 if count < 0, errno == EAGAIN { return }
                 loop.unwatch(descriptor.number)

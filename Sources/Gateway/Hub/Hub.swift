@@ -39,6 +39,7 @@ public final class Hub: HubSourceHost {
     /// Hands on what a person decided, to all sources.
     public func take(_ settings: HubSettings) {
         live.take(zone: settings.zone)
+        live.commitEvery = .seconds(settings.commitEvery)
         for each in sources { each.source.take(settings) }
     }
 

@@ -13,27 +13,32 @@ public struct HubConfiguration: Decodable, Sendable {
     /// More than any sensor that only advertises has been seen to bring.
     public static let usualReadingsPerSecond = 10
 
+    /// Seconds that the readings of streams, such as a strap's, wait for one another before they are written; so much of them a power cut can
+    /// take. Fewer wear a card out sooner.
+    public var commitEvery = usualCommitEvery
+
+    /// Writes a tenth of what a commit a second does, and is little to lose of what comes all day.
+    public static let usualCommitEvery = 30
+
+    private static let keys = ["inbox", "sources", "readingsPerSecond", "commitEvery"]
+
     /// The sources that have a policy.
     static let sources = ["radio", "serial", "inbox"]
 
-    /// The defaults: no inbox, ``StartPolicy/retry`` for all sources, ``usualReadingsPerSecond``.
+    /// The defaults: no inbox, ``StartPolicy/retry`` for all sources, ``usualReadingsPerSecond``, ``usualCommitEvery``.
     public init() {}
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
-        for key in members.allKeys where !["inbox", "sources", "readingsPerSecond"].contains(key.stringValue) {
-            throw Self.fault(key, in: members, "unknown key; known are inbox, sources, readingsPerSecond")
+        for key in members.allKeys where !Self.keys.contains(key.stringValue) {
+            throw Self.fault(key, in: members, "unknown key; known are \(Self.keys.joined(separator: ", "))")
         }
         inbox = try members.decodeIfPresent(String.self, forKey: Key("inbox"))
         if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
             throw Self.fault(Key("inbox"), in: members, "a folder's path begins with / or ~/")
         }
-        if let rate = try members.decodeIfPresent(Int.self, forKey: Key("readingsPerSecond")) {
-            guard (1...1000).contains(rate) else {
-                throw Self.fault(Key("readingsPerSecond"), in: members, "expected a whole number from 1 to 1000")
-            }
-            readingsPerSecond = rate
-        }
+        readingsPerSecond = try Self.number("readingsPerSecond", in: members, 1...1000, "number") ?? readingsPerSecond
+        commitEvery = try Self.number("commitEvery", in: members, 1...60, "number of seconds") ?? commitEvery
         guard members.contains(Key("sources")) else { return }
         let sources = try members.nestedContainer(keyedBy: Key.self, forKey: Key("sources"))
         for key in sources.allKeys {
@@ -50,6 +55,19 @@ public struct HubConfiguration: Decodable, Sendable {
 
     /// The policy of a source by its name, such as `radio`; ``StartPolicy/retry`` where it is not named.
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
+
+    private static func number(
+        _ name: String, in members: KeyedDecodingContainer<Key>, _ range: ClosedRange<Int>, _ what: String
+    ) throws -> Int? {
+        guard let number = try members.decodeIfPresent(Int.self, forKey: Key(name)) else { return nil }
+        guard range.contains(number) else {
+            var fault = fault(
+                Key(name), in: members, "expected a whole \(what) from \(range.lowerBound) to \(range.upperBound)")
+            fault.isOutOfRange = true
+            throw fault
+        }
+        return number
+    }
 
     private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> ConfigurationError {
         let path = (container.codingPath + [key]).map(\.stringValue).joined(separator: ".")

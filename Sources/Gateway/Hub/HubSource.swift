@@ -65,8 +65,10 @@ public struct HubSettings: Sendable {
     public var inbox: InboxSettings?
     /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
     public var readingsPerSecond = HubConfiguration.usualReadingsPerSecond
+    /// Seconds that the readings of streams wait for one another before they are written.
+    public var commitEvery = HubConfiguration.usualCommitEvery
 
-    /// ``readingsPerSecond`` has its usual value until it is set. No `inbox`: no folder is watched.
+    /// ``readingsPerSecond`` and ``commitEvery`` have their usual values until they are set. No `inbox`: no folder is watched.
     public init(
         library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,
         inbox: InboxSettings? = nil

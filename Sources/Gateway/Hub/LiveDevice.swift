@@ -43,6 +43,10 @@ public final class LiveDevice {
     private(set) var isAdvertiser = false
     /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
     public var hasRecords = false
+    /// By key: how its clock compared with ours when that was kept last; asked once.
+    var lastComparison: ((String) -> ClockComparison?)?
+    /// Whether it delivers all the time and keeps nothing: the next reading comes anyway, and no device waits to be told that one is safe.
+    var isStream: Bool { expectedInterval != nil && !hasRecords }
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
@@ -104,6 +108,7 @@ public final class LiveDevice {
             device = frame.device
             interpreters.removeAll()
         }
+        recallClock()
         if frame.channel == "gatt:2AAA", case .bytes(let bytes) = frame.payload {
             sessionStart = SessionStart.timestamp(bytes)
             for interpreter in interpreters.values { interpreter.sessionStart = sessionStart }
@@ -230,6 +235,16 @@ public final class LiveDevice {
         guard (received.microseconds &- taken).magnitude >= UInt64(Self.fresh) else { return }
         normaliser.learnedClock = nil
         isLearnedFromStamps = false
+    }
+
+    /// Takes up what was known of its clock before the hub was started, once it has said who it is. That was learned from stamps, where nobody
+    /// can read the clock, and holds as long as the next ones say so.
+    private func recallClock() {
+        guard let lastComparison else { return }
+        self.lastComparison = nil
+        guard !hasRecords, normaliser.learnedClock == nil, let ahead = lastComparison(key)?.ahead else { return }
+        normaliser.learnedClock = LearnedClock(ahead: ahead)
+        isLearnedFromStamps = true
     }
 
     /// A stamp of just now. Of a device without records it says nothing of its next one.

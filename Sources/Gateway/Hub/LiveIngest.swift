@@ -8,8 +8,14 @@ import SampleStore
 ///     live.take(frame, of: device)
 ///     live.commit(device) { port.acknowledge() }   // only once it is durable
 ///
-/// Samples are committed a second after the first of them came, and at once where a source asks for it, since then a device waits to be
-/// told that its records are safe. While nothing comes there is no timer, and nothing is written.
+/// What is committed when, so that a power cut takes little and a card lasts (Decisions/0020):
+///
+/// - at once where a source asks for it, since then a device waits to be told that its records are safe;
+/// - within a second what stands alone, such as a weighing;
+/// - together, ``commitEvery`` after the first that waits, the streams of devices that keep nothing and go on anyway; within a second
+///   while somebody wants them to be (``isHurried``).
+///
+/// Each commit takes all that waits. While nothing comes there is no timer, and nothing is written.
 public final class LiveIngest {
     let store: SampleStore
     let loop: EventLoop
@@ -24,7 +30,11 @@ public final class LiveIngest {
     private var changed: [String: AdoptedDevice] = [:]
     /// To be called after the next commit.
     private var waiting: [() -> Void] = []
-    private var timer: EventLoop.Timer?
+    /// When what waits is written.
+    private var due: (at: Duration, timer: EventLoop.Timer)?
+    /// Whether something was committed. The first commit comes soon: it shows a person that a new device works, and a program that follows
+    /// the changes that there is a hub to ask.
+    private var hasCommitted = false
     private let units = UnitWatch()
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
@@ -58,7 +68,19 @@ public final class LiveIngest {
     /// The store takes nothing any more; going on would lose readings.
     public var onFailure: (any Error) -> Void = { _ in }
 
-    private static let commitInterval = Duration.seconds(1)
+    /// How long a stream's readings wait at most for one another, and thus what a power cut can take of them.
+    public var commitEvery = Duration.seconds(HubConfiguration.usualCommitEvery) {
+        didSet { if due != nil, failing == nil { arm(within: commitEvery) } }
+    }
+
+    /// Whether streams, too, are committed within a second; what waits when that begins is committed at once.
+    public var isHurried = false {
+        didSet { if isHurried, !oldValue { commitNow() } }
+    }
+
+    private static let soon = Duration.seconds(1)
+    /// More than any streams bring in a minute: what comes so fast is written each second, and memory stays small.
+    private static let manyPending = 4096
     /// While another process changes the store, sources must not wait for it with the loop: a serial port's buffer is soon full.
     private static let patience = Duration.milliseconds(200)
     /// An import or a repair that holds the store for so long is nothing to speak of.
@@ -126,7 +148,7 @@ public final class LiveIngest {
                 }
             }
             if device.adopted.counter != counter { changed[device.adopted.address] = device.adopted }
-            arm()
+            arm(for: device)
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind):
             skipped[kind, default: 0] += 1
@@ -176,7 +198,7 @@ public final class LiveIngest {
         let before = pending.samples.count
         device.settle(into: &pending)
         assign(from: before, of: device)
-        if !pending.samples.isEmpty || !pending.refusals.isEmpty { arm() }
+        if !pending.samples.isEmpty || !pending.refusals.isEmpty { arm(for: device) }
     }
 
     /// Makes all that came of a device durable at once, together with what is known of it; then calls `confirm`, later where the store
@@ -217,6 +239,9 @@ public final class LiveIngest {
         let subject = device.adopted.bluetoothAddress ?? device.adopted.address
         note(SourceNotice(.information, subject, text))
     }
+
+    /// Has a device's times corrected as they were before the hub was started. Where the store cannot tell, its clock is learned anew.
+    func recallClock(of device: LiveDevice) { device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) } }
 
     /// Says it, and has the ledger remember it.
     private func note(_ notice: SourceNotice) {
@@ -275,8 +300,7 @@ public final class LiveIngest {
 
     /// Commits what is left and closes the ledger's account. Every source has been stopped before.
     public func stop() throws {
-        timer?.cancel()
-        timer = nil
+        disarm()
         try write()
         try ledger.close()
         guard entered == ledger.accounted else {
@@ -287,17 +311,38 @@ public final class LiveIngest {
 
     // MARK: Commits
 
-    private func arm(after delay: Duration = commitInterval) {
-        guard timer == nil else { return }
-        timer = loop.after(delay) { [weak self] in
-            self?.timer = nil
+    /// Commits what waits, without waiting any longer: the power is about to fail, or somebody wants to see it.
+    public func commitNow() {
+        // A store that failed is tried again in its own time.
+        if due != nil, failing == nil { flush() }
+    }
+
+    /// Of a device's readings.
+    private func arm(for device: LiveDevice) {
+        let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
+        arm(within: mayWait ? commitEvery : Self.soon)
+    }
+
+    /// Has what waits committed by then, or before where that is settled already.
+    private func arm(within delay: Duration = soon) {
+        let at = loop.clock.uptime + delay
+        // A store that failed is tried again in its own time, whatever comes meanwhile.
+        if let due, due.at <= at || failing != nil { return }
+        disarm()
+        let timer = loop.after(delay) { [weak self] in
+            self?.due = nil
             self?.flush()
         }
+        due = (at, timer)
+    }
+
+    private func disarm() {
+        due?.timer.cancel()
+        due = nil
     }
 
     private func flush() {
-        timer?.cancel()
-        timer = nil
+        disarm()
         beforeCommit?()
         do {
             try store.waiting(atMost: Self.patience) { try write() }
@@ -307,6 +352,7 @@ public final class LiveIngest {
         }
         if failing?.told != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
         failing = nil
+        hasCommitted = true
         delivered.formUnion(arrivals)
         arrivals.removeAll()
         let durable = waiting
@@ -334,7 +380,7 @@ public final class LiveIngest {
             onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
         }
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
-        arm(after: isLocked ? Self.commitInterval : .seconds(1 << min(next.attempts - 1, 5)))
+        arm(within: isLocked ? Self.soon : .seconds(1 << min(next.attempts - 1, 5)))
         onDelay()
     }
 

@@ -128,6 +128,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         device.readingsPerSecond = settings.readingsPerSecond
         device.expectedInterval = description.expectedInterval
         device.hasRecords = description.recordAccess != nil
+        live.recallClock(of: device)
         known[description.address] = Known(device: device, adopted: adopted, description: description)
         source.adopt(description, memory: adopted.memory)
     }

@@ -66,6 +66,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
             if let old = known[path] { live.settle(old.device) }
             let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
             device.expectedInterval = profiles.compactMap(\.connection.expectedInterval).min().map { .seconds($0) }
+            live.recallClock(of: device)
             known[path] = Known(device: device, adopted: adopted, description: description)
             source.adopt(description)
         }

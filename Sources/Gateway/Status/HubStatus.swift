@@ -57,6 +57,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var refused = 0
         /// Frames, rows and elements that hold no reading to keep.
         public var skipped = 0
+        /// Readings that came in and are not durable yet: they are in none of the counts. Nothing where no hub runs.
+        public var waiting: Int?
     }
 
     /// A source of the hub, and how it is doing.

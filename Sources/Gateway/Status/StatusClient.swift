@@ -48,12 +48,18 @@ public final class StatusClient {
     public static func ask(
         store: String, machine: Machine, follows: Bool = false
     ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
+        try ask(follows ? .follow : .status, store: store, machine: machine, patience: usualPatience)
+    }
+
+    static func ask(
+        _ question: StatusMessage.Question, store: String, machine: Machine, patience: Duration
+    ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
         var failure = Failure.noHub
         let meant = StatusSocket.canonical(store)
         for path in StatusSocket.candidates(store: store, machine: machine) {
             do throws(Failure) {
-                guard let client = try connect(path) else { continue }
-                client.write(StatusMessage.line(asking: follows ? .follow : .status))
+                guard let client = try connect(path, patience) else { continue }
+                client.write(StatusMessage.line(asking: question))
                 let status = try client.first()
                 if status.store.path == meant { return (client, status) }
             } catch {
@@ -64,10 +70,10 @@ public final class StatusClient {
         throw failure
     }
 
-    private static func connect(_ path: String) throws(Failure) -> StatusClient? {
+    private static func connect(_ path: String, _ patience: Duration) throws(Failure) -> StatusClient? {
         do throws(SystemFailure) {
-            let seconds = Int(usualPatience.components.seconds)
-            return StatusClient(owning: try StatusSocket.connected(to: path, patience: seconds))
+            let seconds = Int(patience.components.seconds)
+            return StatusClient(owning: try StatusSocket.connected(to: path, patience: seconds), patience: patience)
         } catch {
             switch error.code {
             case EACCES, EPERM:
@@ -88,6 +94,13 @@ public final class StatusClient {
         while true {
             if let status = try read().first { return status }
         }
+    }
+
+    /// Whether the hub is still at the other end.
+    var isOpen: Bool {
+        var octet: UInt8 = 0
+        let count = recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
     }
 
     /// Whether an answer has begun to come and is not whole.

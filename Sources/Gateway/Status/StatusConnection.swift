@@ -10,6 +10,8 @@ final class StatusConnection {
 
     let descriptor: Int32
     var isFollower = false
+    /// Whether it wants commits each second.
+    var isHurrying = false
     /// Whether its request has come.
     var hasAsked = false
     /// Counts up: who came first has the lowest.
@@ -50,7 +52,7 @@ final class StatusConnection {
             return (isWaiting || closesWhenSent ? .open : .closed, nil)
         }
         // Behind the request nothing is expected, and nothing kept.
-        guard !isFollower, !closesWhenSent else { return (.open, nil) }
+        guard !isFollower, !isHurrying, !closesWhenSent else { return (.open, nil) }
         request += buffer[..<count]
         if let end = request.firstIndex(of: UInt8(ascii: "\n")), end <= StatusMessage.longestRequest {
             return (.open, Array(request[..<end]))

@@ -14,6 +14,8 @@ enum StatusMessage {
 
     enum Question: String, Codable, Sendable {
         case status, follow
+        /// As long as the connection is open, readings are wanted when they come: all are committed within a second.
+        case hurry
     }
 
     struct Request: Codable {
@@ -46,7 +48,7 @@ enum StatusMessage {
             throw StatusProblem("version", "this hub speaks version \(version), not \(request.vitalgate)")
         }
         guard let question = Question(rawValue: request.ask) else {
-            throw StatusProblem("request", "this hub answers status and follow")
+            throw StatusProblem("request", "this hub answers status, follow and hurry")
         }
         return question
     }

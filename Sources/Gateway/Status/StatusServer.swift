@@ -24,12 +24,14 @@ public final class StatusServer {
 
     /// When the first follower has come, and when the last one has gone.
     public var onInterest: (Bool) -> Void = { _ in }
+    /// When the first has come who wants each reading within a second, and when the last one has gone.
+    public var onHurry: (Bool) -> Void = { _ in }
 
     private var accepted = 0
 
     /// Followers at the same time; one more is refused as `busy`.
     public static let maximumFollowers = 8
-    private static let maximumConnections = 16
+    private static let maximumConnections = 24
     private static let interval = Duration.seconds(1)
     /// A request comes at once, or not from one of ours.
     private static let patience = Duration.seconds(10)
@@ -76,6 +78,7 @@ public final class StatusServer {
 
     private var followers: [StatusConnection] { connections.values.filter(\.isFollower) }
     private var isFollowed: Bool { connections.values.contains(where: \.isFollower) }
+    private var isHurried: Bool { connections.values.contains(where: \.isHurrying) }
 
     // MARK: Connections
 
@@ -136,6 +139,7 @@ public final class StatusServer {
         loop.unwatch(connection.descriptor)
         connection.deadline?.cancel()
         connections[connection.descriptor] = nil
+        if connection.isHurrying, !isHurried { onHurry(false) }
         guard connection.isFollower, !isFollowed else { return }
         timer?.timer.cancel()
         timer = nil
@@ -148,7 +152,7 @@ public final class StatusServer {
         if connection.isSending { settle(connection, connection.flush()) }
         guard connections[connection.descriptor] === connection, events & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return }
         // While an answer is on its way to one that has hung up, writing has told so.
-        guard !connection.isSending || connection.isFollower else { return }
+        guard !connection.isSending || connection.isFollower || connection.isHurrying else { return }
         do throws(StatusProblem) {
             let (state, line) = try connection.receive()
             if let line { return try answer(line, to: connection) }
@@ -184,6 +188,15 @@ public final class StatusServer {
             connection.isFollower = true
             if isFirst { onInterest(true) }
             tell(newcomer: connection)
+        case .hurry:
+            guard connections.values.count(where: \.isHurrying) < Self.maximumFollowers else {
+                throw StatusProblem("busy", "too many are told of readings already")
+            }
+            let isFirst = !isHurried
+            connection.isHurrying = true
+            // Whose store it is shows whoever asks whether it asked the right hub.
+            settle(connection, connection.send(StatusMessage.line(HubStatus(of: hub, started: started))))
+            if isFirst, connections[connection.descriptor] === connection { onHurry(true) }
         }
     }
 

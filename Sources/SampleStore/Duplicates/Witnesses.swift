@@ -41,16 +41,20 @@ struct Witnesses {
         var decision: Int64
         /// The ingest that took it back.
         var withdrawn: Int64?
+        var isWithdrawn: Bool { withdrawn != nil }
     }
 
-    /// Takes back the witnesses that an ingest brought, and gives back those that it took back itself.
-    func withdraw(_ undone: Int64) throws(StoreError) {
-        try connection.run(
-            "UPDATE decision SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL", .integer(undone),
-            .integer(deletion.ingest))
-        if connection.changes > 0 { deletion.changesMore() }
-        try connection.run(
-            "UPDATE decision SET withdrawn = NULL WHERE withdrawn = ?", .integer(undone))
+    /// Takes back the witnesses that the first of a chain of undoings brought, or gives them back.
+    func judge(by chain: UndoChain) throws(StoreError) {
+        if chain.takesBack {
+            try connection.run(
+                "UPDATE decision SET withdrawn = ?2, stands_in = 0 WHERE ingest = ?1 AND withdrawn IS NULL",
+                .integer(chain.root), .integer(deletion.ingest))
+        } else {
+            try connection.run(
+                "UPDATE decision SET withdrawn = NULL WHERE ingest = ?1 AND withdrawn = ?2", .integer(chain.root),
+                .integer(chain.undone))
+        }
         if connection.changes > 0 { deletion.changesMore() }
     }
 
@@ -58,6 +62,22 @@ struct Witnesses {
     func withdraw(_ place: SamplePlace) throws(StoreError) {
         guard let own = try witness(at: place), own.withdrawn == nil else { return }
         try mark(own, standsIn: false, withdrawn: deletion.ingest)
+    }
+
+    /// Whether ``settle(after:)`` alone decides, once the undoing of an undoing has said what holds: the place is a witness's, or that of what a
+    /// repair made of one. One that was taken back is not given back by another undoing than its own.
+    func isLeftToSettling(_ place: SamplePlace, undoing chain: UndoChain) throws(StoreError) -> Bool {
+        guard chain.isOfUndoing, try hasAny, let own = try witness(at: root(of: place)) else { return false }
+        if own.isWithdrawn { return try !isLive(place) }
+        return true
+    }
+
+    private var hasAny: Bool {
+        get throws(StoreError) { try connection.integer("SELECT 1 FROM witness_row LIMIT 1") != nil }
+    }
+
+    private func root(of place: SamplePlace) throws(StoreError) -> SamplePlace {
+        try Replacements(connection: connection).root(of: place)
     }
 
     /// Whether the sample at a place is a witness whose first is there, but for one that is no witness any more since this moment.
@@ -71,9 +91,9 @@ struct Witnesses {
     /// - Parameter places: samples that were deleted or restored, firsts or witnesses; what was withdrawn or given back is found as well.
     func settle(after places: [SamplePlace]) throws(StoreError) {
         var firsts: Set<SamplePlace> = []
-        guard try connection.integer("SELECT 1 FROM witness LIMIT 1") != nil else { return }
+        guard try hasAny else { return }
         for place in places {
-            let first = try witness(at: place)?.first ?? place
+            let first = try witness(at: root(of: place))?.first ?? place
             firsts.insert(first)
         }
         if deletion.hasChangedMore {
@@ -88,33 +108,40 @@ struct Witnesses {
         let all = try list(Self.ofFirst(Self.columns, "withdrawn IS NULL", order: "ingest, series, start"), at: first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
-            for witness in all where try isLive(witness.place) { try stepBack(witness) }
-            // One that stood in, and was repaired meanwhile, steps back as what it has become.
-            for witness in all where witness.standsIn {
-                guard let live = try Replacements(connection: connection).live(from: witness.place), live != first else {
-                    continue
-                }
-                try deletion.delete(live, replacedBy: try uuid(of: first)?.description)
-                try mark(witness, standsIn: false)
-            }
+            for witness in all { try stepBack(witness, from: first) }
             return
         }
         // One that a person deleted since stands for all: deleted stays deleted.
         for witness in all where witness.standsIn {
-            if try isKept(witness.place) { return }
+            let form = try Replacements(connection: connection).last(from: witness.place)
+            if try isLive(form) { continue }
+            if try isKept(form) { return }
         }
-        for witness in all where try isLive(witness.place) { return try mark(witness, standsIn: true) }
-        for witness in all where try standIn(witness) { return }
+        var standing: SamplePlace?
+        for witness in all {
+            if let standing {
+                try stepBack(witness, from: standing)
+            } else if try standIn(witness) {
+                standing = witness.place
+            }
+        }
     }
 
-    private func stepBack(_ witness: Witness) throws(StoreError) {
-        try deletion.delete(witness.place, replacedBy: try uuid(of: witness.first)?.description)
+    /// One that was repaired meanwhile steps back as what it has become; what stands at `other` takes its place.
+    private func stepBack(_ witness: Witness, from other: SamplePlace) throws(StoreError) {
+        let form = try Replacements(connection: connection).last(from: witness.place)
+        guard form != other, try isLive(form) else { return }
+        try deletion.delete(form, replacedBy: try uuid(of: other)?.description)
         try mark(witness, standsIn: false)
     }
 
-    /// Makes a witness a sample; false where another version of its record is one.
+    /// Makes a witness a sample, as what repairs made of it; false where another version of its record is one.
     private func standIn(_ witness: Witness) throws(StoreError) -> Bool {
-        let place = witness.place
+        let place = try Replacements(connection: connection).last(from: witness.place)
+        if try isLive(place) {
+            if !witness.standsIn { try mark(witness, standsIn: true) }
+            return true
+        }
         if try table.contains(place, among: .tombstones) {
             guard try deletion.restore(place) else { return false }
         } else {

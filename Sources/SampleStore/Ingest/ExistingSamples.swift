@@ -61,17 +61,20 @@ struct ExistingSamples {
                 SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash
                 """, &marked)
         }
-        if try connection.integer("SELECT 1 FROM witness_row WHERE series = ? LIMIT 1", .integer(series)) != nil {
-            try merge(
-                rows, series, .plain,
-                "SELECT start, hash FROM witness_row WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash",
-                &marked)
-        }
         if try connection.integer("SELECT 1 FROM place WHERE series = ? LIMIT 1", .integer(series)) != nil {
             try merge(
                 rows, series, hasDeleted ? .placedOrDeleted : .placed,
                 "SELECT nominal, hash, start FROM place WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash",
                 &marked)
+        }
+        // After the tombstones: of a witness's it says who took the witness back.
+        if try connection.integer("SELECT 1 FROM witness_row WHERE series = ? LIMIT 1", .integer(series)) != nil {
+            try merge(
+                rows, series, .witnesses,
+                """
+                SELECT start, hash, withdrawn, of_series, of_start, of_hash FROM witness
+                WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash
+                """, &marked)
         }
         if !instants.isEmpty { shared[series] = Set(instants) }
         for reason in hindered.values { hindrances.count(reason) }
@@ -79,11 +82,11 @@ struct ExistingSamples {
     }
 
     /// What there is to say of a row that a table has: by the statement's third and fourth column.
-    private enum Table { case stands, deleted, repaired, plain, placed, placedOrDeleted }
+    private enum Table { case stands, deleted, repaired, witnesses, placed, placedOrDeleted }
 
     private mutating func look(_ row: SampleRow, _ table: Table, _ statement: Statement) throws(StoreError) {
         switch table {
-        case .plain: return
+        case .witnesses: try noteWitness(row, statement)
         case .stands: try noteTime(row, row.nominal)
         case .repaired: hindered[row.index] = .repaired
         case .deleted: hindered[row.index] = try reason(statement.integer(2), isReplaced: statement.integer(3) != 0)
@@ -98,6 +101,15 @@ struct ExistingSamples {
             guard try tombstone.step() else { return try noteTime(row, start) }
             hindered[row.index] = try reason(tombstone.integer(0), isReplaced: tombstone.integer(1) != 0)
         }
+    }
+
+    /// A witness's tombstone names what made it step back; what took it back itself is kept with the witness.
+    private mutating func noteWitness(_ row: SampleRow, _ statement: Statement) throws(StoreError) {
+        if case .withdrawn? = hindered[row.index] { hindered[row.index] = nil }
+        guard !statement.isNull(2), hindered[row.index] == nil else { return }
+        let first = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+        let witnesses = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
+        if try !witnesses.isKept(first) { hindered[row.index] = .withdrawn(by: statement.integer(2)) }
     }
 
     private mutating func noteTime(_ row: SampleRow, _ start: Int64) throws(StoreError) {

@@ -102,10 +102,12 @@ extension SampleStore {
     public func restore(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var count = 0
+            let witnesses = Witnesses(connection: connection, deletion: deletion)
+            var restored: [SamplePlace] = []
             for uuid in try inOrder(uuids) {
                 var found = false
                 for place in try places(of: uuid, in: "deleted") {
-                    guard try Witnesses(connection: connection, deletion: deletion).standsIn(place) else { continue }
+                    guard try witnesses.standsIn(place) else { continue }
                     throw StoreError(
                         .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
                 }
@@ -113,6 +115,7 @@ extension SampleStore {
                 where try deletion.restore(place) {
                     found = true
                     count += 1
+                    restored.append(place)
                 }
                 guard found else {
                     if let place = try places(of: uuid, in: "deleted").first,
@@ -124,6 +127,8 @@ extension SampleStore {
                     throw StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
                 }
             }
+            // What stood in for it meanwhile steps back: else one measurement would be there twice.
+            try witnesses.settle(after: restored)
             return count
         }
     }
@@ -151,26 +156,26 @@ extension SampleStore {
         guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ingest \(undone)") }
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
         return try change(description) { ingest, deletion in
-            guard try self.account(of: undone)?.state != "undone" || forget else {
-                throw StoreError(.invalid, "ingest \(undone) is undone already")
-            }
-            try refuseIfRepaired(broughtBy: undone)
+            let isUndone = try self.account(of: undone)?.state == "undone"
+            guard !isUndone || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
+            let chain = try UndoChain(of: undone, connection)
+            if chain.takesBack { try refuseIfRepaired(broughtBy: chain.root) }
             let live = try places(
                 """
                 SELECT sample.series, start, hash FROM change JOIN sample ON sample.series = change.series
                     AND start BETWEEN low AND high AND seq BETWEEN first_seq AND last_seq
-                WHERE ? IN (change.ingest, cause) AND NOT deletion
-                """, undone)
+                WHERE (change.ingest = ?2 OR cause = ?1) AND NOT deletion
+                """, undone, chain.takesBack ? chain.root : undone)
             let dead = try places(
                 "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
-            try witnesses.withdraw(undone)
+            if !isUndone { try witnesses.judge(by: chain) }
             if account.kind == .merge {
                 for place in dead { try witnesses.withdraw(place) }
             }
-            for place in live { try deletion.delete(place) }
+            for place in live where try !witnesses.isLeftToSettling(place, undoing: chain) { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
-            for place in dead where try !witnesses.standsIn(place) {
+            for place in dead where try !witnesses.standsIn(place) && !witnesses.isLeftToSettling(place, undoing: chain) {
                 try deletion.restore(place)
             }
             try connection.run(
@@ -180,11 +185,8 @@ extension SampleStore {
             try revokeJudgements(of: undone, deletion)
             if forget, try self.forget(undone) > 0 { deletion.changesMore() }
             try witnesses.settle(after: live + dead)
-            try connection.run("UPDATE ingest SET state = 'undone' WHERE id = ?", .integer(undone))
+            if !isUndone { try chain.keepStates(connection) }
             try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .integer(undone), .integer(ingest))
-            // The undoing of an undoing: what was undone holds again.
-            try connection.run(
-                "UPDATE ingest SET state = 'done' WHERE id = (SELECT undoes FROM ingest WHERE id = ?)", .integer(undone))
             return deletion.deleted + deletion.restored
         }
     }
@@ -221,10 +223,10 @@ extension SampleStore {
         return count + witnesses
     }
 
-    private func places(_ sql: String, _ ingest: Int64) throws(StoreError) -> [SamplePlace] {
+    private func places(_ sql: String, _ ingests: Int64...) throws(StoreError) -> [SamplePlace] {
         let statement = try connection.statement(sql)
         defer { statement.reset() }
-        try statement.bind([.integer(ingest)])
+        try statement.bind(ingests.map { .integer($0) })
         var places: [SamplePlace] = []
         while try statement.step() {
             try places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))

@@ -63,7 +63,16 @@ extension SampleStore {
 
     /// The comparisons of a device, oldest first.
     public func clockComparisons(of device: String) throws(StoreError) -> [ClockComparison] {
-        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? ORDER BY received")
+        try clockComparisons(of: device, "ORDER BY received")
+    }
+
+    /// The last comparison of a device; `nil` where there is none.
+    public func lastClockComparison(of device: String) throws(StoreError) -> ClockComparison? {
+        try clockComparisons(of: device, "ORDER BY received DESC LIMIT 1").first
+    }
+
+    private func clockComparisons(of device: String, _ order: String) throws(StoreError) -> [ClockComparison] {
+        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? \(order)")
         defer { statement.reset() }
         try statement.bind([.text(device)])
         var found: [ClockComparison] = []

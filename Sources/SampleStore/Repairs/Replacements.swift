@@ -69,6 +69,17 @@ struct Replacements {
         return nil
     }
 
+    /// What repairs that stand have made of the sample here, live or not; itself where none has.
+    func last(from place: SamplePlace) throws(StoreError) -> SamplePlace {
+        var place = place
+        for _ in 0..<Self.longestChain {
+            if try SampleTable(connection: connection).contains(place) { break }
+            guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { break }
+            place = found
+        }
+        return place
+    }
+
     /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.
     static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SamplePlace] {
         let hash = uuid.storedHash

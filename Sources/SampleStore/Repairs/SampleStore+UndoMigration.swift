@@ -28,6 +28,7 @@ extension SampleStore {
                 last = seen
             }
             try writer.finish()
+            try handBack(id, by: ingest.id)
             try closeAccount(ingest.id, writer, at: now)
             try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(id))
             try connection.run(
@@ -38,6 +39,30 @@ extension SampleStore {
                 "UPDATE ingest SET undoes = ? WHERE id = ?", .integer(migration.ingest), .integer(ingest.id))
             return (ingest.id, writer.restored)
         }
+    }
+
+    /// A repaired sample that stepped back, since what it stood in for is there, gives its place back too: what stands in again is the sample
+    /// as it was.
+    private func handBack(_ id: Int64, by ingest: Int64) throws(StoreError) {
+        let statement = try connection.statement(
+            """
+            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, c.skew
+            FROM repaired AS r CROSS JOIN deleted AS new ON (new.series, new.start, new.hash) = (r.series, r.start, r.hash)
+                CROSS JOIN deleted AS old ON (old.series, old.start, old.hash) = (r.old_series, r.old_start, r.old_hash)
+                JOIN context AS c ON c.id = old.context JOIN ingest ON ingest.id = new.ingest
+            WHERE r.migration = ? AND NOT r.merged AND NOT new.forgotten AND NOT old.forgotten AND old.replaced_by IS NOT NULL
+                AND new.replaced_by IS NOT NULL AND ingest.kind IN (\(IngestKind.undo.literal), \(IngestKind.restore.literal))
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(id)])
+        var pairs: [(new: SamplePlace, old: SamplePlace, uuid: SampleIdentity)] = []
+        while try statement.step() {
+            let new = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let old = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            pairs.append((new, old, old.identity(skew: statement.integer(6))))
+        }
+        let table = SampleTable(connection: connection)
+        for pair in pairs { try table.handBack(pair.new, to: pair.old, pair.uuid, by: ingest) }
     }
 
     /// Repairs of one sample are taken back in reverse order only.

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Gateway
 import HealthModel
 import SampleStore
 
@@ -9,12 +10,17 @@ enum ChangesCommand: Command {
         discussion: """
             One line of NDJSON for each change: an added sample as 'query' prints it, or {"deleted":"UUID",…}. The text "anchor" of the last \
             line is the anchor for the next call; a reader that keeps it sees every change exactly once. An anchor is of one store: where \
-            that was put back from a backup, or is another, the command ends with status 65 and says how to begin again.
+            that was put back from a backup, or is another, the command ends with status 65 and says how to begin again. As long as \
+            somebody follows, the hub commits each second what devices send; with --no-hurry streams come together, every 30 seconds or \
+            what 'hub.commitEvery' of the configuration says, and a card lasts.
             """,
         options: [
             Option(names: ["--after"], value: "ANCHOR", help: "The anchor of the last line seen; 0, the default, gives all."),
             Option(names: ["--types"], value: "TYPES", help: "Only these types, joined by commas."),
             Option(names: ["--follow"], help: "Wait for further changes until stopped."),
+            Option(
+                names: ["--no-hurry"],
+                help: "With --follow: take what devices send when the hub writes it by itself, which spares the card."),
         ],
         examples: [Example("vitalgate changes --after 5ba07cd5c1be4f10-90231 --types heartRate", "What came behind this anchor.")]
     )
@@ -28,13 +34,15 @@ enum ChangesCommand: Command {
                 expected: "0 or an anchor: the text \"anchor\" of the last line seen, not its \"seq\"")
         }
         let types = try invocation.string("--types").map { names in
-            Set(try names.split(separator: ",").map { try context.type(String($0)) })
+            Set(try context.types(names))
         }
         let store = try context.openForReading()
         let writer = ChangeWriter(me: store.subject)
         let follow = invocation.flag("--follow")
         // Before the first look, so that no commit falls between the two.
         let bell = follow ? try StoreBell(store: store.path) : nil
+        let commits =
+            follow && !invocation.flag("--no-hurry") ? PromptCommits(store: store.path, machine: context.machine) : nil
         while true {
             try store.changes(after: anchor, types: types) { change, behind in
                 anchor = behind
@@ -42,6 +50,7 @@ enum ChangesCommand: Command {
             }
             try context.streams.output.flush()
             guard let bell else { return .success }
+            commits?.keepUp()
             try bell.wait()
             // Nobody writes any more to a file that was replaced.
             try store.checkPlace()

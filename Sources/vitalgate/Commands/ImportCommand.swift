@@ -57,7 +57,7 @@ enum ImportCommand: Command {
         var code = ExitCode.success
         for file in FileArgument.all(context.invocation.arguments("FILE")) {
             if let obstacle = file.obstacle {
-                context.note("vitalgate: \(file.name): \(obstacle)")
+                context.note("vitalgate: \(file.name.isEmpty ? "import" : file.name): \(obstacle)")
                 code = .noInput
             } else {
                 files.append(file)

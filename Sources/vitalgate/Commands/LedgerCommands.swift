@@ -158,12 +158,12 @@ enum DeleteCommand: Command {
         let name = invocation.string("--type") ?? "all"
         let zone = try context.zone()
         let types: Set<QuantityType>? = name == "all" ? nil : [try context.type(name)]
+        let range = try context.range(zone: zone)
         let doIt = invocation.flag("--yes")
         let store = doIt ? try context.access().openForWriting(creating: false) : try context.openForReading()
         let condition = try context.condition(for: types, zone: zone, in: store)
         let query = SampleQuery(
-            types: types, from: try context.instant(option: "--from", zone: zone),
-            to: try context.instant(option: "--to", zone: zone),
+            types: types, from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"))
         if doIt {

@@ -119,15 +119,14 @@ enum MigrateOptions {
         let zone = try context.zone()
         var predicate = RepairPredicate(
             types: try invocation.string("--type").map { names in
-                Set(try names.split(separator: ",").map { try context.type(String($0)) })
+                Set(try context.types(names))
             })
         predicate.source = invocation.string("--source")
         predicate.device = invocation.string("--device")
         predicate.sourceVersion = try range("--source-version", invocation)
         predicate.firmware = try range("--firmware", invocation)
         predicate.subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
-        predicate.from = try context.instant(option: "--from", zone: zone)
-        predicate.to = try context.instant(option: "--to", zone: zone)
+        (predicate.from, predicate.to) = try context.range(zone: zone)
         predicate.receivedFrom = try context.instant(option: "--received-from", zone: zone)
         predicate.receivedTo = try context.instant(option: "--received-to", zone: zone)
         predicate.conditionText = invocation.string("--where")

@@ -49,15 +49,15 @@ enum QueryCommand: Command {
             return try show(uuid, store, context)
         }
         if invocation.flag("--explain") { throw invocation.invalid("TYPE", value: name, expected: "a sample's UUID to explain") }
-        let types = name == "all" ? nil : Set(try name.split(separator: ",").map { try context.type(String($0)) })
+        let types = name == "all" ? nil : Set(try context.types(name))
         let unit = try context.unit(for: nil)
         // Of several types each is shown in the unit as far as it has a conversion; a single one must have it.
         if let unit, let type = types?.first, types?.count == 1 {
             _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
         }
+        let range = try context.range(zone: zone)
         var query = SampleQuery(
-            types: types, from: try context.instant(option: "--from", zone: zone),
-            to: try context.instant(option: "--to", zone: zone),
+            types: types, from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"))
         query.descending = invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc"

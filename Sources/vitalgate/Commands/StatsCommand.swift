@@ -40,10 +40,7 @@ enum StatsCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
         var types: [QuantityType] = []
-        for name in (invocation.argument("TYPE") ?? "").split(separator: ",", omittingEmptySubsequences: false) {
-            let type = try context.type(String(name))
-            if !types.contains(type) { types.append(type) }
-        }
+        for type in try context.types(invocation.argument("TYPE") ?? "") where !types.contains(type) { types.append(type) }
         let text = invocation.string("--every") ?? ""
         guard let interval = CalendarInterval(text) else {
             throw invocation.invalid("--every", value: text, expected: "a count and m, h, d, w, mo or y, such as 1d")
@@ -91,10 +88,11 @@ enum StatsCommand: Command {
     ) throws -> StatisticsQuery {
         let invocation = context.invocation
         let zone = try context.zone()
+        let range = try context.range(zone: zone)
         var query = StatisticsQuery(
             type: type,
             intervals: CalendarIntervals(interval, zone: zone, anchor: try context.instant(option: "--anchor", zone: zone)),
-            from: try context.instant(option: "--from", zone: zone), to: try context.instant(option: "--to", zone: zone),
+            from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
         query.countsEvery = invocation.flag("--every-source")

@@ -59,7 +59,9 @@ struct StatusReport {
         ]
         text += "today   \(Readable.count(today.read, "reading")): "
         text += parts.map { "\(Readable.count($0.0)) \($0.1)" }.joined(separator: ", ")
-        return text + "; \(Readable.count(today.skipped)) skipped\n"
+        text += "; \(Readable.count(today.skipped)) skipped"
+        if let waiting = today.waiting, waiting > 0 { text += "; \(Readable.count(waiting)) not yet written" }
+        return text + "\n"
     }
 
     private func sources(_ status: HubStatus) -> TextTable {
@@ -124,6 +126,7 @@ struct StatusReport {
         var today = JSONObject()
         today.set("since", status.today.since.description)
         for (name, count) in counts(status.today) { today.set(name, count) }
+        today.set("waiting", status.today.waiting)
         object.set("today", today)
         object.set("sources", status.sources.map(Self.object))
         object.set("devices", status.devices.map(Self.object))
@@ -178,6 +181,7 @@ struct StatusReport {
         add("store", "", [("path", store.path), ("bytes", "\(store.bytes)"), ("failure", store.failure)])
         add("today", "", [("since", status.today.since.description)])
         add("today", "", counts(status.today).map { ($0.0, "\($0.1)") })
+        add("today", "", [("waiting", status.today.waiting.map(\.description))])
         for source in status.sources {
             add(
                 "source", source.name,

@@ -221,7 +221,7 @@ private final class PropertySequence {
         guard let undone = ingests.randomElement(using: &random) else { return }
         let forget = Bool.random(using: &random)
         if !forget, try test.store.account(of: undone)?.state == "undone" { return }
-        let refused = model.isRepaired(broughtBy: undone)
+        let refused = model.isRepaired(broughtBy: model.takenBack(by: undone))
         do {
             let (ingest, count) = try writer().undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)

@@ -19,6 +19,38 @@ import Testing
         #expect(run.errors.contains("such as \(meant);"), "\(run.errors)")
     }
 
+    /// Of several types each unknown one is named, with what was probably meant.
+    @Test(arguments: [
+        ["stats", "hartrate,nosuch,weight,stepCount", "--every", "1d"], ["query", "hartrate,nosuch,weight,stepCount"],
+        ["changes", "--types", "hartrate,nosuch,weight,stepCount"],
+    ])
+    func everyUnknownTypeIsNamed(line: [String]) throws {
+        let run = try folder.vitalgate(line)
+        #expect(run.status == 64)
+        for part in ["'hartrate'", "heartRate", "'nosuch'", "'weight'", "bodyMass"] {
+            #expect(run.errors.contains(part), "\(part): \(run.errors)")
+        }
+        #expect(!run.errors.contains("stepCount"), "\(run.errors)")
+    }
+
+    /// A stretch that ends before it begins has nothing in it, and was not meant.
+    @Test(arguments: [
+        ["query", "heartRate"], ["stats", "heartRate", "--every", "1d"], ["delete", "--type", "heartRate"],
+        ["delete", "--type", "heartRate", "--yes"], ["migrate", "plan", "--type", "heartRate", "--shift", "+1h"],
+    ])
+    func fromBehindTo(line: [String]) throws {
+        let run = try folder.vitalgate(line + ["--from", "2026-04-02", "--to", "2026-04-01"])
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(run.errors.contains("2026-04-02") && run.errors.contains("2026-04-01"), "\(run.errors)")
+        #expect(try folder.vitalgate(line + ["--from", "2026-04-01", "--to", "2026-04-02"]).status == 0)
+    }
+
+    @Test func anEmptyFileName() throws {
+        let run = try folder.vitalgate("import", "")
+        #expect(run.status == 66)
+        #expect(run.errors.contains("the file's name is empty"), "\(run.errors)")
+    }
+
     @Test func unitsAsTablesPrintThem() throws {
         let table = try folder.vitalgate("query", "stepCount", "--limit", "1")
         #expect(table.output.contains(" steps "))

@@ -65,11 +65,14 @@ final class HubProcess {
         live.onFailure = { [weak self] in self?.end(with: $0) }
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.take(interest: $0) }
+        status.onHurry = { [live] in live.isHurried = $0 }
     }
 
     /// Simulated readings have a store of their own, which somebody has named.
     private static func openStore(_ context: CommandContext) throws -> SampleStore {
-        guard context.invocation.flag("--simulate") else { return try context.access().openForWriting(creating: true) }
+        guard context.invocation.flag("--simulate") else {
+            return try context.access().openForWriting(creating: true, takesStreams: true)
+        }
         guard context.invocation.string("--store") != nil else {
             throw UsageError(.missingOption("--store"), command: "vitalgate run")
         }
@@ -95,6 +98,8 @@ final class HubProcess {
         }
         let limit = loop.after(Self.once) { [loop] in loop.stop() }
         isOnce = true
+        live.isHurried = true
+        status.onHurry = { _ in }
         take(interest: false)
         try turn()
         limit.cancel()
@@ -176,6 +181,10 @@ final class HubProcess {
 
     private func answerSignals() {
         if HubSignals.isStopAsked { return loop.stop() }
+        if HubSignals.takePowerFailure() {
+            live.commitNow()
+            context.inform("the power is about to fail: what waited is written")
+        }
         if HubSignals.takeReload() { reload() }
     }
 
@@ -210,6 +219,7 @@ final class HubProcess {
                 InboxSettings(folder: absolute($0), command: importCommand(context.invocation, configuration, store))
             })
         settings.readingsPerSecond = configuration.hub.readingsPerSecond
+        settings.commitEvery = configuration.hub.commitEvery
         return settings
     }
 

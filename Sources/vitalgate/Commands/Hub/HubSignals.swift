@@ -6,6 +6,7 @@ enum HubSignals {
     // Written by signal handlers, where nothing but plain stores and write(2) are allowed, and read by the one thread there is.
     private nonisolated(unsafe) static var stop: sig_atomic_t = 0
     private nonisolated(unsafe) static var reload: sig_atomic_t = 0
+    private nonisolated(unsafe) static var powerFailure: sig_atomic_t = 0
     private nonisolated(unsafe) static var bell: EventLoop.Bell?
 
     static var isStopAsked: Bool { stop != 0 }
@@ -15,7 +16,12 @@ enum HubSignals {
         return reload != 0
     }
 
-    /// For the hub: asked to stop, or to read its settings again.
+    static func takePowerFailure() -> Bool {
+        defer { powerFailure = 0 }
+        return powerFailure != 0
+    }
+
+    /// For the hub: asked to stop, to read its settings again, or to write what waits, since the power is about to fail.
     static func watch(_ alarm: EventLoop.Bell) {
         watchStop(alarm)
         var action = sigaction()
@@ -24,6 +30,11 @@ enum HubSignals {
             HubSignals.bell?.ring()
         }
         sigaction(SIGHUP, &action, nil)
+        action.__sigaction_handler.sa_handler = { _ in
+            HubSignals.powerFailure = 1
+            HubSignals.bell?.ring()
+        }
+        sigaction(SIGPWR, &action, nil)
     }
 
     /// For a page on a terminal: asked to stop, also by the terminal that goes away, or drawn anew where that has another size.

@@ -11,7 +11,9 @@ enum RunCommand: Command {
             Reads the devices that were adopted (see 'vitalgate devices adopt') and no others, and imports the files that are put into \
             the inbox, if there is one; 'vitalgate status' shows how it is doing. The log goes to standard error and holds no values. \
             SIGINT and SIGTERM stop it, with everything committed; SIGHUP makes it read the configuration, the profiles and the adopted \
-            devices again. A store has one hub: another one ends with status 75.
+            devices again; SIGPWR makes it write what waits. A power cut, or SIGKILL, can take the last 30 seconds of streams such as \
+            a strap's ('hub.commitEvery' of the configuration: 1 to 60; fewer wear a card out sooner), and a second of anything else. \
+            A store has one hub: another one ends with status 75.
             """,
         options: [
             Option(

@@ -29,7 +29,7 @@ struct DeviceAdoption {
         }
         let address = try context.bluetoothAddress()
         let stored = DeviceAssembly.storedAddress(address)
-        let store = try context.access().openForWriting(creating: true)
+        let store = try context.access().openForWriting(creating: true, takesStreams: true)
         let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
         let bindKey = try self.bindKey()
         var device: AdoptedDevice

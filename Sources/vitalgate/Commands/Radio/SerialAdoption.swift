@@ -19,7 +19,7 @@ struct SerialAdoption {
         let plug = plugs.first { $0.node == path || $0.links.contains(path) || $0.node == Self.target(of: path) }
         let durable = path == plug?.node ? plug?.durablePath ?? path : path
         let stored = DeviceAssembly.storedAddress(serial: durable)
-        let store = try context.access().openForWriting(creating: true)
+        let store = try context.access().openForWriting(creating: true, takesStreams: true)
         let known = try store.adoptedDevices().first { $0.address == stored }
         var profiles = ids
         if profiles.isEmpty, known == nil {

@@ -19,6 +19,8 @@ from .ledger import log
 
 SERVICE_DATA_16 = core.AdvertisingData.SERVICE_DATA_16_BIT_UUID
 CCCD = core.UUID.from_16_bits(0x2902)
+SERVICE_CHANGED = core.UUID.from_16_bits(0x2A05)
+GENERIC = [core.UUID.from_16_bits(uuid) for uuid in (0x1800, 0x1801)]
 
 
 @dataclass
@@ -342,9 +344,32 @@ class Peripheral(Neighbour):
     async def shift(self):
         """Drops the link and puts a service in front of the others: all handles move, as after a new firmware."""
         await self.drop()
+        self._insert_service(0)
+
+    async def move(self):
+        """The link stays, and the sensor's own services move to other handles: only Service Changed says so."""
         server = self.device.gatt_server
-        services = [Service(core.UUID.from_16_bits(0xFEF5), [self._characteristic(Value(0x2A00 + len(server.services), 'read', b'new'))])]
-        services += server.services
+        kept = [service for service in server.services if service.uuid in GENERIC]
+        changed = next(value for service in kept for value in service.characteristics if value.uuid == SERVICE_CHANGED)
+        server.services = kept + [service for service in server.services if service not in kept]
+        self._insert_service(len(kept))
+        first = server.services[len(kept)].handle
+        for connection in self.device.connections.values():
+            table = server.subscribers.get(connection, {})
+            server.subscribers[connection] = {handle: bits for handle, bits in table.items() if handle < first}
+            connection.served.clear()
+            reached = (server.subscribers[connection].get(changed.handle) or b'\0')[0] & 2
+            log(self.name, 'services moved,', 'told' if reached else 'nobody asked')
+            if reached:
+                await self._indicate(connection, changed, struct.pack('<HH', first, 0xFFFF))
+        self.record(event='moved')
+
+    def _insert_service(self, index):
+        """Puts a service before this one: it and all behind it get other handles."""
+        server = self.device.gatt_server
+        services = list(server.services)
+        services.insert(index, Service(core.UUID.from_16_bits(0xFEF5), [
+            self._characteristic(Value(0x2A00 + len(services), 'read', b'new'))]))
         server.services, server.attributes, server.attributes_by_handle = [], [], {}
         self.device.add_services(services)
         self.secure(self.bonding)

@@ -1,0 +1,267 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Undoings, the undoings of those, and repairs between them: of measurements that came over several paths there is what a dictionary of
+/// ingests that hold, and of repairs that stand, says.
+@Suite struct UndoChainTests {
+    private static func undo(_ test: TestStore, _ ingest: Int64) throws -> Int64 {
+        try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
+    }
+
+    /// Moves what a source brought by so many days.
+    private static func shift(_ test: TestStore, _ source: String, days: Int64) throws -> Int64? {
+        try test.migrate(TestStore.request(.shift(days * 86_400_000_000), .bodyMass) { $0.source = source }).migration
+    }
+
+    private static func state(_ test: TestStore, _ ingest: Int64) throws -> String? { try test.store.account(of: ingest)?.state }
+
+    @Test("an import taken back for the second time is undone") func states() throws {
+        try TestStore.with { test in
+            try test.keep([try NearDuplicateTests.ble()("80.15", at: 24)])
+            let taken = try Self.undo(test, 1)
+            let back = try Self.undo(test, taken)
+            #expect(try [Self.state(test, 1), Self.state(test, taken)] == ["done", "undone"])
+            #expect(try Self.undo(test, back) == 4)
+            #expect(try test.samples().isEmpty)
+            #expect(try [1, 2, 3].map { try Self.state(test, $0) } == ["undone", "done", "undone"])
+        }
+    }
+
+    @Test("a witness whose import is undone for the second time does not stand in") func witnessOfAnUndoneImport() throws {
+        try TestStore.with { test in
+            let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
+            try test.keep([first])
+            try test.keep([second])
+            let back = try Self.undo(test, try Self.undo(test, 2))
+            #expect(try Self.undo(test, back) > 0)
+            _ = try Self.undo(test, 1)
+            #expect(try test.identities() == [])
+            // What is said when it comes again is what brings it back.
+            let notes = try test.keep([second]).account.notes
+            #expect(notes.count == 1 && notes[0].contains("'vitalgate ingest undo 5'"), "\(notes)")
+            _ = try Self.undo(test, 5)
+            #expect(try test.identities() == [second.sample.identity])
+        }
+    }
+
+    /// The tombstone of what stood in tells of the undoing that let the first come back, and not of the one that took its import back.
+    @Test func theNumberOfTheUndoing() throws {
+        try TestStore.with { test in
+            let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
+            try test.keep([first])
+            try test.keep([second])
+            _ = try Self.undo(test, try Self.undo(test, 1))
+            let taken = try Self.undo(test, 2)
+            #expect(try test.keep([second]).account.notes == [])
+            _ = try Self.undo(test, 1)
+            #expect(try test.identities() == [])
+            let notes = try test.keep([second]).account.notes
+            #expect(notes.count == 1 && notes[0].contains("'vitalgate ingest undo \(taken)'"), "\(notes)")
+            _ = try Self.undo(test, taken)
+            #expect(try test.identities() == [second.sample.identity])
+        }
+    }
+
+    @Test("an undoing is not undone while what it gave back is repaired") func repairedMeanwhile() throws {
+        try TestStore.with { test in
+            try test.keep([try NearDuplicateTests.ble()("80.15", at: 24)])
+            let back = try Self.undo(test, try Self.undo(test, 1))
+            let migration = try #require(try Self.shift(test, "ble", days: 1))
+            let error = thrown(StoreError.self) { _ = try Self.undo(test, back) }
+            #expect(error?.message.contains("migrate undo \(migration)") == true)
+            #expect(try test.samples().count == 1)
+        }
+    }
+
+    /// A repair of what stood in, taken back while the first is there.
+    @Test func aRepairedStandInSteppedBack() throws {
+        try TestStore.with { test in
+            let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
+            try test.keep([first])
+            try test.keep([second])
+            let taken = try Self.undo(test, 1)
+            let migration = try #require(try Self.shift(test, "file.Acme", days: 1))
+            let repaired = try test.identities()
+            let back = try Self.undo(test, taken)
+            #expect(try test.identities() == [first.sample.identity])
+            // Taken back anew, what stands in is as it was repaired.
+            let again = try Self.undo(test, 1)
+            #expect(try test.identities() == repaired)
+            _ = try Self.undo(test, again)
+            #expect(try test.identities() == [first.sample.identity])
+            try test.undo(migration)
+            #expect(try test.identities() == [first.sample.identity])
+            _ = try Self.undo(test, back)
+            #expect(try test.identities() == [second.sample.identity])
+            _ = try Self.undo(test, 2)
+            #expect(try test.identities() == [])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// The first, restored by a person, has what stood in for it step back.
+    @Test func restoredBesideItsStandIn() throws {
+        try TestStore.with { test in
+            let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
+            try test.keep([first])
+            try test.keep([second])
+            _ = try Self.undo(test, 1)
+            let restored = try test.restore(first)
+            #expect(try test.identities() == [first.sample.identity])
+            _ = try Self.undo(test, restored)
+            #expect(try test.identities() == [second.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    // MARK: Against a model
+
+    private struct Model {
+        struct Arrival: Hashable {
+            var measurement: Int
+            var path: Int
+            var ingest: Int64
+        }
+
+        /// Of a measurement in the order in which they came.
+        var arrivals: [[Arrival]]
+        /// Imports that are taken back.
+        var undone: Set<Int64> = []
+        /// What each undoing undid.
+        var undoes: [Int64: Int64] = [:]
+        /// By migration, while it stands: what it moved, and by how many days.
+        var migrations: [Int64: (moved: Set<Arrival>, days: Int64)] = [:]
+
+        var standing: [Arrival] { arrivals.compactMap { $0.first { !undone.contains($0.ingest) } } }
+
+        /// The import that the undoing of this entry takes back, or else brings back.
+        func effect(of entry: Int64) -> (ingest: Int64, takes: Bool) {
+            var (ingest, takes) = (entry, true)
+            while let next = undoes[ingest] { (ingest, takes) = (next, !takes) }
+            return (ingest, takes)
+        }
+
+        func days(_ arrival: Arrival) -> Int64 {
+            migrations.values.reduce(0) { $0 + ($1.moved.contains(arrival) ? $1.days : 0) }
+        }
+    }
+
+    private static func makers() throws -> [SampleMaker] {
+        var site = try NearDuplicateTests.file(unit: "[lb_av]")
+        site.origin = Origin(
+            subject: site.origin.subject, type: .bodyMass, source: SourceRevision(id: "site.Acme", name: "Acme site"),
+            device: site.origin.device)
+        return [try NearDuplicateTests.ble(), try NearDuplicateTests.file(), site]
+    }
+
+    private static func sample(_ measurement: Int, _ path: Int) throws -> GatedSample {
+        let hundredths = 8015 + measurement * 100
+        let pounds = (Double(hundredths) / 100 / 0.45359237 * 10).rounded() / 10
+        let numerals = ["\(hundredths / 100).15", "\(hundredths / 100).2", "\(pounds)"]
+        return try makers()[path](numerals[path], at: Double(measurement * 3600) + (path == 0 ? 24 : 0))
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64]) func whatHoldsIsThere(group: UInt64) throws {
+        for number in 0..<60 { try run(seed: group * 1000 + UInt64(number)) }
+    }
+
+    private func run(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let test = try TestStore()
+        var model = Model(arrivals: [[], [], []])
+        for path in [0, 1, 2].shuffled(using: &random) {
+            let chosen = model.arrivals.indices.filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
+            let ingest = try test.keep(try chosen.map { try Self.sample($0, path) }).account.id
+            for index in chosen { model.arrivals[index].append(.init(measurement: index, path: path, ingest: ingest)) }
+        }
+        var entries: [Int64] = [1, 2, 3]
+        var story: [String] = []
+        for _ in 0..<14 {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                let (path, days) = (Int.random(in: 0...2, using: &random), Int64([10, 20].randomElement(using: &random) ?? 10))
+                let moved = model.standing.filter { arrival in
+                    arrival.path == path && !model.migrations.values.contains { $0.days == days && $0.moved.contains(arrival) }
+                }
+                let migration = try Self.shift(test, Self.makers()[path].origin.source.id, days: days)
+                story.append("shift \(path) by \(days) is \(migration ?? 0)")
+                #expect((migration == nil) == moved.isEmpty, "seed \(seed): \(story)")
+                if let migration { model.migrations[migration] = (Set(moved), days) }
+            case 1:
+                guard let (id, migration) = model.migrations.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else {
+                    continue
+                }
+                let isBelow = model.migrations.contains { $0.key > id && !$0.value.moved.isDisjoint(with: migration.moved) }
+                story.append("migrate undo \(id)")
+                if isBelow {
+                    #expect(throws: StoreError.self, "seed \(seed): \(story)") { try test.undo(id) }
+                } else {
+                    try test.undo(id)
+                    model.migrations[id] = nil
+                }
+            default:
+                guard let entry = entries.randomElement(using: &random), try Self.state(test, entry) != "undone" else { continue }
+                let (imported, takes) = model.effect(of: entry)
+                let isRepaired = model.migrations.values.contains { $0.moved.contains { $0.ingest == imported } }
+                story.append("undo \(entry)")
+                if takes, isRepaired, !model.undone.contains(imported) {
+                    #expect(throws: StoreError.self, "seed \(seed): \(story)") { try Self.undo(test, entry) }
+                    continue
+                }
+                guard let undoing = try? Self.undo(test, entry), undoing > 0 else { continue }
+                story[story.count - 1] += " is \(undoing)"
+                model.undoes[undoing] = entry
+                entries.append(undoing)
+                if takes { model.undone.insert(imported) } else { model.undone.remove(imported) }
+            }
+            try compare(test, model, "seed \(seed): \(story)")
+        }
+        try followTheNotes(test, &model, "seed \(seed): \(story)")
+        #expect(try test.store.check(deep: true) == [], "seed \(seed): \(story)")
+        try test.close()
+    }
+
+    private func compare(_ test: TestStore, _ model: Model, _ comment: Comment) throws {
+        let expected = try model.standing.map { arrival in
+            let gated = try Self.sample(arrival.measurement, arrival.path)
+            let start = gated.sample.start.microseconds + model.days(arrival) * 86_400_000_000
+            return "\(gated.sample.origin.source.id) \(start) \(gated.sample.numeral.text)"
+        }
+        let found = try test.samples().map {
+            "\($0.sample.origin.source.id) \($0.sample.start.microseconds) \($0.sample.numeral.text)"
+        }
+        #expect(found.sorted() == expected.sorted(), comment)
+        #expect(try test.store.changedUUIDs() == Set(test.identities()), comment)
+        for ingest in Set(model.arrivals.joined().map(\.ingest)) {
+            #expect(try Self.state(test, ingest) == (model.undone.contains(ingest) ? "undone" : "done"), comment)
+        }
+    }
+
+    /// Everything comes once more, and what its notes say brings back what they say.
+    private func followTheNotes(_ test: TestStore, _ model: inout Model, _ comment: Comment) throws {
+        for (path, maker) in try Self.makers().enumerated() {
+            let known = model.arrivals.joined().filter { $0.path == path }
+            let account = try test.keep(try known.map { try Self.sample($0.measurement, path) }).account
+            #expect(account.stored == 0, comment)
+            for note in account.notes {
+                guard let range = note.firstRange(of: "ingest undo "),
+                    let undone = Int64(note[range.upperBound...].prefix { $0.isNumber })
+                else { continue }
+                let (imported, takes) = model.effect(of: undone)
+                #expect(!takes && model.undone.contains(imported), "\(note), \(maker.origin.source.id), \(comment)")
+                #expect(try Self.undo(test, undone) > 0, "\(note), \(comment)")
+                model.undone.remove(imported)
+                try compare(test, model, comment)
+            }
+            // What came over this path and has nothing standing for it has been given back.
+            let lost = known.filter { arrival in
+                model.arrivals[arrival.measurement].allSatisfy { model.undone.contains($0.ingest) }
+            }
+            #expect(lost.isEmpty, "\(account.notes), \(comment)")
+        }
+    }
+}
