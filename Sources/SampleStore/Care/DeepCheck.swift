@@ -14,6 +14,26 @@ struct DeepCheck {
         problems += try eaten()
         problems += try cycles()
         problems += try conversions()
+        problems += try retellings()
+        return problems
+    }
+
+    /// Samples that tell a reading again in another unit: sums count it twice.
+    private func retellings() throws(StoreError) -> [String] {
+        var (count, left) = (0, 0)
+        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in
+            if pair.isLeft { left += 1 } else { count += 1 }
+        }
+        var problems: [String] = []
+        if count > 0 {
+            problems.append(
+                "\(count) samples tell a reading again that is there in another unit: 'vitalgate store merge' shows them")
+        }
+        if left > 0 {
+            problems.append(
+                "\(left) samples tell a reading again that is there in another unit, and other readings are compared with them: "
+                    + "'vitalgate store merge' shows them")
+        }
         return problems
     }
 

@@ -3,30 +3,30 @@ import HealthModel
 /// Finds rows that tell again, in another unit, what the same path told before, as an export does after the phone's unit was changed.
 /// Used inside a transaction.
 ///
-/// Only readings of one series and the same nominal times are compared. Each reading has one telling in each unit: two readings at one
-/// instant, told again, find one each, the most alike first. In the unit of the first nothing is compared: a path that tells two means two. In
-/// another one, other digits may tell the same once more: 0.776713989 mi of before, 0.777 mi now.
+/// Only readings of one series and the same nominal times are compared. Each ingest tells a reading once in each unit: two readings at one
+/// instant, told again, find one each, the most alike first. A reading of which nothing is told but in the one unit is not compared: a path
+/// that tells two means two.
 final class RetellingSearch {
-    /// A reading that was told before.
-    fileprivate struct Told {
-        /// The sample it is a witness of; else itself.
-        var first: SamplePlace
-        var isFirst: Bool
-        var unit: String
-        var trace: ReadingTrace
-    }
-
-    private let connection: Connection
+    let connection: Connection
     /// Pairs of one instant that are compared at most: a file made to have more is no sensor's.
     private static let crowd = 4_000_000
-    private let siblings: Siblings
+    let siblings: Siblings
+    /// Knows which ingest brought a sample.
+    private var decoder: SampleDecoder
+    /// Which row of an ingest told a held reading again, by the held one's number and the row's unit.
+    var heldToldAgain: [HeldTelling: SamplePlace] = [:]
 
     init(connection: Connection) {
         self.connection = connection
         siblings = Siblings(connection: connection)
+        decoder = SampleDecoder(connection: connection)
     }
 
-    func forget() { siblings.forget() }
+    func forget() {
+        siblings.forget()
+        decoder = SampleDecoder(connection: connection)
+        heldToldAgain.removeAll()
+    }
 
     /// Takes rows out that tell, in another unit than the row that came first, of an instant that both tell of: they are compared once that
     /// row is written.
@@ -48,9 +48,9 @@ final class RetellingSearch {
         return later
     }
 
-    /// Searches for rows of one series that start, nominally, at one of these instants and have one unit at each.
+    /// Searches for rows of one series, told by one ingest, that start, nominally, at one of these instants and have one unit at each.
     func search(
-        _ rows: [SampleRow], at instants: Set<Int64>, of type: QuantityType
+        _ rows: [SampleRow], at instants: Set<Int64>, of type: QuantityType, by ingest: Int64
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
         var matches: [NearDuplicateSearch.Match] = []
         var rowsAt: [Int64: [Int]] = [:]
@@ -60,78 +60,75 @@ final class RetellingSearch {
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
             let unit = try siblings.telling(context, of: type).unit
-            var told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type), by: \.first)
-            guard told.count * indices.count <= Self.crowd else { continue }
-            var open: [Row] = []
-            for index in indices {
+            let told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type), by: \.first)
+            var retold: [(row: Int, trace: ReadingTrace)] = []
+            for index in indices.sorted(by: { rows[$0].index < rows[$1].index }) {
                 let row = rows[index]
                 let telling = try siblings.telling(row.context, of: type)
-                open.append(
-                    Row(
-                        index: index, order: row.index,
-                        trace: telling.trace(duration: row.duration, value: row.value, step: row.step)))
+                retold.append((index, telling.trace(duration: row.duration, value: row.value, step: row.step)))
             }
-            func find(_ isCandidate: ([Told]) -> Bool) -> Bool {
-                let found = Self.match(open, with: told.filter { isCandidate($1) }, in: unit)
-                for match in found {
-                    matches.append(NearDuplicateSearch.Match(row: match.row.index, of: match.of))
-                    told[match.of]?.append(Told(first: match.of, isFirst: false, unit: unit, trace: match.row.trace))
-                    open.removeAll { $0.index == match.row.index }
-                }
-                return !found.isEmpty
-            }
-            // What was not told in this unit goes before what was, with other digits: once for each number of digits.
-            _ = find { !$0.isTold(in: unit) }
-            while !open.isEmpty, find({ $0.isToldAgain(in: unit) }) {}
+            matches += try matched(retold, in: unit, by: ingest, with: told)
         }
         return matches
     }
 
-    /// A row that is compared, with its position among the rows and in the batch.
-    private struct Row {
-        var index: Int
-        var order: Int32
-        var trace: ReadingTrace
-    }
-
-    /// Finds one reading at most for each row, and one row for each reading: the most alike first.
-    private static func match(
-        _ rows: [Row], with told: [SamplePlace: [Told]], in unit: String
-    ) -> [(row: Row, of: SamplePlace)] {
-        var found: [(likeness: Likeness, row: Row, of: SamplePlace)] = []
-        for row in rows {
-            for (first, tellings) in told {
-                if let likeness = likeness(row.trace, tellings, in: unit) { found.append((likeness, row, first)) }
+    /// Finds for each reading, told in one unit by one ingest, the one among those told before that it tells again.
+    ///
+    /// - Parameter told: what was told of the instant, by the sample that each tells of.
+    func matched(
+        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SamplePlace: [Told]]
+    ) throws(StoreError) -> [NearDuplicateSearch.Match] {
+        var open = told.filter { $0.value.contains { $0.unit != unit } }
+        guard !open.isEmpty, open.count * retold.count <= Self.crowd else { return [] }
+        var found: [(likeness: Likeness, order: Int, of: SamplePlace)] = []
+        for order in retold.indices {
+            for (first, tellings) in open {
+                if let likeness = try likeness(retold[order].trace, in: unit, by: ingest, tellings) {
+                    found.append((likeness, order, first))
+                }
             }
         }
         found.sort {
-            ($0.likeness, $0.row.order, $0.of.start, $0.of.high, $0.of.low)
-                < ($1.likeness, $1.row.order, $1.of.start, $1.of.high, $1.of.low)
+            ($0.likeness, $0.order, $0.of.start, $0.of.high, $0.of.low)
+                < ($1.likeness, $1.order, $1.of.start, $1.of.high, $1.of.low)
         }
-        var (matched, taken): (Set<Int>, Set<SamplePlace>) = ([], [])
-        return found.compactMap { finding in
-            guard !matched.contains(finding.row.index), taken.insert(finding.of).inserted else { return nil }
-            matched.insert(finding.row.index)
-            return (finding.row, finding.of)
+        var matches: [NearDuplicateSearch.Match] = []
+        var matched: Set<Int> = []
+        for finding in found where !matched.contains(finding.order) && open[finding.of] != nil {
+            matched.insert(finding.order)
+            open[finding.of] = nil
+            matches.append(NearDuplicateSearch.Match(row: retold[finding.order].row, of: finding.of))
         }
+        return matches
     }
 
-    /// How like a row is to every telling of a reading, so that rounding upon rounding leads nowhere else.
-    private static func likeness(_ trace: ReadingTrace, _ tellings: [Told], in unit: String) -> Likeness? {
+    /// How like a reading is to every telling of another one, so that rounding upon rounding leads nowhere else.
+    private func likeness(
+        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [Told]
+    ) throws(StoreError) -> Likeness? {
         var worst: Likeness?
         for telling in tellings {
-            guard telling.trace.duration == trace.duration, let likeness = Likeness(trace, telling.trace, rule: .unit) else {
-                return nil
+            guard let likeness = telling.likeness(to: trace) else { return nil }
+            if telling.unit == unit {
+                // In its own unit it is the same with fewer digits, or more; and it was told in another export: one that tells two in one
+                // unit means two.
+                guard telling.hasOtherDigits(than: trace), try bringer(of: telling) != ingest else { return nil }
             }
-            // As many digits of one unit are another reading, even where they are the same.
-            if telling.unit == unit, !telling.trace.hasOtherDigits(than: trace) { return nil }
             worst = worst.map { max($0, likeness) } ?? likeness
         }
         return worst
     }
 
+    /// The ingest that told a reading.
+    func bringer(of telling: Told) throws(StoreError) -> Int64 {
+        switch telling.source {
+        case .witness(let ingest): ingest
+        case .row(let seq): try decoder.change(of: seq, series: telling.place.series).ingest
+        }
+    }
+
     /// What a series tells of an instant: samples, what was taken back or deleted, and witnesses, earliest first.
-    private func readings(of series: Int64, at instant: Int64, _ type: QuantityType) throws(StoreError) -> [Told] {
+    func readings(of series: Int64, at instant: Int64, _ type: QuantityType) throws(StoreError) -> [Told] {
         let statement = try connection.statement(Self.readings)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(instant)])
@@ -146,17 +143,16 @@ final class RetellingSearch {
             }
             // A witness that stands in is a sample as well.
             if let index = known[place] {
-                if isWitness { (found[index].first, found[index].isFirst) = (first, false) }
+                if isWitness { found[index].first = first }
                 continue
             }
             known[place] = found.count
             let telling = try siblings.telling(statement.integer(4), of: type)
-            let value = statement.real(2)
-            let numeral = statement.isNull(3) ? Numeral(shortest: value) : try? Numeral(parsing: statement.blob(3))
             found.append(
                 Told(
-                    first: first, isFirst: !isWitness, unit: telling.unit,
-                    trace: telling.trace(duration: statement.integer(5), value: value, step: numeral?.step ?? 0)))
+                    place: place, first: first, unit: telling.unit, trace: try telling.trace(of: statement),
+                    source: isWitness ? .witness(ingest: statement.integer(9)) : .row(seq: statement.integer(10)),
+                    isLive: statement.integer(11) != 0))
         }
         return found
     }
@@ -164,8 +160,9 @@ final class RetellingSearch {
     /// Those whose nominal time is their start, and those that `place` leads to.
     private static let readings: String = {
         let tables = [
-            ("sample", "NULL, NULL, NULL, 0", ""), ("deleted", "NULL, NULL, NULL, 0", " AND NOT forgotten"),
-            ("witness", "of_series, of_start, of_hash, told.ingest", ""),
+            ("sample", "NULL, NULL, NULL, 0, told.seq, 1", ""),
+            ("deleted", "NULL, NULL, NULL, 0, told.seq, 0", " AND NOT forgotten"),
+            ("witness", "of_series, of_start, of_hash, told.ingest, 0, 0", ""),
         ]
         let selects = tables.flatMap { table, first, condition in
             let columns = "told.start, told.hash, value, numeral, context, coalesce(duration, 0), \(first)"
@@ -183,29 +180,4 @@ final class RetellingSearch {
         }
         return selects.joined(separator: " UNION ALL ") + " ORDER BY 10, 2"
     }()
-}
-
-extension [RetellingSearch.Told] {
-    fileprivate func isTold(in unit: String) -> Bool { contains { $0.unit == unit } }
-
-    /// Whether it was told in this unit, but not first.
-    fileprivate func isToldAgain(in unit: String) -> Bool {
-        isTold(in: unit) && !contains { $0.isFirst && $0.unit == unit }
-    }
-}
-
-extension ReadingTrace {
-    /// Whether one of two numerals of one unit was cut where the other goes on.
-    fileprivate func hasOtherDigits(than other: ReadingTrace) -> Bool {
-        max(valueResolution, other.valueResolution) > min(valueResolution, other.valueResolution) * 1.5
-    }
-}
-
-extension Siblings.Telling {
-    /// What is compared where the times are one.
-    fileprivate func trace(duration: Int64, value: Double, step: Double) -> ReadingTrace {
-        ReadingTrace(
-            start: 0, duration: duration, timeResolution: 1, isArrival: false, value: value, valueResolution: step * scale,
-            scale: scale, zero: zero)
-    }
 }

@@ -25,6 +25,19 @@ struct WitnessKeeper {
         }
     }
 
+    /// Makes a sample, brought by this ingest, the witness of another one, as one that the search had found when it came.
+    func keep(_ sample: SamplePlace, asWitnessOf first: SamplePlace, _ deletion: Deletion) throws(StoreError) {
+        let decision = try decision(first.series, lasting: false)
+        try connection.run(
+            """
+            INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
+            SELECT \(SampleTable.columns), ?, ?, ? FROM sample WHERE series = ? AND start = ? AND hash = ?
+            """, .integer(decision), .integer(first.start), .blob(first.hash), .integer(sample.series), .integer(sample.start),
+            .blob(sample.hash))
+        let successor = try Witnesses(connection: connection, deletion: deletion).uuid(of: first)
+        try deletion.delete(sample, replacedBy: successor?.description)
+    }
+
     /// Links rows, about to be stored, with the samples of other devices that they agree with.
     func keep(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {

@@ -39,7 +39,9 @@ struct Witnesses {
         var ingest: Int64
         var standsIn: Bool
         var decision: Int64
-        var isWithdrawn: Bool
+        /// The ingest that took it back.
+        var withdrawn: Int64?
+        var isWithdrawn: Bool { withdrawn != nil }
     }
 
     /// Takes back the witnesses that the first of a chain of undoings brought, or gives them back.
@@ -54,6 +56,12 @@ struct Witnesses {
                 .integer(chain.undone))
         }
         if connection.changes > 0 { deletion.changesMore() }
+    }
+
+    /// Takes back that what stands here is a witness.
+    func withdraw(_ place: SamplePlace) throws(StoreError) {
+        guard let own = try witness(at: place), own.withdrawn == nil else { return }
+        try mark(own, standsIn: false, withdrawn: deletion.ingest)
     }
 
     /// Whether ``settle(after:)`` alone decides, once the undoing of an undoing has said what holds: the place is a witness's, or that of what a
@@ -72,9 +80,9 @@ struct Witnesses {
         try Replacements(connection: connection).root(of: place)
     }
 
-    /// Whether the sample at a place is a witness whose first is there.
+    /// Whether the sample at a place is a witness whose first is there, but for one that is no witness any more since this moment.
     func standsIn(_ place: SamplePlace) throws(StoreError) -> Bool {
-        guard let own = try witness(at: place) else { return false }
+        guard let own = try witness(at: place), own.withdrawn != deletion.ingest else { return false }
         return try isLive(own.first)
     }
 
@@ -153,19 +161,20 @@ struct Witnesses {
     }
 
     /// Lets a witness go over to the decision that differs from its own in this alone.
-    private func mark(_ witness: Witness, standsIn: Bool) throws(StoreError) {
+    private func mark(_ witness: Witness, standsIn: Bool, withdrawn: Int64? = nil) throws(StoreError) {
         let (own, standsIn) = (Value.integer(witness.decision), Value.integer(standsIn ? 1 : 0))
+        let withdrawn = Value.optional(withdrawn ?? witness.withdrawn)
         var decision = try connection.integer(
             """
             SELECT other.id FROM decision AS own JOIN decision AS other USING(ingest, of_series, rule)
-            WHERE own.id = ? AND other.withdrawn IS own.withdrawn AND other.stands_in = ?
-            """, own, standsIn)
+            WHERE own.id = ? AND other.stands_in = ? AND other.withdrawn IS ?
+            """, own, standsIn, withdrawn)
         if decision == nil {
             try connection.run(
                 """
                 INSERT INTO decision(ingest, of_series, rule, withdrawn, stands_in)
-                SELECT ingest, of_series, rule, withdrawn, ?2 FROM decision WHERE id = ?1
-                """, own, standsIn)
+                SELECT ingest, of_series, rule, ?3, ?2 FROM decision WHERE id = ?1
+                """, own, standsIn, withdrawn)
             decision = connection.lastInsertedRow
         }
         try connection.run(
@@ -215,7 +224,7 @@ struct Witnesses {
                     first: SamplePlace(
                         series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5)),
                     ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8),
-                    isWithdrawn: !statement.isNull(9)))
+                    withdrawn: statement.optionalInteger(9)))
         }
         return found
     }

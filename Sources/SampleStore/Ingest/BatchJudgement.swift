@@ -7,6 +7,8 @@ struct BatchJudgement {
     let connection: Connection
     let ingest: Int64
     let batch: [GatedSample]
+    /// Nothing where only the very same readings are to count as duplicates.
+    let retellings: RetellingSearch?
 
     /// A record that its maker numbered replaces its lower version, and gives way to an equal or higher one, deleted or not. A version that
     /// is held back replaces nothing.
@@ -32,11 +34,16 @@ struct BatchJudgement {
         }
     }
 
-    /// A reading that was held, or rejected, and that the gate would let pass now: what a person rejected stays out, what is only held is
-    /// released, since the gate has learned better.
+    /// A reading that was held, or rejected, and that the gate would let pass now, in this unit or another: what a person rejected stays out,
+    /// what is only held is released, since the gate has learned better.
     func consultQuarantine(_ group: SeriesRows, _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(group.series)) != nil else {
             return
+        }
+        // The rows are in the order of their nominal times.
+        var instants: Set<Int64> = []
+        if let retellings, let first = group.rows.first, let last = group.rows.last {
+            instants = try retellings.heldInstants(of: group.series, from: first.nominal, to: last.nominal)
         }
         for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
             let known = try connection.statement("SELECT id, state FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
@@ -45,12 +52,19 @@ struct BatchJudgement {
                 .integer(group.series), .blob(row.place.hash),
                 .text(batch[Int(row.index)].sample.identity.description),
             ])
-            guard try known.step() else { continue }
-            switch known.text(1) {
+            let judged: (number: Int64, state: String)
+            if try known.step() {
+                judged = (known.integer(0), known.text(1))
+            } else if instants.contains(row.nominal), let told = try toldAgain(row) {
+                judged = told
+            } else {
+                continue
+            }
+            switch judged.state {
             case "held":
                 try connection.run(
                     "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1",
-                    .integer(known.integer(0)), .integer(ingest))
+                    .integer(judged.number), .integer(ingest))
             case "rejected": outcomes[Int(row.index)] = .duplicate
             default: break
             }
@@ -64,6 +78,10 @@ struct BatchJudgement {
             for row in group.rows.sorted(by: { $0.index < $1.index }) where outcomes[Int(row.index)] == .stored {
                 let gated = batch[Int(row.index)]
                 guard let rule = gated.rule else { continue }
+                if try toldAgain(row) != nil {
+                    outcomes[Int(row.index)] = .duplicate
+                    continue
+                }
                 let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
                 try connection.run(
                     """
@@ -81,5 +99,11 @@ struct BatchJudgement {
                 outcomes[Int(row.index)] = connection.changes > 0 ? .quarantined : .duplicate
             }
         }
+    }
+
+    /// The held reading that a row tells again in another unit; records are told apart by their maker.
+    private func toldAgain(_ row: SampleRow) throws(StoreError) -> (number: Int64, state: String)? {
+        guard let retellings, batch[Int(row.index)].sample.record == nil else { return nil }
+        return try retellings.held(row, of: batch[Int(row.index)].sample.origin.type)
     }
 }

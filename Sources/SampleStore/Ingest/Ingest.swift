@@ -127,10 +127,13 @@ public final class Ingest: SampleSink {
             for index in try existing.mark(&group.rows, of: group.series) { outcomes[Int(index)] = .duplicate }
         }
         hindrances.add(existing.hindrances)
-        let judgement = BatchJudgement(connection: connection, ingest: id, batch: batch)
+        let judgement = BatchJudgement(connection: connection, ingest: id, batch: batch, retellings: retellings)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
         if hasRecords { try judgement.replaceRecords(groups, &outcomes) }
-        if hasRules { try judgement.hold(groups, text: text, &outcomes) }
+        if hasRules {
+            try keepFlagged(batch, existing.shared, &outcomes)
+            try judgement.hold(groups, text: text, &outcomes)
+        }
         if outcomes.contains(where: { $0 != .stored }) {
             for group in groups { group.rows.removeAll { outcomes[Int($0.index)] != .stored } }
         }
@@ -196,6 +199,40 @@ public final class Ingest: SampleSink {
             metadata: metadata, numeral: numeral, index: index)
     }
 
+    /// Keeps rows that break a rule as witnesses where a sample that is there was told in another unit: they need no judgement.
+    private func keepFlagged(
+        _ batch: [GatedSample], _ shared: [Int64: Set<Int64>], _ outcomes: inout [SampleOutcome]
+    ) throws {
+        guard let retellings else { return }
+        for group in groups where !group.rows.isEmpty {
+            guard let instants = shared[group.series] else { continue }
+            let type = batch[Int(group.rows[0].index)].sample.origin.type
+            var rows = group.rows.filter {
+                let gated = batch[Int($0.index)]
+                return gated.rule != nil && gated.sample.record == nil && outcomes[Int($0.index)] == .stored
+                    && instants.contains($0.nominal)
+            }
+            while !rows.isEmpty {
+                let later = try retellings.later(&rows, at: instants, of: type)
+                let table = SampleTable(connection: connection)
+                // What was taken back would stand up, unjudged.
+                let matches = try retellings.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
+                try keepTold(matches, among: rows, of: type, &outcomes)
+                rows = later
+            }
+        }
+    }
+
+    /// Keeps rows as witnesses of what their path told before in another unit.
+    private func keepTold(
+        _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: QuantityType, _ outcomes: inout [SampleOutcome]
+    ) throws {
+        let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
+        try keeper.keep(witnesses: matches, among: rows, text: text)
+        witnesses += matches.count
+        for match in matches { outcomes[Int(rows[match.row].index)] = .duplicate }
+    }
+
     /// Writes rows but for those that their path told before in another unit, and returns those that tell of an instant in another unit
     /// than a row written now.
     private func insertTold(
@@ -209,14 +246,9 @@ public final class Ingest: SampleSink {
             // Records are told apart by their maker.
             var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
             let later = try search.later(&rows, at: instants, of: type)
-            let matches = try search.search(rows, at: instants, of: type)
-            let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
-            try keeper.keep(witnesses: matches, among: rows, text: text)
-            witnesses += matches.count
-            for match in matches {
-                outcomes[Int(rows[match.row].index)] = .duplicate
-                firsts.insert(match.of)
-            }
+            let matches = try search.search(rows, at: instants, of: type, by: id)
+            try keepTold(matches, among: rows, of: type, &outcomes)
+            firsts.formUnion(matches.map(\.of))
             let gone = Set(matches.map { rows[$0.row].index } + later.map(\.index))
             if !gone.isEmpty { group.rows.removeAll { gone.contains($0.index) } }
             guard !later.isEmpty else { continue }

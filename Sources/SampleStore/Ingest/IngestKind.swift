@@ -16,6 +16,8 @@ public enum IngestKind: String, Hashable, Sendable {
     case reject
     /// Held readings became samples, since a clock, the device's or our own, is known now.
     case release
+    /// Samples that tell a reading again, in another unit, became witnesses of the first.
+    case merge
     /// Samples were repaired.
     case migrate
     /// A repair was taken back.

@@ -170,6 +170,9 @@ extension SampleStore {
                 "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             if !isUndone { try witnesses.judge(by: chain) }
+            if account.kind == .merge {
+                for place in dead { try witnesses.withdraw(place) }
+            }
             for place in live where try !witnesses.isLeftToSettling(place, undoing: chain) { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
             for place in dead where try !witnesses.standsIn(place) && !witnesses.isLeftToSettling(place, undoing: chain) {

@@ -57,6 +57,9 @@ extension SampleStore {
                     .integer(id), .integer(ingest))
                 guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
                 if try restoreAccepted(id, deletion) { continue }
+                if let told = try told(held: id, deletion) {
+                    throw StoreError(.invalid, "number \(id) tells sample \(told) again, in another unit; reject it")
+                }
                 try claimRecord(ofHeld: id, by: ingest)
                 let place = try place(ofHeld: id)
                 let table = SampleTable(connection: connection)
@@ -85,6 +88,14 @@ extension SampleStore {
         try statement.bind([.integer(id)])
         guard try statement.step() else { throw StoreError(.invalid, "nothing is held under number \(id)") }
         return try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+    }
+
+    /// The sample, live or deleted by a person, that a held reading tells again in another unit, as one that an earlier version held twice.
+    private func told(held id: Int64, _ deletion: Deletion) throws(StoreError) -> SampleIdentity? {
+        let search = RetellingSearch(connection: connection)
+        guard let first = try search.told(held: id) else { return nil }
+        let witnesses = Witnesses(connection: connection, deletion: deletion)
+        return try witnesses.isKept(first) ? try witnesses.uuid(of: first) : nil
     }
 
     /// The metadata of a held sample with the decision to accept it.

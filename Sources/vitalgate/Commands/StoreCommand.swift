@@ -18,6 +18,13 @@ enum StoreCommand: Command {
                     )
                 ]),
             CommandSpecification(
+                name: "merge", summary: "Make one of readings that are there twice, told in two units.",
+                discussion: """
+                    An earlier Vitalgate stored what a source told again in another unit, as after a phone's unit was changed, beside the first. \
+                    Without --yes each such sample is shown, with the one that came first. With --yes the first stays, and the other is kept as \
+                    its duplicate; 'ingest undo' gives it back.
+                    """, options: [Option(names: ["--yes"], help: "Do it without showing first.")]),
+            CommandSpecification(
                 name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
                 arguments: [Argument(name: "FILE", help: "The copy; it must not exist yet.", completion: .file)]),
             CommandSpecification(
@@ -25,6 +32,7 @@ enum StoreCommand: Command {
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
+        if context.invocation.path.last == "merge" { return try merge(context) }
         let store = try context.openForReading()
         switch context.invocation.path.last {
         case "check": return try check(store, context)
@@ -51,6 +59,35 @@ enum StoreCommand: Command {
         for problem in problems { try context.streams.output.write(problem + "\n") }
         if problems.isEmpty { try context.streams.output.write("ok\n") }
         return problems.isEmpty ? .success : .dataError
+    }
+
+    private static func merge(_ context: CommandContext) throws -> ExitCode {
+        guard context.invocation.flag("--yes") else {
+            let retellings = try context.openForReading().retellings()
+            for retelling in retellings {
+                let words = retelling.isLeft ? "tells again, and is left since others are compared with it:" : "tells again"
+                try context.streams.output.write("\(retelling.uuid) \(words) \(retelling.first)\n")
+            }
+            let count = retellings.count { !$0.isLeft }
+            context.note(
+                count == 0
+                    ? "there is nothing to merge"
+                    : "\(Readable.count(count, "sample")) would become duplicates of the first; with --yes they do. Nothing is changed"
+            )
+            return .success
+        }
+        let store = try context.access().openForWriting(creating: false)
+        let (ingest, count) = try store.mergeRetellings(
+            description: IngestDescription(kind: .merge, received: context.machine.now().microseconds))
+        guard ingest > 0 else {
+            context.note("there is nothing to merge")
+            return .success
+        }
+        try store.checkpoint()
+        context.note(
+            "\(Readable.count(count, "sample")) became duplicates of the first (this is ingest \(ingest); "
+                + "'vitalgate ingest undo \(ingest)' takes that back)")
+        return .success
     }
 
     private static func stats(_ store: SampleStore, _ context: CommandContext) throws {

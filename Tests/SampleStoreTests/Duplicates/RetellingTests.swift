@@ -64,28 +64,6 @@ import Testing
         }
     }
 
-    /// An app tells miles to the last digit and later cuts them; another reading of the same unit and digits stays one of its own.
-    @Test(arguments: [["0.776713989", "0.777"], ["0.777", "0.776713989"], ["0.7767", "0.776713989", "0.777"]])
-    func toldAgainWithOtherDigits(tellings: [String]) throws {
-        try TestStore.with { test in
-            let first = try Self.maker("distanceWalkingRunning", "km")("1.25", at: 60, lasting: 300)
-            let miles = try Self.maker("distanceWalkingRunning", "[mi_i]")
-            try test.keep([first])
-            for telling in tellings {
-                #expect(try test.keep([try miles(telling, at: 60, lasting: 300)]).outcomes == [[.duplicate]], "\(telling)")
-            }
-            #expect(try test.identities() == [first.sample.identity])
-            let others = try [miles("0.777", at: 60, lasting: 300, ordinal: 1), miles("0.775", at: 60, lasting: 300)]
-            #expect(try test.keep(others).outcomes == [[.stored, .stored]])
-        }
-        try TestStore.with { test in
-            try test.keep([try Self.maker("distanceWalkingRunning", "km")("1.25", at: 60, lasting: 300)])
-            let miles = try Self.maker("distanceWalkingRunning", "[mi_i]")
-            let all = try tellings.map { try miles($0, at: 60, lasting: 300) }
-            #expect(try test.keep(all).outcomes == [all.map { _ in .duplicate }], "in one batch")
-        }
-    }
-
     /// Each finds its own, the most alike first; a sample has one telling in each unit.
     @Test func severalAtOneInstant() throws {
         try TestStore.with { test in
@@ -196,6 +174,46 @@ import Testing
                 #expect(try test.samples().count <= 2, "\(order), \(undone)")
                 #expect(try test.store.check() == [])
             }
+        }
+    }
+
+    /// In kilometres, in miles with all their digits, and in miles cut to three: three exports tell of one walk, whichever comes first.
+    @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 0, 1], [0, 1, 2, 3]])
+    func toldAgainWithOtherDigits(order: [Int]) throws {
+        try TestStore.with { test in
+            let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))
+            let tellings = try [
+                km("1.25", at: 60, lasting: 900), mile("0.7767139902970651", at: 60, lasting: 900),
+                mile("0.777", at: 60, lasting: 900), km("1.250000000000001", at: 60, lasting: 900),
+            ]
+            for (count, index) in order.enumerated() {
+                #expect(try test.keep([tellings[index]]).outcomes == [[count == 0 ? .stored : .duplicate]])
+            }
+            #expect(try test.identities() == [tellings[order[0]].sample.identity])
+            for index in order { #expect(try test.keep([tellings[index]]).account.duplicate == 1) }
+            // Each stands up where those before it are taken back, alone.
+            for ingest in order.indices {
+                try test.store.undo(Int64(ingest) + 1, forget: false, description: TestStore.description(.undo))
+                #expect(try test.samples().count == (ingest == order.count - 1 ? 0 : 1))
+                #expect(try test.store.check(deep: true) == [])
+            }
+        }
+    }
+
+    /// One export tells a reading once: two of one unit in it are two, though an earlier export told one in another unit; so are two that
+    /// differ in as many digits, and equal ones.
+    @Test(arguments: [false, true]) func twoOfOneUnitInOneFileStayTwo(inOneBatch: Bool) throws {
+        try TestStore.with { test in
+            let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))
+            try test.keep([try km("1.25", at: 60)])
+            let (one, two) = try (mile("0.7767", at: 60), mile("0.777", at: 60))
+            if inOneBatch {
+                #expect(try test.keep([one, two]).outcomes == [[.duplicate, .stored]])
+            } else {
+                #expect(try test.keep([one], [two]).outcomes == [[.duplicate], [.stored]])
+            }
+            #expect(try test.keep([try mile("0.7768", at: 60)]).outcomes == [[.stored]])
+            #expect(try test.keep([try mile("0.7767", at: 60, ordinal: 1)]).outcomes == [[.stored]])
         }
     }
 }

@@ -84,6 +84,15 @@ final class TestStore {
         return (outcomes, try ingest.finish(at: received.microseconds))
     }
 
+    /// One ingest that compares nothing with other units or paths, as earlier versions did.
+    @discardableResult
+    func keepExactly(_ batch: [GatedSample]) throws -> Int64 {
+        let ingest = try store.beginIngest(
+            IngestDescription(kind: .import, received: Self.received.microseconds, comparesPaths: false))
+        _ = try ingest.keep(batch)
+        return try ingest.finish(at: Self.received.microseconds).id
+    }
+
     @discardableResult
     func delete(_ samples: GatedSample...) throws -> Int64 {
         try store.delete(samples.map(\.sample.identity), description: Self.description(.delete)).ingest

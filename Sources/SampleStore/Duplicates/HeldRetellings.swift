@@ -1,0 +1,83 @@
+import HealthModel
+
+/// Held readings that are told again in another unit. Used inside a transaction.
+///
+/// Held readings have no witnesses: the one that was held first stays, whatever a person decided of it, and the other is a duplicate.
+extension RetellingSearch {
+    /// One telling of a held reading.
+    struct HeldTelling: Hashable {
+        /// The held reading's number.
+        var number: Int64
+        /// The unit in which it was told again.
+        var unit: String
+    }
+
+    /// Held readings that an ingest told again are remembered so many at most.
+    private static let remembered = 10_000
+
+    /// The nominal times, between two, of a series' readings that are held or were.
+    func heldInstants(of series: Int64, from first: Int64, to last: Int64) throws(StoreError) -> Set<Int64> {
+        let statement = try connection.statement(
+            """
+            SELECT start + skew FROM quarantine CROSS JOIN context ON context.id = context
+            WHERE uuid >= ? AND uuid < ? AND series = ? AND record IS NULL
+            """)
+        defer { statement.reset() }
+        try statement.bind([.text(Self.prefix(of: first) + "-"), .text(Self.prefix(of: last) + "."), .integer(series)])
+        var instants: Set<Int64> = []
+        while try statement.step() { instants.insert(statement.integer(0)) }
+        return instants
+    }
+
+    /// The held reading that a row tells again in another unit: its number, and what was decided of it; nil where there is none.
+    func held(_ row: SampleRow, of type: QuantityType) throws(StoreError) -> (number: Int64, state: String)? {
+        let own = try siblings.telling(row.context, of: type)
+        let trace = own.trace(duration: row.duration, value: row.value, step: row.step)
+        let statement = try connection.statement(
+            """
+            SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state
+            FROM quarantine CROSS JOIN context ON context.id = context
+            WHERE uuid >= ? AND uuid < ? AND series = ? AND start + skew = ? AND record IS NULL AND unit <> ? ORDER BY quarantine.id
+            """)
+        defer { statement.reset() }
+        let prefix = Self.prefix(of: row.nominal)
+        try statement.bind([
+            .text(prefix + "-"), .text(prefix + "."), .integer(row.series), .integer(row.nominal), .text(own.unit),
+        ])
+        var best: (likeness: Likeness, number: Int64, state: String)?
+        while try statement.step() {
+            let number = statement.integer(6)
+            if let known = heldToldAgain[HeldTelling(number: number, unit: own.unit)], known != row.place { continue }
+            let other = try siblings.telling(statement.integer(4), of: type).trace(of: statement)
+            guard other.duration == trace.duration, let likeness = Likeness(trace, other, rule: .unit) else { continue }
+            if let best, best.likeness <= likeness { continue }
+            best = (likeness, number, statement.text(7))
+        }
+        guard let best else { return nil }
+        if heldToldAgain.count >= Self.remembered { heldToldAgain.removeAll() }
+        heldToldAgain[HeldTelling(number: best.number, unit: own.unit)] = row.place
+        return (best.number, best.state)
+    }
+
+    /// The sample that a held reading tells again in another unit.
+    func told(held number: Int64) throws(StoreError) -> SamplePlace? {
+        let statement = try connection.statement(
+            """
+            SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest
+            FROM quarantine CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = series
+            WHERE quarantine.id = ? AND record IS NULL
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(number)])
+        guard try statement.step(), let type = QuantityType(statement.text(7)) else { return nil }
+        let own = try siblings.telling(statement.integer(4), of: type)
+        let told = Dictionary(
+            grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)
+        return try matched([(0, own.trace(of: statement))], in: own.unit, by: statement.integer(9), with: told).first?.of
+    }
+
+    /// What the texts of UUIDs begin with whose nominal start is in the millisecond of this one: they have an index.
+    private static func prefix(of nominal: Int64) -> String {
+        String(SampleIdentity(nominalStart: nominal, high: 0, low: 0).description.prefix(13))
+    }
+}

@@ -1,0 +1,138 @@
+import HealthModel
+
+/// Finds samples that tell a reading again, in another unit, beside the sample that told it first: a version without ``RetellingSearch``
+/// stored both.
+///
+/// What a series told of one instant is compared in the order in which it came, as an import compares it, but only with what is there: of
+/// what a person deleted the other telling may be what was meant to stay.
+struct RetoldSamples {
+    /// A sample, and the one that told the same first.
+    struct Pair {
+        var place: SamplePlace
+        var first: SamplePlace
+        /// What brought the sample.
+        var bringer: Int64
+        /// Whether other readings are its witnesses, or linked with it: then it is left as it is.
+        var isLeft: Bool
+    }
+
+    private struct Row {
+        var told: Told
+        var bringer: Int64
+        var seq: Int64
+    }
+
+    private let connection: Connection
+    private let retellings: RetellingSearch
+
+    init(connection: Connection) {
+        self.connection = connection
+        retellings = RetellingSearch(connection: connection)
+    }
+
+    /// Hands over each pair. Nothing may be written meanwhile.
+    func search(_ body: (Pair, QuantityType) throws(StoreError) -> Void) throws(StoreError) {
+        var last: (series: Int64, type: QuantityType?)?
+        for (series, instant) in try instants() {
+            if last?.series != series {
+                let name = try connection.text("SELECT type FROM series WHERE id = ?", .integer(series))
+                last = (series, name.flatMap { QuantityType($0) })
+            }
+            guard let type = last?.type else { continue }
+            for pair in try pairs(of: series, at: instant, type) { try body(pair, type) }
+        }
+    }
+
+    /// Nominal times of which a series may tell more than once, in more than one unit.
+    private func instants() throws(StoreError) -> [(series: Int64, instant: Int64)] {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT series, start FROM sample GROUP BY series, start HAVING min(context) <> max(context)
+            UNION SELECT s.series, s.start FROM witness_row AS w CROSS JOIN sample AS s ON s.series = w.series AND s.start = w.start
+                WHERE s.context <> w.context
+            UNION SELECT series, nominal FROM place GROUP BY series, nominal HAVING count(*) > 1
+            UNION SELECT p.series, p.nominal FROM place AS p CROSS JOIN sample AS s ON s.series = p.series AND s.start = p.nominal
+            UNION SELECT p.series, p.nominal FROM place AS p CROSS JOIN witness_row AS w ON w.series = p.series AND w.start = p.nominal
+            """)
+        var found: [(series: Int64, instant: Int64)] = []
+        while try statement.step() { found.append((statement.integer(0), statement.integer(1))) }
+        return found
+    }
+
+    private func pairs(of series: Int64, at instant: Int64, _ type: QuantityType) throws(StoreError) -> [Pair] {
+        let all = try retellings.readings(of: series, at: instant, type)
+        guard Set(all.map(\.unit)).count > 1 else { return [] }
+        var rows: [Row] = []
+        for told in all where told.isLive {
+            // What became of a repaired one is for its repair to say.
+            guard try !isNamed(told.place, in: "repaired"), case .row(let seq) = told.source else { continue }
+            try rows.append(Row(told: told, bringer: retellings.bringer(of: told), seq: seq))
+        }
+        rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
+        // Witnesses of a sample of this instant count once that has its turn.
+        let own = Set(rows.map(\.told.first))
+        var known: [SamplePlace: [Told]] = [:]
+        var witnesses: [(told: Told, bringer: Int64)] = []
+        for told in all where !told.isLive && told.first != told.place {
+            try witnesses.append((told, retellings.bringer(of: told)))
+            guard !own.contains(told.first) else { continue }
+            if try SampleTable(connection: connection).contains(told.first) { known[told.first] = [] }
+        }
+        var pairs: [Pair] = []
+        while let next = rows.first {
+            let turn = rows.filter { $0.bringer == next.bringer && $0.told.unit == next.told.unit }
+            rows.removeAll { $0.bringer == next.bringer && $0.told.unit == next.told.unit }
+            var comparable: [(row: Int, trace: ReadingTrace)] = []
+            for index in turn.indices where try isComparable(turn[index].told) {
+                comparable.append((index, turn[index].told.trace))
+            }
+            // Only what was told before: of two in one unit nothing had been told otherwise when the second came.
+            var before = known
+            for (told, bringer) in witnesses
+            where bringer < next.bringer || (bringer == next.bringer && told.unit == next.told.unit) {
+                before[told.first]?.append(told)
+            }
+            var merged: Set<Int> = []
+            for match in try retellings.matched(comparable, in: next.told.unit, by: next.bringer, with: before) {
+                let told = turn[match.row].told
+                let pair = Pair(
+                    place: told.place, first: match.of, bringer: next.bringer, isLeft: try isLeanedOn(told.place))
+                pairs.append(pair)
+                guard !pair.isLeft else { continue }
+                merged.insert(match.row)
+                known[match.of, default: []].append(told)
+            }
+            for index in turn.indices where !merged.contains(index) {
+                let told = turn[index].told
+                known[told.first, default: []].append(told)
+            }
+        }
+        return pairs
+    }
+
+    /// Records are told apart by their maker; what stands in for another sample, or was parted from one by a person, is left.
+    private func isComparable(_ told: Told) throws(StoreError) -> Bool {
+        guard told.first == told.place else { return false }
+        return try !isNamed(told.place, in: "record")
+    }
+
+    private func isLeanedOn(_ place: SamplePlace) throws(StoreError) -> Bool {
+        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+        let statement = try connection.statement(Witnesses.ofFirst("ingest", "withdrawn IS NULL", order: "ingest"))
+        defer { statement.reset() }
+        try statement.bind(here)
+        if try statement.step() { return true }
+        return try connection.integer(
+            """
+            SELECT 1 FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
+            UNION ALL SELECT 1 FROM link WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3
+            """, here[0], here[1], here[2]) != nil
+    }
+
+    private func isNamed(_ place: SamplePlace, in table: String) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM \(table) WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
+            .blob(place.hash)) != nil
+    }
+}

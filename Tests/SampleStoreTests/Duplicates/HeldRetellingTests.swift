@@ -1,0 +1,90 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Held readings that one path tells again in another unit.
+@Suite struct HeldRetellingTests {
+    private let metric: SampleMaker
+    private let imperial: SampleMaker
+
+    init() throws {
+        metric = try RetellingTests.maker("bodyMass", "kg")
+        imperial = try RetellingTests.maker("bodyMass", "[lb_av]")
+    }
+    /// A held reading that is told again in another unit is held once, whatever a person decides; no other one is taken for it.
+    @Test(arguments: ["held", "accepted", "rejected"]) func aHeldReading(decision: String) throws {
+        try TestStore.with { test in
+            let (first, again) = try (
+                metric("1001.5", at: 60, rule: .impossible), imperial("2207.93", at: 60, rule: .impossible)
+            )
+            #expect(try test.keep([first]).outcomes == [[.quarantined]])
+            if decision == "held" { #expect(try test.keep([again]).account.duplicate == 1) }
+            if decision == "rejected" { try test.store.reject([1], description: TestStore.description(.reject)) }
+            if decision == "accepted" { try test.store.accept([1], description: TestStore.description(.accept)) }
+            #expect(try test.keep([again]).outcomes == [[.duplicate]])
+            #expect(try test.keep([again, first, again]).outcomes == [[.duplicate, .duplicate, .duplicate]])
+            let others = try [
+                imperial("2207.93", at: 61, rule: .impossible), imperial("2209.93", at: 60, rule: .impossible),
+                imperial("2207.93", at: 60, lasting: 1, rule: .impossible), metric("1001.4", at: 60, rule: .impossible),
+            ]
+            #expect(try test.keep(others).account.quarantined == 4)
+            if decision == "held" { try test.store.accept([1], description: TestStore.description(.accept)) }
+            #expect(try test.identities() == (decision == "rejected" ? [] : [first.sample.identity]))
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// Two held readings of one instant find one telling each, in one batch or two.
+    @Test func heldReadingsOfOneInstant() throws {
+        try TestStore.with { test in
+            try test.keep([try metric("1001.5", at: 60, rule: .impossible)])
+            let told = try (0...1).map { try imperial("2207.93", at: 60, ordinal: UInt32($0), rule: .impossible) }
+            #expect(try test.keep([told[0]], [told[0], told[1]]).outcomes == [[.duplicate], [.duplicate, .quarantined]])
+            #expect(try test.store.quarantined().count == 2)
+        }
+        try TestStore.with { test in
+            let both = try [metric("1001.5", at: 60, rule: .impossible), imperial("2207.93", at: 60, rule: .impossible)]
+            #expect(try test.keep(both).outcomes == [[.quarantined, .duplicate]])
+        }
+    }
+
+    /// The gate has learned better since: what it lets pass in another unit is the held reading, which is not to be accepted as well.
+    @Test func whatWasHeldPassesInAnotherUnit() throws {
+        try TestStore.with { test in
+            try test.keep([try metric("80.15", at: 60, rule: .impossible), try metric("90.15", at: 90, rule: .impossible)])
+            try test.store.reject([2], description: TestStore.description(.reject))
+            let passing = try [imperial("176.7", at: 60), imperial("198.75", at: 90)]
+            #expect(try test.keep(passing).outcomes == [[.stored, .duplicate]])
+            #expect(try test.store.quarantined().isEmpty)
+            #expect(try test.identities() == [passing[0].sample.identity])
+            try test.store.undo(3, forget: false, description: TestStore.description(.undo))
+            #expect(try test.store.quarantined().map(\.id) == [1])
+        }
+        // What was stored is not held as well.
+        try TestStore.with { test in
+            let first = try metric("80.15", at: 60)
+            try test.keep([first])
+            let again = try imperial("176.7", at: 60, rule: .impossible)
+            #expect(try test.keep([again]).outcomes == [[.duplicate]])
+            #expect(try test.store.quarantined().isEmpty)
+            #expect(try test.store.explain(again.sample.identity)?.first?.other.uuid == first.sample.identity)
+        }
+    }
+
+    /// Readings that an earlier version held twice: the second is not to be accepted beside the first.
+    @Test func heldTwiceByAnEarlierVersion() throws {
+        try TestStore.with { test in
+            let first = try metric("1001.5", at: 60, rule: .impossible)
+            try test.keepExactly([first, try imperial("2207.93", at: 60, rule: .impossible)])
+            #expect(try test.store.quarantined().count == 2)
+            try test.store.accept([1], description: TestStore.description(.accept))
+            let error = thrown(StoreError.self) { try test.store.accept([2], description: TestStore.description(.accept)) }
+            #expect(error?.message.contains("another unit") == true)
+            #expect(error?.message.contains("reject") == true)
+            #expect(try test.identities() == [first.sample.identity])
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Stores whose readings an earlier version kept twice, told in two units: found, and made one of each when a person asks.
+@Suite struct MergeTests {
+    private let km: SampleMaker
+    private let mile: SampleMaker
+    private let metre: SampleMaker
+
+    init() throws {
+        (km, mile, metre) = try (
+            RetellingTests.maker("distanceWalkingRunning", "km"), RetellingTests.maker("distanceWalkingRunning", "[mi_i]"),
+            RetellingTests.maker("distanceWalkingRunning", "m")
+        )
+    }
+
+    private func sum(_ test: TestStore) throws -> Double { try test.samples().reduce(0) { $0 + $1.sample.value } }
+
+    private func merge(_ test: TestStore) throws -> (ingest: Int64, count: Int) {
+        try test.store.mergeRetellings(description: TestStore.description(.merge))
+    }
+
+    @discardableResult
+    private func undo(_ ingest: Int64, _ test: TestStore, forget: Bool = false) throws -> Int64 {
+        try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
+    }
+
+    /// Two readings, three tellings of each, and one that nobody told again.
+    private func doubled(_ test: TestStore) throws -> (firsts: [GatedSample], others: [GatedSample]) {
+        let firsts = try [km("1.25", at: 60, lasting: 30), km("0.8", at: 120, lasting: 30), km("0.8", at: 180)]
+        let miles = try [mile("0.777", at: 60, lasting: 30), mile("0.497", at: 120, lasting: 30)]
+        let metres = try [metre("1250", at: 60, lasting: 30), metre("800", at: 120, lasting: 30)]
+        for batch in [firsts, miles, metres] { try test.keepExactly(batch) }
+        return (firsts, miles + metres)
+    }
+
+    @Test func makesOneOfEach() throws {
+        try TestStore.with { test in
+            let (firsts, others) = try doubled(test)
+            let before = try test.lines()
+            #expect(try test.store.check() == [])
+            let problems = try test.store.check(deep: true)
+            #expect(problems.count == 1 && problems.allSatisfy { $0.contains("4 samples") && $0.contains("store merge") })
+            let anchor = try test.store.changedUUIDs().count
+            #expect(try Set(test.store.retellings().map(\.uuid)) == Set(others.map(\.sample.identity)))
+            #expect(try test.lines() == before, "looking changes nothing")
+
+            let merged = try merge(test)
+            #expect(merged.count == 4)
+            #expect(try Set(test.identities()) == Set(firsts.map(\.sample.identity)))
+            #expect(try abs(sum(test) - 2850) < 1e-9)
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.store.changedUUIDs().count == anchor - 4, "followers are told of four deletions")
+            let explanation = try #require(try test.store.explain(others[0].sample.identity))
+            #expect(explanation.first?.other.uuid == firsts[0].sample.identity && explanation.first?.rule == .unit)
+            // Nothing is left to do, and nothing comes back by importing again, however.
+            #expect(try merge(test) == (0, 0))
+            #expect(try test.keep(others).account.duplicate == 4)
+            try test.keepExactly(others)
+            #expect(try test.samples().count == 3)
+            #expect(thrown(StoreError.self) { try test.restore(others[0]) }?.message.contains("is a duplicate") == true)
+
+            let undone = try undo(merged.ingest, test)
+            #expect(try test.lines() == before)
+            #expect(try test.store.check() == [])
+            try undo(undone, test)
+            #expect(try Set(test.identities()) == Set(firsts.map(\.sample.identity)))
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// Whatever is taken back, each measurement is there once while an import that told it stands.
+    @Test(
+        arguments: [
+            ([1], 2), ([1, 2], 2), ([2], 3), ([2, 1], 2), ([2, 3, 1], 0), ([3, 1], 2), ([1, 5], 3), ([1, 2, 3], 0), ([2, 5], 3),
+            ([2, 4], 5),
+        ] as [([Int64], Int)])
+    func importsTakenBack(order: [Int64], count: Int) throws {
+        try TestStore.with { test in
+            _ = try doubled(test)
+            #expect(try merge(test).ingest == 4)
+            for ingest in order {
+                try undo(ingest, test)
+                #expect(try test.store.check() == [])
+            }
+            #expect(try test.samples().count == count, "\(order)")
+        }
+    }
+
+    @Test func forgottenImportsComeAnew() throws {
+        try TestStore.with { test in
+            let (_, others) = try doubled(test)
+            _ = try merge(test)
+            try undo(2, test, forget: true)
+            #expect(try test.keep(others).account.duplicate == 4)
+            #expect(try test.samples().count == 3)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// The first may be a person's deleted one: what is left then is not taken for a copy of it.
+    @Test func whatWasDeletedIsNoFirst() throws {
+        try TestStore.with { test in
+            let (first, again) = try (km("1.25", at: 60), mile("0.777", at: 60))
+            try test.keepExactly([first])
+            try test.keepExactly([again])
+            try test.delete(first)
+            #expect(try merge(test) == (0, 0))
+            #expect(try test.identities() == [again.sample.identity])
+            try test.restore(first)
+            #expect(try merge(test).count == 1)
+            // Deleted stays deleted, in each unit.
+            try test.delete(first)
+            #expect(try test.keep([first], [again]).account.duplicate == 2)
+            #expect(try test.samples().isEmpty)
+        }
+    }
+
+    /// Of two readings at one instant each finds its own; two of one unit are two; other values, ends and times are others.
+    @Test func twoStayTwo() throws {
+        try TestStore.with { test in
+            try test.keepExactly([try km("5.00", at: 0), try km("5.02", at: 0), try km("5.0", at: 60), try km("5.01", at: 60)])
+            try test.keepExactly([
+                try mile("3.11", at: 0), try mile("3.12", at: 0), try mile("3.12", at: 0, ordinal: 1),
+                try mile("3.2", at: 60), try mile("3.11", at: 60, lasting: 1), try mile("3.11", at: 61),
+            ])
+            #expect(try merge(test).count == 2)
+            #expect(try test.samples().count == 8)
+            #expect(try merge(test) == (0, 0))
+        }
+    }
+
+    /// A witness of another path's sample was told in another unit, which became a sample beside it; and local times.
+    @Test func besideAWitness() throws {
+        try TestStore.with { test in
+            let sensed = try NearDuplicateTests.ble()("80.15", at: 24)
+            try test.keep([sensed])
+            try test.keep([try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 0)])
+            try test.keepExactly([try NearDuplicateTests.file()("80.2", at: 0)])
+            #expect(try test.samples().count == 2)
+            let merged = try merge(test)
+            #expect(merged.count == 1)
+            #expect(try test.identities() == [sensed.sample.identity])
+            try undo(1, test)
+            #expect(try test.samples().count == 1)
+            #expect(try test.store.check(deep: true) == [])
+        }
+        try TestStore.with { test in
+            try test.keepExactly([try km.local(1)("1.25", at: 60)])
+            try test.keepExactly([try mile.local(2)("0.777", at: 60)])
+            let merged = try merge(test)
+            #expect(try merged.count == 1 && test.samples().count == 1)
+            try undo(merged.ingest, test)
+            #expect(try test.samples().count == 2)
+        }
+    }
+
+    /// What others are witnesses of is named, and left.
+    @Test func whatHasWitnessesIsLeft() throws {
+        try TestStore.with { test in
+            let again = try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 60)
+            try test.keepExactly([try NearDuplicateTests.file()("80.15", at: 60)])
+            try test.keepExactly([again])
+            // It is like the second alone: the first says otherwise in as many digits.
+            try test.keep([try NearDuplicateTests.ble()("80.13", at: 60)])
+            #expect(try test.store.witnesses(of: 3, limit: 9).map(\.first) == [again.sample.identity])
+            #expect(try test.store.retellings().map(\.isLeft) == [true])
+            #expect(try merge(test).count == 0)
+            let problems = try test.store.check(deep: true)
+            #expect(problems.count == 1 && problems.allSatisfy { $0.contains("1 samples") && $0.contains("store merge") })
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// One path that tells few readings in four forms (two units, two resolutions), in any order, with and without comparing, between undoings,
+/// deletions and merges.
+@Suite struct RetellingPropertyTests {
+    @Test(arguments: Array(1...120) as [UInt64]) func anyOrder(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        try TestStore.with { test in
+            let forms = try [
+                ("kg", ["80.15", "80.4", "79.9"]), ("[lb_av]", ["176.7", "177.25", "176.15"]),
+                ("g", ["80150", "80400", "79900"]),
+                ("[lb_av]", ["176.701", "177.252", "176.149"]),
+            ].map { unit, values in (maker: try RetellingTests.maker("bodyMass", unit), values: values) }
+            for step in 0..<40 {
+                let comment: Comment = "seed \(seed), step \(step)"
+                let ingests = try test.store.accounts()
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0..<4:
+                    let form = forms[Int.random(in: 0..<forms.count, using: &random)]
+                    var batch: [GatedSample] = []
+                    for (instant, value) in form.values.enumerated() where Bool.random(using: &random) {
+                        batch.append(try form.maker(value, at: Double(instant / 2)))
+                    }
+                    if Int.random(in: 0..<3, using: &random) == 0 { try test.keepExactly(batch) } else { try test.keep(batch) }
+                case 4, 5:
+                    guard let ingest = ingests.randomElement(using: &random) else { continue }
+                    _ = try? test.store.undo(
+                        ingest.id, forget: Int.random(in: 0..<4, using: &random) == 0, description: TestStore.description(.undo))
+                case 6:
+                    guard let uuid = try test.identities().randomElement(using: &random) else { continue }
+                    try test.store.delete([uuid], description: TestStore.description(.delete))
+                default:
+                    if DBG.off { break }
+                    let before = try test.lines()
+                    let retold = try test.store.retellings().filter { !$0.isLeft }.count
+                    let merged = try test.store.mergeRetellings(description: TestStore.description(.merge))
+                    #expect(merged.count == retold, comment)
+                    #expect(try test.samples().count == before.count - retold, comment)
+                    if try !test.store.retellings().allSatisfy(\.isLeft) { print("DBG again", seed, step, merged, try test.store.retellings()); try DBG.dump(test); return }
+                    guard merged.ingest > 0, Bool.random(using: &random) else { break }
+                    try test.store.undo(merged.ingest, forget: false, description: TestStore.description(.undo))
+                    #expect(try test.lines() == before, comment)
+                }
+                if let bad = try test.store.check().first { print("DBG", seed, step, bad); try DBG.dump(test); return }
+                #expect(try test.store.changedUUIDs() == Set(test.identities()), comment)
+            }
+        }
+    }
+}
+
+import Glibc
+enum DBG {
+    static let off = getenv("NOMERGE") != nil
+    static func dump(_ test: TestStore) throws {
+        for ingest in try test.store.accounts() { print("DBG ingest", ingest.id, ingest.kind, ingest.name ?? "", ingest.state, ingest.stored) }
+        for table in ["sample", "deleted", "witness"] {
+            let more = table == "witness" ? "ingest || ' of ' || of_start || hex(substr(of_hash,1,2)) || ' w' || coalesce(withdrawn,'-') || ' s' || stands_in" : table == "deleted" ? "seq || ' by ' || ingest || ' f' || forgotten || ' ' || coalesce(replaced_by,'')" : "seq"
+            let s = try Statement(try test.store.connection, "SELECT start || hex(substr(hash,1,2)) || ' ' || coalesce(numeral, value) || ' ' || unit || ' ' || \(more) FROM \(table) JOIN context ON context.id = context ORDER BY 1")
+            while try s.step() { print("DBG", table, s.text(0)) }
+        }
+    }
+}
