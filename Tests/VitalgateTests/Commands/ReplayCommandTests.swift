@@ -56,7 +56,7 @@ import Testing
     /// The hub that writes the file runs on, and so does its account.
     @Test func whileTheHubRuns() throws {
         let hub = try RunningHub(folder, "--capture", file, "--simulate", inbox: false)
-        try hub.waits { folder.text("field.ndjson").split(separator: "\n").count { $0.contains("\"flush\"") } >= 2 }
+        try hub.waits { folder.text("field.ndjson").split(separator: "\n").count { $0.contains("\"frame\"") } >= 20 }
         let run = try folder.vitalgate("replay", file, "--into", folder.store, "--format", "ndjson")
         // A line may be cut while it is written.
         #expect(run.status == 0 || run.status == 65, "\(run.errors)")
