@@ -2,13 +2,13 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'status' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
-        '/store') candidates=('check' 'backup' 'stats') ;;
+        '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev') ;;
@@ -23,7 +23,7 @@ _vitalgate_options() {
         '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--unit' '--where' '--sort' '--limit' '--explain' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--limit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/changes') candidates=('--after' '--types' '--follow' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/list') candidates=('--limit' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/show') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -53,9 +53,12 @@ _vitalgate_options() {
         '/types') candidates=('--ids' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/run') candidates=('--once' '--inbox' '--simulate' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/run') candidates=('--capture' '--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/capture') candidates=('--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/replay') candidates=('--into' '--device' '--verbose' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/status') candidates=('--follow' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/scan') candidates=('--seconds' '--all' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -129,6 +132,7 @@ _vitalgate_option() {
         '/changes --after') kind=none ;;
         '/changes --types') kind=none ;;
         '/changes --follow') kind= ;;
+        '/changes --no-hurry') kind= ;;
         '/ingest/list --limit') kind=none ;;
         '/ingest/list --time-zone') kind=none ;;
         '/ingest/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -219,13 +223,28 @@ _vitalgate_option() {
         '/types --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;
+        '/store/merge --yes') kind= ;;
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/store/stats --safe') kind= ;;
+        '/run --capture') kind=file ;;
         '/run --once') kind= ;;
         '/run --inbox') kind=directory ;;
         '/run --simulate') kind= ;;
+        '/run --capture-size') kind=none ;;
         '/run --verbose') kind= ;;
         '/run --time-zone') kind=none ;;
+        '/capture --once') kind= ;;
+        '/capture --inbox') kind=directory ;;
+        '/capture --simulate') kind= ;;
+        '/capture --capture-size') kind=none ;;
+        '/capture --verbose') kind= ;;
+        '/capture --time-zone') kind=none ;;
+        '/replay --into') kind=file ;;
+        '/replay --device') kind=none ;;
+        '/replay --verbose') kind= ;;
+        '/replay --time-zone') kind=none ;;
+        '/replay --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/replay --safe') kind= ;;
         '/status --follow') kind= ;;
         '/status --time-zone') kind=none ;;
         '/status --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -283,6 +302,8 @@ _vitalgate_argument() {
         '/unit/convert 1') kind=none ;;
         '/unit/convert 2') kind=none ;;
         '/store/backup 0') kind=file ;;
+        '/capture 0') kind=file ;;
+        '/replay 0') kind=file ;;
         '/devices/adopt 0') kind=none ;;
         '/devices/pair 0') kind=none ;;
         '/devices/forget 0') kind=none ;;

@@ -35,33 +35,19 @@ import Testing
                     guard let uuid = try test.identities().randomElement(using: &random) else { continue }
                     try test.store.delete([uuid], description: TestStore.description(.delete))
                 default:
-                    if DBG.off { break }
                     let before = try test.lines()
                     let retold = try test.store.retellings().filter { !$0.isLeft }.count
                     let merged = try test.store.mergeRetellings(description: TestStore.description(.merge))
                     #expect(merged.count == retold, comment)
                     #expect(try test.samples().count == before.count - retold, comment)
-                    if try !test.store.retellings().allSatisfy(\.isLeft) { print("DBG again", seed, step, merged, try test.store.retellings()); try DBG.dump(test); return }
+                    #expect(try test.store.retellings().allSatisfy(\.isLeft), comment)
                     guard merged.ingest > 0, Bool.random(using: &random) else { break }
                     try test.store.undo(merged.ingest, forget: false, description: TestStore.description(.undo))
                     #expect(try test.lines() == before, comment)
                 }
-                if let bad = try test.store.check().first { print("DBG", seed, step, bad); try DBG.dump(test); return }
+                #expect(try test.store.check() == [], comment)
                 #expect(try test.store.changedUUIDs() == Set(test.identities()), comment)
             }
-        }
-    }
-}
-
-import Glibc
-enum DBG {
-    static let off = getenv("NOMERGE") != nil
-    static func dump(_ test: TestStore) throws {
-        for ingest in try test.store.accounts() { print("DBG ingest", ingest.id, ingest.kind, ingest.name ?? "", ingest.state, ingest.stored) }
-        for table in ["sample", "deleted", "witness"] {
-            let more = table == "witness" ? "ingest || ' of ' || of_start || hex(substr(of_hash,1,2)) || ' w' || coalesce(withdrawn,'-') || ' s' || stands_in" : table == "deleted" ? "seq || ' by ' || ingest || ' f' || forgotten || ' ' || coalesce(replaced_by,'')" : "seq"
-            let s = try Statement(try test.store.connection, "SELECT start || hex(substr(hash,1,2)) || ' ' || coalesce(numeral, value) || ' ' || unit || ' ' || \(more) FROM \(table) JOIN context ON context.id = context ORDER BY 1")
-            while try s.step() { print("DBG", table, s.text(0)) }
         }
     }
 }
