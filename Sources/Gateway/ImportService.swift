@@ -23,8 +23,8 @@ public struct ImportService {
     private let isCancelled: () -> Bool
     private let comparesPaths: Bool
 
-    /// Samples in one commit: few enough for a small machine's memory, enough that a card is not worn by commits.
-    private static let batch = 32_768
+    /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
+    private static let batch = 16_384
     /// Refusals that wait for a commit at most.
     private static let refusals = 4096
 
