@@ -24,7 +24,7 @@ public struct Corrections {
                 Entry(
                     name: "\(profile.id)/\(correction.id)", note: correction.note,
                     request: MigrationRequest(
-                        correction.repair, of: correction.predicate, takesAmbiguous: correction.takesAmbiguous, now: now))
+                        correction.repair, of: correction.conditions, takesAmbiguous: correction.takesAmbiguous, now: now))
             }
         }
     }

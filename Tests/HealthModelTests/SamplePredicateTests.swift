@@ -44,7 +44,8 @@ import Testing
         ("source.version = 1", true),
         ("device.firmware < '1.3'", true), ("device.serial = 7", true), ("device.udi = x", false), ("device.udi != x", true),
         ("not device.udi = x", true), ("device.key ~ ''", true), ("original.value = 38.6", true), ("original.unit = Cel", true),
-        ("time.origin = device", true), ("metadata.bodyTemperatureSensorLocation = ear", true),
+        ("time.origin = device", true), ("time.received >= 2026-11-20T06:31:00Z", true),
+        ("time.received < 2026-11-20T06:31:00Z", false), ("metadata.bodyTemperatureSensorLocation = ear", true),
         ("metadata.wasUserEntered = true", true),
         ("metadata.wasUserEntered = 1", true), ("metadata.syncVersion > 2", true), ("metadata.weatherTemperature = 10 Cel", true),
         ("metadata.weatherTemperature < 60", true), ("metadata.none = x", false), ("metadata.none != x", true),
@@ -104,6 +105,38 @@ import Testing
         #expect(throws: PredicateError.self) { try SamplePredicate(String(repeating: "not ", count: 1000) + "value > 1") }
         #expect(throws: PredicateError.self) { try SamplePredicate("subject = " + String(repeating: "x", count: 5000)) }
         #expect(try SamplePredicate(Array(repeating: "value > 1", count: 250).joined(separator: " and ")).matches(Self.sample))
+    }
+
+    @Test(arguments: [
+        ("2.1", "2.1", true), ("2.1", "2.1.0", true), ("=2.1", "2.1.0", true), ("<2.1", "2.0.9", true), ("<2.1", "2.10", false),
+        (">=1.0 <2.1", "1.9", true), ("1.0...2.0", "2.0", true), ("1.0...2.0", "2.0.1", false), (">1.9", "1.10", true),
+        ("<2", "v1.4b2", true), ("<=1.4b2", "1.4b10", false), ("<2", "", false), ("<2", nil, false),
+    ])
+    func versions(range: String, version: String?, lies: Bool) throws {
+        var sample = Self.sample
+        sample.origin = Origin(
+            subject: "me", type: .bodyTemperature, source: SourceRevision(id: "file.ear", name: "Ear", version: version))
+        #expect(SamplePredicate.version(.source(.version), in: try #require(VersionRange(range))).matches(sample) == lies)
+        #expect(!SamplePredicate.version(.device(.firmware), in: try #require(VersionRange(range))).matches(sample))
+    }
+
+    @Test func whatOptionsSay() {
+        var conditions = SampleConditions()
+        #expect(conditions.predicate.matches(Self.sample))
+        for (name, fits) in [("ble.ht", true), ("Ear thermometer", true), ("ble", false), ("1", false)] {
+            conditions.source = name
+            #expect(conditions.predicate.matches(Self.sample) == fits)
+        }
+        conditions.source = nil
+        for (name, fits) in [("maker-model-7", true), ("Ear", true), ("Model", true), ("7", true), ("Maker", false)] {
+            conditions.device = name
+            #expect(conditions.predicate.matches(Self.sample) == fits)
+        }
+        conditions.device = nil
+        for (family, fits) in [("ble", true), ("ble.ht", true), ("ble.h", false), ("serial", false)] {
+            conditions.sourceFamilies = ["file.other", family]
+            #expect(conditions.predicate.matches(Self.sample) == fits)
+        }
     }
 
     /// Whatever a person types is read or refused.

@@ -106,17 +106,9 @@ import Testing
             let makers = [try SampleMaker(), try SampleMaker(source: "b"), try SampleMaker(.bodyMass)]
             try test.keep(try (0..<90).map { try makers[$0 % 3]("\($0)", at: Double($0)) })
             let (_, count) = try test.store.delete(
-                matching: SampleQuery(types: [.heartRate]), description: TestStore.description(.delete)
-            ) { $0.sample.value < 30 }
+                matching: SampleQuery(types: [.heartRate], where: try SamplePredicate("value < 30")),
+                description: TestStore.description(.delete))
             #expect(count == 20)
-            #expect(try test.samples().count == 70)
-            struct Stop: Error {}
-            #expect(throws: Stop.self) {
-                try test.store.delete(matching: SampleQuery(), description: TestStore.description(.delete)) { stored in
-                    if stored.sample.value > 60 { throw Stop() }
-                    return true
-                }
-            }
             #expect(try test.samples().count == 70)
             #expect(try test.store.delete(matching: SampleQuery(), description: TestStore.description(.delete)).count == 70)
         }

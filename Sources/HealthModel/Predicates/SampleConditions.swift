@@ -1,21 +1,26 @@
-/// Which samples a repair is meant for.
-public struct RepairPredicate: Sendable {
+/// A condition as options and profiles say it, one part a line of a report; ``predicate`` is what it means.
+public struct SampleConditions: Sendable {
     /// `nil` for all types.
     public var types: Set<QuantityType>?
     /// A source's id or name.
     public var source: String?
     /// Sources' ids, each also for those that begin with it and a point: a profile's files.
     public var sourceFamilies: [String]?
+    /// Of the app or file that a sample comes from.
     public var sourceVersion: VersionRange?
     /// A device's key, name, model or serial number.
     public var device: String?
+    /// Of the software in the device.
     public var firmware: VersionRange?
+    /// A person's UUID.
     public var subject: String?
-    /// Starts from here, and before there.
+    /// The first start that counts.
     public var from: Instant?
+    /// The first start that no longer counts.
     public var to: Instant?
-    /// Received from here, and before there.
+    /// The first time of receipt that counts.
     public var receivedFrom: Instant?
+    /// The first time of receipt that no longer counts.
     public var receivedTo: Instant?
     /// Only these.
     public var samples: Set<SampleIdentity>?
@@ -27,25 +32,16 @@ public struct RepairPredicate: Sendable {
     /// Meets every sample until something is set.
     public init(types: Set<QuantityType>? = nil) { self.types = types }
 
-    /// Whether the sample is meant.
-    public func matches(_ sample: QuantitySample) -> Bool {
-        if let types, !types.contains(sample.origin.type) { return false }
-        if let subject, sample.origin.subject != subject { return false }
-        let name = sample.origin.source
-        if let source, name.id != source, name.name != source { return false }
-        if let sourceFamilies, !sourceFamilies.contains(where: { name.id == $0 || name.id.hasPrefix($0 + ".") }) { return false }
-        if let sourceVersion, !sourceVersion.contains(name.version) { return false }
-        if let device {
-            guard let own = sample.origin.device else { return false }
-            guard [own.key, own.name, own.model, own.serial].contains(device) else { return false }
-        }
-        if let firmware, !firmware.contains(sample.origin.device?.firmware) { return false }
-        if let from, sample.start < from { return false }
-        if let to, sample.start >= to { return false }
-        if let receivedFrom, sample.received < receivedFrom { return false }
-        if let receivedTo, sample.received >= receivedTo { return false }
-        if let samples, !samples.contains(sample.identity) { return false }
-        return condition?.matches(sample) ?? true
+    /// All that was set, as one condition.
+    public var predicate: SamplePredicate {
+        let parts: [SamplePredicate?] = [
+            types.map { .types($0) }, subject.map { .subject($0) }, .starts(from: from, before: to), source.map { .source($0) },
+            sourceFamilies.map { .or($0.map { .sourceFamily($0) }) },
+            sourceVersion.map { .version(.source(.version), in: $0) }, device.map { .device($0) },
+            firmware.map { .version(.device(.firmware), in: $0) }, .received(from: receivedFrom, before: receivedTo),
+            samples.map { .uuids($0) }, condition,
+        ]
+        return .and(parts.compactMap { $0 })
     }
 
     /// The conditions that were set, as names and texts.

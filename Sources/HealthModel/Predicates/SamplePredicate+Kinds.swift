@@ -14,7 +14,7 @@ extension SamplePredicate.Written {
         case .duration:
             try refuseContains(comparison, "a duration")
             return .number(try seconds(), nil)
-        case .start, .end:
+        case .start, .end, .received:
             try refuseContains(comparison, "a time")
             return .instant(try time(comparison, instant))
         case .zone:
@@ -35,13 +35,13 @@ extension SamplePredicate.Written {
                 throw expected("a group's 16 digits, as 'query --format ndjson' prints them")
             }
             return .text(group)
-        case .original("value"):
+        case .originalValue:
             try refuseContains(comparison, "a value")
             guard case .number(let numeral, nil) = try number() else {
                 throw expected("a number without a unit; original.unit tells the unit")
             }
             return .number(numeral, nil)
-        case .original:
+        case .originalUnit:
             try refuseAllButEquality(comparison, "a unit")
             return .unit(try Self.unit(try wholeText(), self))
         case .timeOrigin:

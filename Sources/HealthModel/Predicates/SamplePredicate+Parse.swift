@@ -8,21 +8,22 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String { "\(reason) (at character \(position) of the condition)" }
 }
 
+/// A condition as a person writes it:
+///
+///     value > 38 Cel and source.name = 'Ear thermometer'
+///     metadata.bodyTemperatureSensorLocation = armpit or not device.firmware < '1.2'
+///
+/// Fields are those of a sample's line (``fields``). Comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=` and `~` (contains); `not`, `and`, `or`
+/// and parentheses join them. A number with a unit is compared after conversion; without one it is in the type's unit.
 extension SamplePredicate {
     /// Longest condition that is read.
     public static let maximumLength = 4096
 
     /// The fields that a condition may speak of, as far as they are known beforehand.
     public static let fields =
-        ["value", "start", "end", "duration", "zone", "subject", "group", "time.origin"]
-        + sourceFields.map { "source.\($0)" } + deviceFields.map { "device.\($0)" } + originalFields.map { "original.\($0)" }
-        + ["metadata.KEY"]
-
-    fileprivate static let sourceFields = ["id", "name", "version"]
-    fileprivate static let deviceFields = [
-        "key", "name", "manufacturer", "model", "serial", "hardware", "firmware", "software", "udi",
-    ]
-    fileprivate static let originalFields = ["value", "unit"]
+        ["value", "start", "end", "duration", "zone", "subject", "group", "time.origin", "time.received"]
+        + SourceProperty.allCases.map { "source.\($0)" } + DeviceProperty.allCases.map { "device.\($0)" }
+        + ["original.value", "original.unit", "metadata.KEY"]
 
     /// Reads a condition.
     ///
@@ -36,11 +37,10 @@ extension SamplePredicate {
             throw PredicateError(reason: "the condition is too long", position: 1)
         }
         var parser = PredicateParser(text)
-        let written = try parser.disjunction(depth: 0)
-        try parser.end()
-        root = try written.map { field, comparison, value throws(PredicateError) in
+        self = try parser.disjunction(depth: 0) { field, comparison, value throws(PredicateError) in
             try value.literal(for: field, comparison, instant, subject)
         }
+        try parser.end()
     }
 
     /// The instant of a time with a zone.
@@ -77,33 +77,38 @@ private struct PredicateParser {
         if index < characters.count { throw error("expected 'and', 'or' or the end") }
     }
 
-    mutating func disjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node<SamplePredicate.Written> {
-        var node = try conjunction(depth: depth)
-        while takeWord("or") { node = .or(node, try conjunction(depth: depth)) }
-        return node
+    /// What a field is compared with, of what was written.
+    typealias Meaning = (
+        SamplePredicate.Field, SamplePredicate.Comparison, SamplePredicate.Written
+    ) throws(PredicateError) -> SamplePredicate.Literal
+
+    mutating func disjunction(depth: Int, _ meaning: Meaning) throws(PredicateError) -> SamplePredicate {
+        var parts = [try conjunction(depth: depth, meaning)]
+        while takeWord("or") { parts.append(try conjunction(depth: depth, meaning)) }
+        return parts.count == 1 ? parts[0] : .or(parts)
     }
 
-    private mutating func conjunction(depth: Int) throws(PredicateError) -> SamplePredicate.Node<SamplePredicate.Written> {
-        var node = try negation(depth: depth)
-        while takeWord("and") { node = .and(node, try negation(depth: depth)) }
-        return node
+    private mutating func conjunction(depth: Int, _ meaning: Meaning) throws(PredicateError) -> SamplePredicate {
+        var parts = [try negation(depth: depth, meaning)]
+        while takeWord("and") { parts.append(try negation(depth: depth, meaning)) }
+        return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    private mutating func negation(depth: Int) throws(PredicateError) -> SamplePredicate.Node<SamplePredicate.Written> {
+    private mutating func negation(depth: Int, _ meaning: Meaning) throws(PredicateError) -> SamplePredicate {
         guard depth < 64 else { throw error("the condition is nested too deeply") }
-        if takeWord("not") { return .not(try negation(depth: depth + 1)) }
+        if takeWord("not") { return .not(try negation(depth: depth + 1, meaning)) }
         skipBlanks()
         if index < characters.count, characters[index] == "(" {
             index += 1
-            let node = try disjunction(depth: depth + 1)
+            let inner = try disjunction(depth: depth + 1, meaning)
             skipBlanks()
             guard index < characters.count, characters[index] == ")" else { throw error("expected ')'") }
             index += 1
-            return node
+            return inner
         }
         let field = try field()
         let comparison = try comparison()
-        return .comparison(field, comparison, try literal())
+        return .comparison(field, comparison, try meaning(field, comparison, try written()))
     }
 
     private mutating func takeWord(_ word: String) -> Bool {
@@ -125,6 +130,14 @@ private struct PredicateParser {
             index += 1
         }
         let name = String(characters[start..<index])
+        if let field = Self.field(name) { return field }
+        let fields = SamplePredicate.fields.joined(separator: ", ")
+        throw error(
+            name.isEmpty ? "expected a field such as value or source.name" : "there is no field '\(name)'; fields are \(fields)",
+            at: start)
+    }
+
+    private static func field(_ name: String) -> SamplePredicate.Field? {
         switch name {
         case "value": return .value
         case "start": return .start
@@ -134,29 +147,24 @@ private struct PredicateParser {
         case "subject": return .subject
         case "group": return .group
         case "time.origin": return .timeOrigin
+        case "time.received": return .received
+        case "original.value": return .originalValue
+        case "original.unit": return .originalUnit
         default: break
         }
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-        if parts.count == 2 {
-            switch parts[0] {
-            case "source" where SamplePredicate.sourceFields.contains(parts[1]): return .source(parts[1])
-            case "device"
-            where SamplePredicate.deviceFields.contains(parts[1]):
-                return .device(parts[1])
-            case "original" where SamplePredicate.originalFields.contains(parts[1]): return .original(parts[1])
-            case "metadata": return .metadata(MetadataKey(rawKey: parts[1])?.name ?? parts[1])
-            default: break
-            }
+        guard parts.count == 2 else { return nil }
+        return switch parts[0] {
+        case "source": SamplePredicate.SourceProperty(rawValue: parts[1]).map { .source($0) }
+        case "device": SamplePredicate.DeviceProperty(rawValue: parts[1]).map { .device($0) }
+        case "metadata": .metadata(MetadataKey(rawKey: parts[1])?.name ?? parts[1])
+        default: nil
         }
-        let fields = SamplePredicate.fields.joined(separator: ", ")
-        throw error(
-            name.isEmpty ? "expected a field such as value or source.name" : "there is no field '\(name)'; fields are \(fields)",
-            at: start)
     }
 
     private mutating func comparison() throws(PredicateError) -> SamplePredicate.Comparison {
         skipBlanks()
-        for comparison in SamplePredicate.Comparison.allCases {
+        for comparison in SamplePredicate.Comparison.allCases where !comparison.rawValue.isEmpty {
             let symbol = comparison.rawValue
             guard index + symbol.count <= characters.count, String(characters[index..<index + symbol.count]) == symbol else {
                 continue
@@ -169,7 +177,7 @@ private struct PredicateParser {
         throw error("expected =, !=, <, <=, >, >= or ~")
     }
 
-    private mutating func literal() throws(PredicateError) -> SamplePredicate.Written {
+    private mutating func written() throws(PredicateError) -> SamplePredicate.Written {
         skipBlanks()
         guard index < characters.count else { throw error("expected a value to compare with") }
         let quote = characters[index]

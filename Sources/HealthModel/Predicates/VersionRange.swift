@@ -3,7 +3,7 @@
 /// Versions are compared piece by piece: numbers as numbers (1.10 comes behind 1.9), all else as text.
 public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
     private struct Bound: Hashable, Sendable {
-        var comparison: String
+        var comparison: SamplePredicate.Comparison
         var version: String
     }
 
@@ -17,31 +17,24 @@ public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
         var bounds: [Bound] = []
         for word in text.split(separator: " ") {
             if let dots = word.firstRange(of: "...") {
-                bounds.append(Bound(comparison: ">=", version: String(word[..<dots.lowerBound])))
-                bounds.append(Bound(comparison: "<=", version: String(word[dots.upperBound...])))
+                bounds.append(Bound(comparison: .atLeast, version: String(word[..<dots.lowerBound])))
+                bounds.append(Bound(comparison: .atMost, version: String(word[dots.upperBound...])))
                 continue
             }
-            let comparison = ["<=", ">=", "<", ">", "="].first { word.hasPrefix($0) } ?? ""
-            bounds.append(Bound(comparison: comparison, version: String(word.dropFirst(comparison.count))))
+            let comparison = [SamplePredicate.Comparison.atMost, .atLeast, .below, .above, .equal]
+                .first { word.hasPrefix($0.rawValue) }
+            let version = String(word.dropFirst(comparison?.rawValue.count ?? 0))
+            // Equal in order, not in spelling: 2 is 2.0.
+            var comparisons: [SamplePredicate.Comparison] = [.atLeast, .atMost]
+            if let comparison, comparison.isOrder { comparisons = [comparison] }
+            bounds += comparisons.map { Bound(comparison: $0, version: version) }
         }
         guard !bounds.isEmpty, text.utf8.count < 256, bounds.allSatisfy({ !$0.version.isEmpty }) else { return nil }
         self.bounds = bounds
     }
 
-    /// Whether the version lies within; a version nobody knows lies in no range.
-    public func contains(_ version: String?) -> Bool {
-        guard let version, !version.isEmpty else { return false }
-        return bounds.allSatisfy { bound in
-            let order = Self.order(version, bound.version)
-            return switch bound.comparison {
-            case "<": order < 0
-            case "<=": order <= 0
-            case ">": order > 0
-            case ">=": order >= 0
-            default: order == 0
-            }
-        }
-    }
+    /// What a version in the range meets, each.
+    var comparisons: [(SamplePredicate.Comparison, String)] { bounds.map { ($0.comparison, $0.version) } }
 
     /// Below, at or above zero as one version comes before, with or behind the other.
     static func order(_ one: String, _ other: String) -> Int {

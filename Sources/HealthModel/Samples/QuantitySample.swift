@@ -82,6 +82,12 @@ public struct QuantitySample: Sendable {
 }
 
 extension QuantitySample {
+    /// A group's number as text, 16 hexadecimal digits.
+    public static func groupText(_ group: UInt64) -> String {
+        let digits = String(group, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
     /// Ordinals that are tried where none was kept: those of a frame, and of the second pass of an hour that occurs twice.
     private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
 

@@ -66,7 +66,7 @@ public final class SampleLine {
         if received?.instant != sample.received { received = (sample.received, Array(sample.received.description.utf8)) }
         if let received { bytes.append(contentsOf: received.text) }
         if let group = sample.group {
-            bytes.append(contentsOf: "\"},\"group\":\"\(Self.groupText(group))\",\"metadata\":".utf8)
+            bytes.append(contentsOf: "\"},\"group\":\"\(QuantitySample.groupText(group))\",\"metadata\":".utf8)
         } else {
             bytes.append(contentsOf: "\"},\"group\":null,\"metadata\":".utf8)
         }
@@ -153,12 +153,6 @@ public final class SampleLine {
         text.append(contentsOf: "},\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"".utf8)
         bytes.append(contentsOf: text)
         measured = Measured(unit: sample.unit, origin: sample.timeOrigin, text: text)
-    }
-
-    /// A group's number as text, 16 hexadecimal digits.
-    public static func groupText(_ group: UInt64) -> String {
-        let digits = String(group, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     private func fragment(for origin: Origin) -> Fragment {

@@ -7,7 +7,7 @@ public struct ProfileCorrection: Sendable {
     /// What went wrong, for people.
     public var note: String
     /// Which samples.
-    public var predicate: RepairPredicate
+    public var conditions: SampleConditions
     public var repair: Repair
     /// The conditions alone decide, also where a value could be right as it is.
     public var takesAmbiguous: Bool
@@ -24,23 +24,23 @@ public struct ProfileCorrection: Sendable {
         id = members["id"]?.text() ?? ""
         note = members["note"]?.text() ?? ""
         takesAmbiguous = members["ambiguous"]?.boolean() ?? false
-        predicate = RepairPredicate(types: Set((members["types"]?.elements() ?? []).compactMap(Self.type)))
+        conditions = SampleConditions(types: Set((members["types"]?.elements() ?? []).compactMap(Self.type)))
         let short = profile.hasPrefix("sig-") ? String(profile.dropFirst(4)) : profile
-        predicate.sourceFamilies = ["file." + profile, "ble." + short, "serial." + profile]
-        predicate.sourceVersion = members["version"].flatMap(Self.range)
-        predicate.firmware = members["firmware"].flatMap(Self.range)
-        predicate.from = members["from"].flatMap(Self.instant)
-        predicate.to = members["to"].flatMap(Self.instant)
+        conditions.sourceFamilies = ["file." + profile, "ble." + short, "serial." + profile]
+        conditions.sourceVersion = members["version"].flatMap(Self.range)
+        conditions.firmware = members["firmware"].flatMap(Self.range)
+        conditions.from = members["from"].flatMap(Self.instant)
+        conditions.to = members["to"].flatMap(Self.instant)
         let locales = members["locale"]?.texts() ?? []
-        let conditions = [
+        let written = [
             members["where"]?.text().map { "(\($0))" },
             locales.isEmpty ? nil : "(" + locales.map { "metadata.locale = '\($0)'" }.joined(separator: " or ") + ")",
         ].compactMap { $0 }
-        if !conditions.isEmpty {
-            let text = conditions.joined(separator: " and ")
-            predicate.conditionText = text
+        if !written.isEmpty {
+            let text = written.joined(separator: " and ")
+            conditions.conditionText = text
             do throws(PredicateError) {
-                predicate.condition = try SamplePredicate(text)
+                conditions.condition = try SamplePredicate(text)
             } catch {
                 (members["where"] ?? members["locale"] ?? node).problem("\(error)")
             }

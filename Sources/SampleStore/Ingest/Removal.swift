@@ -55,19 +55,15 @@ extension SampleStore {
 
     /// Deletes samples for good: they leave tombstones, so that the same readings arriving again stay deleted.
     ///
-    /// - Parameter filter: which of the query's samples; all or nothing of them is deleted.
-    /// - Returns: how many.
+    /// - Returns: how many; all of the query's or none.
     @discardableResult
     public func delete(
-        matching query: SampleQuery, description: IngestDescription, where filter: (StoredSample) throws -> Bool = { _ in true }
+        matching query: SampleQuery, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var places: [SamplePlace] = []
             let cursor = try samples(matching: query)
-            let ids = Dictionary(
-                try series(matching: query).map { (SeriesName($0), $0.id) }, uniquingKeysWith: { first, _ in first })
-            while let stored = try cursor.next() {
-                guard try filter(stored), let series = ids[SeriesName(stored.sample.origin)] else { continue }
+            while let (series, stored) = try cursor.nextWithSeries() {
                 places.append(SamplePlace(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
             }
             cursor.close()
@@ -263,17 +259,3 @@ extension SampleStore {
 }
 
 /// What tells one series from another.
-private struct SeriesName: Hashable {
-    var subject: String
-    var type: QuantityType
-    var source: String
-    var device: String
-
-    init(_ series: SeriesDescription) {
-        (subject, type, source, device) = (series.subject, series.type, series.source, series.device)
-    }
-
-    init(_ origin: Origin) {
-        (subject, type, source, device) = (origin.subject, origin.type, origin.source.id, origin.device?.key ?? "")
-    }
-}

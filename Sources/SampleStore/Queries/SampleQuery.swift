@@ -2,36 +2,39 @@ import HealthModel
 
 /// Which samples to read, and in which order.
 public struct SampleQuery: Sendable {
-    /// `nil` for all types.
-    public var types: Set<QuantityType>?
-    /// The first start that counts.
-    public var from: Instant?
-    /// The first start that no longer counts.
-    public var to: Instant?
-    /// Whose samples; everyone's where it is missing.
-    public var subject: String?
-    /// A source's id or name.
-    public var source: String?
-    /// A device's key, name, model or serial number.
-    public var device: String?
+    /// What the samples meet.
+    public var predicate: SamplePredicate
     /// The newest first.
     public var descending: Bool
     /// At most so many.
     public var limit: Int?
 
-    /// Asks for all samples but for what is said.
-    public init(
-        types: Set<QuantityType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
-        device: String? = nil, descending: Bool = false, limit: Int? = nil
-    ) {
-        self.types = types
-        self.from = from
-        self.to = to
-        self.subject = subject
-        self.source = source
-        self.device = device
+    /// Asks for all samples that meet a condition.
+    public init(_ predicate: SamplePredicate, descending: Bool = false, limit: Int? = nil) {
+        self.predicate = predicate
         self.descending = descending
         self.limit = limit
+    }
+
+    /// Asks for all samples but for what is said.
+    ///
+    /// - Parameters:
+    ///   - types: `nil` for all.
+    ///   - from: the first start that counts.
+    ///   - to: the first start that no longer counts.
+    ///   - subject: a person's UUID.
+    ///   - source: a source's id or name.
+    ///   - device: a device's key, name, model or serial number.
+    ///   - condition: what else they meet.
+    public init(
+        types: Set<QuantityType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
+        device: String? = nil, where condition: SamplePredicate? = nil, descending: Bool = false, limit: Int? = nil
+    ) {
+        var conditions = SampleConditions(types: types)
+        (conditions.from, conditions.to) = (from, to)
+        (conditions.subject, conditions.source, conditions.device) = (subject, source, device)
+        conditions.condition = condition
+        self.init(conditions.predicate, descending: descending, limit: limit)
     }
 }
 
@@ -54,6 +57,11 @@ public struct SeriesDescription: Hashable, Sendable {
 extension SampleStore {
     /// The series that a query touches, in the order of their ids.
     public func series(matching query: SampleQuery) throws(StoreError) -> [SeriesDescription] {
+        try series(within: query.predicate.plan().reach)
+    }
+
+    /// The series that a condition reaches, in the order of their ids.
+    func series(within reach: SamplePredicate.Reach) throws(StoreError) -> [SeriesDescription] {
         let statement = try connection.statement("SELECT id, subject, type, source, device, longest FROM series ORDER BY id")
         defer { statement.reset() }
         var found: [SeriesDescription] = []
@@ -64,9 +72,7 @@ extension SampleStore {
             let series = SeriesDescription(
                 id: statement.integer(0), subject: statement.text(1), type: type, source: statement.text(3),
                 device: statement.text(4), longest: statement.integer(5))
-            if let types = query.types, !types.contains(type) { continue }
-            if let subject = query.subject, subject != series.subject { continue }
-            found.append(series)
+            if reach.contains(type: type, subject: series.subject) { found.append(series) }
         }
         return found
     }
@@ -82,6 +88,8 @@ public final class SampleCursor {
     private let snapshot: Snapshot
     private let decoder: SampleDecoder
     private let query: SampleQuery
+    /// What is asked of each sample within the query's reach.
+    private let rest: SamplePredicate?
     /// A heap: the series whose next row comes first is at the front.
     private var heads: [Head] = []
     private var given = 0
@@ -94,6 +102,8 @@ public final class SampleCursor {
 
     init(connection: Connection, series: [SeriesDescription], query: SampleQuery) throws(StoreError) {
         self.query = query
+        let plan = query.predicate.plan()
+        rest = plan.rest
         decoder = SampleDecoder(connection: connection)
         snapshot = try Snapshot(connection)
         for series in series {
@@ -101,11 +111,11 @@ public final class SampleCursor {
             let statement = try Statement(
                 connection,
                 """
-                SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ?
+                SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start BETWEEN ? AND ?
                 ORDER BY start \(order), seq \(order)
                 """)
             try statement.bind([
-                .integer(series.id), .integer(query.from?.microseconds ?? .min), .integer(query.to?.microseconds ?? .max),
+                .integer(series.id), .integer(plan.reach.from.microseconds), .integer(plan.reach.through.microseconds),
             ])
             if try statement.step() {
                 heads.append(Head(statement: statement, series: series.id, start: statement.integer(0)))
@@ -137,19 +147,12 @@ public final class SampleCursor {
                 heads.removeLast()
             }
             sink(0)
-            if matches(stored.sample) {
+            if rest?.matches(stored.sample) ?? true {
                 given += 1
                 return (head.series, stored)
             }
         }
         return nil
-    }
-
-    private func matches(_ sample: QuantitySample) -> Bool {
-        if let source = query.source, sample.origin.source.id != source, sample.origin.source.name != source { return false }
-        guard let device = query.device else { return true }
-        guard let own = sample.origin.device else { return false }
-        return own.key == device || own.name == device || own.model == device || own.serial == device
     }
 
     private func precedes(_ one: Head, _ other: Head) -> Bool {

@@ -129,11 +129,11 @@ extension SampleStore {
                 (first, last) = (min(first, each.start), max(last, each.start))
             }
         }
-        var predicate = RepairPredicate(types: types)
-        predicate.samples = members
-        predicate.from = first
-        predicate.to = Instant(microseconds: last.microseconds &+ 1)
-        var request = MigrationRequest(.subject(subject), of: predicate, now: now)
+        var conditions = SampleConditions(types: types)
+        conditions.samples = members
+        conditions.from = first
+        conditions.to = Instant(microseconds: last.microseconds &+ 1)
+        var request = MigrationRequest(.subject(subject), of: conditions, now: now)
         // Each of them was named: where the person has the reading already, it is that one.
         request.merging = .atMost(.max)
         let done = try migrate(request, owner: owner)
@@ -142,13 +142,11 @@ extension SampleStore {
 
     private func sample(_ uuid: SampleIdentity) throws -> QuantitySample? {
         for place in try Replacements.places(of: uuid, connection) {
-            let query = SampleQuery(
-                from: Instant(microseconds: place.start), to: Instant(microseconds: place.start &+ 1))
+            let start = Instant(microseconds: place.start)
+            let query = SampleQuery(.and([.comparison(.start, .equal, .instant(start)), .uuids([uuid])]), limit: 1)
             let cursor = try samples(matching: query)
             defer { cursor.close() }
-            while let next = try cursor.next() {
-                if next.uuid == uuid { return next.sample }
-            }
+            if let found = try cursor.next() { return found.sample }
         }
         return nil
     }
@@ -157,13 +155,14 @@ extension SampleStore {
     private func together(with sample: QuantitySample) throws -> [QuantitySample] {
         guard let group = sample.group else { return [sample] }
         let query = SampleQuery(
-            from: sample.start, to: Instant(microseconds: sample.start.microseconds &+ 1), subject: sample.origin.subject)
+            .and([
+                .comparison(.start, .equal, .instant(sample.start)), .subject(sample.origin.subject),
+                .comparison(.group, .equal, .text(QuantitySample.groupText(group))),
+            ]))
         let cursor = try samples(matching: query)
         defer { cursor.close() }
         var members: [QuantitySample] = []
-        while let next = try cursor.next() {
-            if next.sample.group == group { members.append(next.sample) }
-        }
+        while let next = try cursor.next() { members.append(next.sample) }
         return members
     }
 }

@@ -75,10 +75,10 @@ extension SampleStore {
         defer { interner.forget() }
         return try connection.transaction {
             let end = try mark()
-            var predicate = RepairPredicate()
-            predicate.conditionText = "time.origin = receipt or time.origin = device-corrected"
-            predicate.condition = try SamplePredicate(predicate.conditionText ?? "")
-            var request = MigrationRequest(.shift(step), of: predicate, takesAmbiguous: true, now: now)
+            var conditions = SampleConditions()
+            conditions.conditionText = "time.origin = receipt or time.origin = device-corrected"
+            conditions.condition = try SamplePredicate(conditions.conditionText ?? "")
+            var request = MigrationRequest(.shift(step), of: conditions, takesAmbiguous: true, now: now)
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
             request.movesReceipt = true

@@ -2,7 +2,8 @@ import HealthModel
 
 /// What to repair, and how.
 public struct MigrationRequest: Sendable {
-    public var predicate: RepairPredicate
+    /// Which samples.
+    public var conditions: SampleConditions
     public var repair: Repair
     /// Repairs also samples that could be right as they are: the conditions alone decide.
     public var takesAmbiguous: Bool
@@ -26,9 +27,9 @@ public struct MigrationRequest: Sendable {
     }
 
     /// Describes a repair.
-    public init(_ repair: Repair, of predicate: RepairPredicate, takesAmbiguous: Bool = false, now: Instant) {
+    public init(_ repair: Repair, of conditions: SampleConditions, takesAmbiguous: Bool = false, now: Instant) {
         self.repair = repair
-        self.predicate = predicate
+        self.conditions = conditions
         self.takesAmbiguous = takesAmbiguous
         self.now = now
     }

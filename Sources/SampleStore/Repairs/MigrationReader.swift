@@ -23,6 +23,8 @@ final class MigrationReader {
     private let store: SampleStore
     private let connection: Connection
     private let request: MigrationRequest
+    private let predicate: SamplePredicate
+    private let reach: SamplePredicate.Reach
     private let repairer: Repairer
     private let readings: RightReadings
     /// Whether this very repair was ever made: only then can its results be met.
@@ -41,6 +43,8 @@ final class MigrationReader {
     init(_ store: SampleStore, _ request: MigrationRequest) throws(StoreError) {
         self.store = store
         self.request = request
+        predicate = request.conditions.predicate
+        reach = predicate.plan().reach
         connection = store.connection
         decoder = SampleDecoder(connection: store.connection)
         last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
@@ -52,8 +56,7 @@ final class MigrationReader {
 
     /// Judges every sample, and gives what `row` makes of those to replace to `body`, some thousand at a time; `body` may write.
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
-        let query = SampleQuery(types: request.predicate.types, subject: request.predicate.subject)
-        for series in try store.series(matching: query) {
+        for series in try store.series(within: reach) {
             var position: Position?
             repeat {
                 var rows: [Row] = []
@@ -78,13 +81,12 @@ final class MigrationReader {
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns) FROM sample
-            WHERE series = ?1 AND start >= ?2 AND (start > ?2 OR seq > ?3) AND start < ?4 AND seq <= ?5 AND seq >= ?6 ORDER BY start, seq LIMIT \(Self.chunk)
+            WHERE series = ?1 AND start >= ?2 AND (start > ?2 OR seq > ?3) AND start <= ?4 AND seq <= ?5 AND seq >= ?6 ORDER BY start, seq LIMIT \(Self.chunk)
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(series.id), .integer(position?.start ?? request.predicate.from?.microseconds ?? .min),
-            .integer(position?.seq ?? .min),
-            .integer(request.predicate.to?.microseconds ?? .max),
+            .integer(series.id), .integer(position?.start ?? reach.from.microseconds),
+            .integer(position?.seq ?? .min), .integer(reach.through.microseconds),
             .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
         var position = position
@@ -187,7 +189,7 @@ final class MigrationReader {
     }
 
     private func isMeant(_ sample: QuantitySample) -> Bool {
-        request.predicate.matches(sample) && request.received?.contains(sample.received.microseconds) ?? true
+        predicate.matches(sample) && request.received?.contains(sample.received.microseconds) ?? true
     }
 
     private func note(_ candidate: RepairCandidate) {

@@ -53,7 +53,7 @@ extension SampleStore {
                         ambiguous, impossible) VALUES(?, ?, ?, ?, ?, ?, 'applied', ?, ?, ?, ?, ?, ?)
                     """,
                     .integer(migration), .integer(ingest.id), .text(request.repair.text),
-                    .text(request.predicate.json(me: subject)), .optional(source), .integer(request.now.microseconds),
+                    .text(request.conditions.json(me: subject)), .optional(source), .integer(request.now.microseconds),
                     .integer(Int64(plan.matched)), .integer(Int64(plan.repaired)), .integer(Int64(plan.merged)),
                     .integer(Int64(plan.left(.alreadyRight))), .integer(Int64(plan.left(.ambiguous))),
                     .integer(Int64(plan.left(.impossible))))

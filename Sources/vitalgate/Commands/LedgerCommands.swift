@@ -161,21 +161,15 @@ enum DeleteCommand: Command {
         let range = try context.range(zone: zone)
         let doIt = invocation.flag("--yes")
         let store = doIt ? try context.access().openForWriting(creating: false) : try context.openForReading()
-        let condition = try context.condition(for: types, zone: zone, in: store)
         let query = SampleQuery(
             types: types, from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
-            source: invocation.string("--source"), device: invocation.string("--device"))
-        if doIt {
-            return report(
-                try store.delete(matching: query, description: description) { condition?.matches($0.sample) ?? true }, context
-            )
-        }
+            source: invocation.string("--source"), device: invocation.string("--device"),
+            where: try context.condition(for: types, zone: zone, in: store))
+        if doIt { return report(try store.delete(matching: query, description: description), context) }
         let cursor = try store.samples(matching: query)
         var count = 0
-        while let stored = try cursor.next() {
-            if condition?.matches(stored.sample) ?? true { count += 1 }
-        }
+        while try cursor.next() != nil { count += 1 }
         context.note("\(Readable.count(count)) samples would be deleted; --yes does it")
         return .success
     }

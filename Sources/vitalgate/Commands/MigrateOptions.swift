@@ -63,13 +63,13 @@ enum MigrateOptions {
             }
             throw UsageError(.missingArgument("one of \(names)"), command: command)
         }
-        let predicate = try predicate(context, store)
+        let conditions = try conditions(context, store)
         let changesValues = name == "--read-as" || name == "--scale"
-        guard predicate.types != nil || (!changesValues && !predicate.parts(me: store.subject).isEmpty) else {
+        guard conditions.types != nil || (!changesValues && !conditions.parts(me: store.subject).isEmpty) else {
             throw UsageError(.missingArgument(changesValues ? "--type" : "a condition such as --type"), command: command)
         }
         return MigrationRequest(
-            try repair(name, text, of: predicate.types, context, store), of: predicate,
+            try repair(name, text, of: conditions.types, context, store), of: conditions,
             takesAmbiguous: invocation.flag("--ambiguous"),
             now: context.machine.now())
     }
@@ -114,24 +114,24 @@ enum MigrateOptions {
         }
     }
 
-    private static func predicate(_ context: CommandContext, _ store: SampleStore) throws -> RepairPredicate {
+    private static func conditions(_ context: CommandContext, _ store: SampleStore) throws -> SampleConditions {
         let invocation = context.invocation
         let zone = try context.zone()
-        var predicate = RepairPredicate(
+        var conditions = SampleConditions(
             types: try invocation.string("--type").map { names in
                 Set(try context.types(names))
             })
-        predicate.source = invocation.string("--source")
-        predicate.device = invocation.string("--device")
-        predicate.sourceVersion = try range("--source-version", invocation)
-        predicate.firmware = try range("--firmware", invocation)
-        predicate.subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
-        (predicate.from, predicate.to) = try context.range(zone: zone)
-        predicate.receivedFrom = try context.instant(option: "--received-from", zone: zone)
-        predicate.receivedTo = try context.instant(option: "--received-to", zone: zone)
-        predicate.conditionText = invocation.string("--where")
-        predicate.condition = try context.condition(for: predicate.types, zone: zone, in: store)
-        return predicate
+        conditions.source = invocation.string("--source")
+        conditions.device = invocation.string("--device")
+        conditions.sourceVersion = try range("--source-version", invocation)
+        conditions.firmware = try range("--firmware", invocation)
+        conditions.subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        (conditions.from, conditions.to) = try context.range(zone: zone)
+        conditions.receivedFrom = try context.instant(option: "--received-from", zone: zone)
+        conditions.receivedTo = try context.instant(option: "--received-to", zone: zone)
+        conditions.conditionText = invocation.string("--where")
+        conditions.condition = try context.condition(for: conditions.types, zone: zone, in: store)
+        return conditions
     }
 
     private static func range(_ name: String, _ invocation: Invocation) throws -> VersionRange? {

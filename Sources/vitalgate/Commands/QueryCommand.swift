@@ -59,24 +59,21 @@ enum QueryCommand: Command {
         var query = SampleQuery(
             types: types, from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
-            source: invocation.string("--source"), device: invocation.string("--device"))
+            source: invocation.string("--source"), device: invocation.string("--device"),
+            where: try context.condition(for: types, zone: zone, in: store))
         query.descending = invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc"
-        let limit = try invocation.integer("--limit", in: 0...Int.max)
-        let condition = try context.condition(for: types, zone: zone, in: store)
-        // With a condition only what meets it counts.
-        if condition == nil { query.limit = limit }
+        query.limit = try invocation.integer("--limit", in: 0...Int.max)
         var writer = SampleWriter(context: context, unit: unit, times: try context.times(), me: store.subject)
         let subjects = Set(try store.series(matching: query).map(\.subject))
         if subjects.count > 1 { writer.persons = try store.personNames() }
         let cursor = try store.samples(matching: query)
         var given = 0
-        while given < limit ?? .max, let stored = try cursor.next() {
-            if let condition, !condition.matches(stored.sample) { continue }
+        while let stored = try cursor.next() {
             try writer.write(stored)
             given += 1
         }
         try writer.finish()
-        if given == 0, limit != 0, context.format == .table { context.note("no samples") }
+        if given == 0, query.limit != 0, context.format == .table { context.note("no samples") }
         return .success
     }
 

@@ -37,7 +37,7 @@ struct MigrationReport {
         var object = JSONObject()
         object.set("migration", migration.map { Int($0) })
         object.set("repair", request.repair.text)
-        object.set("conditions", raw: Array(request.predicate.json(me: me).utf8))
+        object.set("conditions", raw: Array(request.conditions.json(me: me).utf8))
         object.set("matched", plan.matched)
         object.set("repaired", plan.repaired)
         object.set("merged", plan.merged)
@@ -89,7 +89,7 @@ struct MigrationReport {
     }
 
     private func text(_ plan: MigrationPlan, _ request: MigrationRequest) -> String {
-        let conditions = request.predicate.parts(me: me).map { "\($0.name) \($0.text)" }.joined(separator: ", ")
+        let conditions = request.conditions.parts(me: me).map { "\($0.name) \($0.text)" }.joined(separator: ", ")
         var text = "repair: \(Repair.words(of: request.repair.text)); \(conditions)\n\n"
         var table = TextTable(columns: [.init("samples", .right), .init("", .left)])
         func count(_ count: Int, _ words: String) { table.append([Readable.count(count), words]) }

@@ -128,7 +128,7 @@ struct SampleWriter {
             device?.key ?? "",
             device?.name ?? "", device?.manufacturer ?? "", device?.model ?? "", device?.serial ?? "", device?.hardware ?? "",
             device?.firmware ?? "", device?.software ?? "", device?.udi ?? "", sample.numeral.text, sample.unit.code,
-            sample.timeOrigin.name, sample.received.description, sample.group.map(SampleLine.groupText) ?? "",
+            sample.timeOrigin.name, sample.received.description, sample.group.map(QuantitySample.groupText) ?? "",
             Self.text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
         ]
     }

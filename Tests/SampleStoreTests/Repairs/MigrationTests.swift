@@ -11,11 +11,11 @@ extension TestStore {
     /// A repair of all samples of a type.
     static func request(
         _ repair: Repair, _ type: QuantityType? = nil, ambiguous: Bool = false,
-        _ change: (inout RepairPredicate) -> Void = { _ in }
+        _ change: (inout SampleConditions) -> Void = { _ in }
     ) -> MigrationRequest {
-        var predicate = RepairPredicate(types: type.map { [$0] })
-        change(&predicate)
-        return MigrationRequest(repair, of: predicate, takesAmbiguous: ambiguous, now: later)
+        var conditions = SampleConditions(types: type.map { [$0] })
+        change(&conditions)
+        return MigrationRequest(repair, of: conditions, takesAmbiguous: ambiguous, now: later)
     }
 
     @discardableResult

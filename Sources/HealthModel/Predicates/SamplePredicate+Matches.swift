@@ -1,0 +1,140 @@
+extension SamplePredicate {
+    /// Whether the sample meets the condition.
+    public func matches(_ sample: QuantitySample) -> Bool { meets(sample) ?? false }
+
+    /// `nil` where the sample has nothing that could be compared.
+    private func meets(_ sample: QuantitySample) -> Bool? {
+        switch self {
+        case .types(let types): return types.contains(sample.origin.type)
+        case .uuids(let uuids): return uuids.contains(sample.identity)
+        case .comparison(let field, let comparison, let literal): return Self.compare(sample, field, comparison, literal)
+        case .not(let inner): return inner.meets(sample).map { !$0 }
+        case .and(let parts): return Self.join(parts, sample, decisive: false)
+        case .or(let parts): return Self.join(parts, sample, decisive: true)
+        }
+    }
+
+    /// The answer of parts of which one decides, if it is that; unless all others are known, the rest is not.
+    private static func join(_ parts: [SamplePredicate], _ sample: QuantitySample, decisive: Bool) -> Bool? {
+        var answer: Bool? = !decisive
+        for part in parts {
+            guard let met = part.meets(sample) else {
+                answer = nil
+                continue
+            }
+            if met == decisive { return decisive }
+        }
+        return answer
+    }
+
+    private static func compare(
+        _ sample: QuantitySample, _ field: Field, _ comparison: Comparison, _ literal: Literal
+    ) -> Bool? {
+        switch (field, literal) {
+        case (.value, .number(let numeral, let unit)):
+            guard let unit else { return order(sample.value, numeral.doubleValue, comparison) }
+            guard let conversion = try? sample.origin.type.conversion(from: unit) else { return nil }
+            return order(sample.value, conversion.convert(numeral), comparison)
+        case (.duration, .number(let numeral, _)):
+            return order(Double(sample.end.microseconds - sample.start.microseconds) / 1e6, numeral.doubleValue, comparison)
+        case (.start, .instant(let instant)): return order(sample.start, instant, comparison)
+        case (.end, .instant(let instant)): return order(sample.end, instant, comparison)
+        case (.received, .instant(let instant)): return order(sample.received, instant, comparison)
+        case (.originalValue, .number(let numeral, _)):
+            return order(sample.numeral.doubleValue, numeral.doubleValue, comparison)
+        case (.originalUnit, .unit(let unit)): return order(sample.unit.code, unit.code, comparison)
+        case (.metadata(let key), _):
+            let value = sample.metadata?[key] ?? MetadataKey(named: key).flatMap { sample.metadata?[$0.rawKey] }
+            guard let value else { return comparison == .notEqual }
+            return compare(value, comparison, literal)
+        case (_, .text(let other)):
+            guard let own = text(of: field, in: sample) else { return comparison == .notEqual }
+            guard field.isVersion, comparison.isOrder else { return compare(own, comparison, other) }
+            return order(VersionRange.order(own, other), 0, comparison)
+        default: return nil
+        }
+    }
+
+    private static func compare(_ value: MetadataValue, _ comparison: Comparison, _ literal: Literal) -> Bool? {
+        guard case .any(let text, let number, let unit) = literal else { return nil }
+        switch value {
+        case .string(let own): return compare(own, comparison, text)
+        case .boolean(let own):
+            guard let other = boolean(text), comparison == .equal || comparison == .notEqual else { return nil }
+            return (own == other) == (comparison == .equal)
+        case .number(let own), .quantity(let own, _):
+            if comparison == .contains { return compare(own.text, comparison, text) }
+            guard let number else { return nil }
+            guard let unit else { return order(own.doubleValue, number.doubleValue, comparison) }
+            guard case .quantity(_, let ownUnit) = value, let conversion = try? unit.conversion(to: ownUnit) else { return nil }
+            return order(own.doubleValue, conversion.convert(number), comparison)
+        }
+    }
+
+    /// A yes or no as a person writes it.
+    static func boolean(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "1": true
+        case "false", "no", "0": false
+        default: nil
+        }
+    }
+
+    private static func compare(_ own: String, _ comparison: Comparison, _ other: String) -> Bool? {
+        switch comparison {
+        case .contains: other.isEmpty || own.contains(other)
+        case .beginsWith: own.hasPrefix(other)
+        default: order(own, other, comparison)
+        }
+    }
+
+    private static func order<Ordered: Comparable>(_ own: Ordered, _ other: Ordered, _ comparison: Comparison) -> Bool? {
+        switch comparison {
+        case .equal: own == other
+        case .notEqual: own != other
+        case .below: own < other
+        case .atMost: own <= other
+        case .above: own > other
+        case .atLeast: own >= other
+        case .contains, .beginsWith: nil
+        }
+    }
+
+    private static func text(of field: Field, in sample: QuantitySample) -> String? {
+        switch field {
+        case .zone: sample.zone?.description
+        case .subject: sample.origin.subject
+        case .group: sample.group.map(QuantitySample.groupText)
+        case .timeOrigin: sample.timeOrigin.name
+        case .source(let property): sample.origin.source[property]
+        case .device(let property): sample.origin.device?[property]
+        default: nil
+        }
+    }
+}
+
+extension SourceRevision {
+    fileprivate subscript(property: SamplePredicate.SourceProperty) -> String? {
+        switch property {
+        case .id: id
+        case .name: name
+        case .version: version
+        }
+    }
+}
+
+extension Device {
+    fileprivate subscript(property: SamplePredicate.DeviceProperty) -> String? {
+        switch property {
+        case .key: key
+        case .name: name
+        case .manufacturer: manufacturer
+        case .model: model
+        case .serial: serial
+        case .hardware: hardware
+        case .firmware: firmware
+        case .software: software
+        case .udi: udi
+        }
+    }
+}
