@@ -350,22 +350,29 @@ class Bench:
         ]
 
     def measure(self, wanted):
-        results = []
-        if {"csv", "again", "size"} & set(wanted):
-            results += self.csv(wanted)
+        """The results of the rows asked for, and the rows that failed: one that fails costs no other its numbers."""
+        results, failed = [], []
+
+        def add(rows, measured):
+            rows = [row for row in rows if row in wanted]
+            if not rows:
+                return
+            try:
+                results.extend(measured())
+            except (Exception, SystemExit) as error:  # pylint: disable=broad-exception-caught
+                self.say(f"{', '.join(rows)}: {error}")
+                failed.extend(rows)
+
+        add(("csv", "again", "size"), lambda: self.csv(wanted))
         for kind in ("apple", "zip"):
-            if kind in wanted:
-                results += self.apple(kind)
+            add((kind,), lambda kind=kind: self.apple(kind))
         for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
-            if row in wanted:
-                results += getattr(self, row)()
-        if "feed" in wanted:
-            results += feed_rows.feed(self)
+            add((row,), getattr(self, row))
+        add(("feed",), lambda: feed_rows.feed(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
-            if row in wanted:
-                results += getattr(live_rows, row)(self)
+            add((row,), lambda row=row: getattr(live_rows, row)(self))
         shutil.rmtree(self.scratch, ignore_errors=True)
-        return sorted(results, key=lambda result: ROWS.index(result.row))
+        return sorted(results, key=lambda result: ROWS.index(result.row)), failed
 
     def say(self, text):
         print(f"bench: {text}", file=sys.stderr, flush=True)
@@ -422,12 +429,14 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     facts = machine(options)
-    results = Bench(options).measure(options.only or ROWS)
+    results, failed = Bench(options).measure(options.only or ROWS)
     print("\n".join(f"{name}: {value}" for name, value in facts.items()), end="\n\n")
     print(table(results))
     if options.json:
         document = {"machine": facts, "results": [dataclasses.asdict(result) for result in results]}
         options.json.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if failed:
+        raise SystemExit(f"bench: not measured: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -68,10 +68,15 @@ def heard(bench):
                    f"{peak:.1f} MB", verdict=verdict(peak < 40), values={"run": run})]
 
 
+def needs_swift(program):
+    """Whether it was linked against the toolchain's libraries, which the machine has not."""
+    return "libswiftCore" in subprocess.run(["readelf", "-d", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def latency(bench):
     bench.say(f"latency in the machine, {bench.watched} values")
     command = [ROOT / "scripts" / "bluez-vm", "run", "--quiet", "--sensors", "heart", "--timeout", "1200", "--share", f"{ROOT}:ro",
-               "--share", f"{bench.vitalgate.parent}:ro", "--chdir", "/", "--", "python3", "-B", HERE / "latency.py", bench.vitalgate,
+               "--share", f"{bench.vitalgate.parent}:ro", *(["--swift"] if needs_swift(bench.vitalgate) else []), "--chdir", "/", "--", "python3", "-B", HERE / "latency.py", bench.vitalgate,
                ROOT / "DeviceProfiles", str(bench.watched)]
     run = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=sys.stderr, text=True, check=False)
     if run.returncode != 0:
