@@ -1,60 +1,23 @@
-/// Where a sample's time comes from.
-public enum TimeOrigin: UInt8, Hashable, Sendable, CaseIterable {
-    /// The device or file said it.
-    case device = 0
-    /// The device said it, and its clock is known to be off by an offset that was learned.
-    case deviceCorrected = 1
-    /// The hub's clock on arrival.
-    case receipt = 2
-
-    /// As it stands in a sample's line.
-    public var name: String {
-        switch self {
-        case .device: "device"
-        case .deviceCorrected: "device-corrected"
-        case .receipt: "receipt"
-        }
-    }
-}
-
-/// One measured quantity with HealthKit's meaning: value, unit, start and end, where it comes from, and what was received.
+/// One measured quantity with HealthKit's meaning: what every sample has, and value, unit and what was received.
 ///
 /// Immutable once stored; a correction is another sample.
 public struct QuantitySample: Sendable {
-    /// The series it belongs to.
-    public var origin: Origin
-    /// The UUID, which follows from what was measured.
-    public var identity: SampleIdentity
-    /// The start that the identity was computed from, in microseconds; differs from `start` where the source gave a local time or
-    /// its clock was corrected.
-    public var nominalStart: Int64
-    /// When it was measured, or began.
-    public var start: Instant
-    /// When it ended; the start, where it is a moment's.
-    public var end: Instant
+    /// What every sample has.
+    public var header: SampleHeader
     /// In the type's canonical unit.
     public var value: Double
     /// As received.
     public var numeral: Numeral
     /// The unit of ``numeral``.
     public var unit: Unit
-    /// At the reading, where known.
-    public var zone: ZoneOffset?
-    /// Whose clock the time is.
-    public var timeOrigin: TimeOrigin
-    /// What the time was cut to where it comes from, in seconds: 1 or finer, 60 where minutes were told.
-    public var timeResolution: Int32
-    /// When it reached this machine.
-    public var received: Instant
-    /// The same for all samples of one frame (HealthKit's correlation).
-    public var group: UInt64?
-    /// What else is known of it.
-    public var metadata: Metadata?
-    /// The maker's own id, where it gave one.
-    public var record: RecordIdentifier?
-    /// Which of the equal readings of its frame it is, the part of its identity that no other field tells; `nil` where its identity comes
-    /// from a record's id or a repair, or where it was stored before this was kept.
-    public var ordinal: UInt32?
+
+    /// A quantity under its header; nothing is checked here.
+    @inlinable public init(header: SampleHeader, value: Double, numeral: Numeral, unit: Unit) {
+        self.header = header
+        self.value = value
+        self.numeral = numeral
+        self.unit = unit
+    }
 
     /// Makes a sample of its parts; nothing is checked here.
     @inlinable public init(
@@ -62,22 +25,81 @@ public struct QuantitySample: Sendable {
         numeral: Numeral, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, received: Instant, group: UInt64? = nil,
         metadata: Metadata? = nil, record: RecordIdentifier? = nil, timeResolution: Int32 = 1, ordinal: UInt32? = nil
     ) {
-        self.origin = origin
-        self.identity = identity
-        self.nominalStart = nominalStart
-        self.start = start
-        self.end = end
-        self.value = value
-        self.numeral = numeral
-        self.unit = unit
-        self.zone = zone
-        self.timeOrigin = timeOrigin
-        self.timeResolution = timeResolution
-        self.received = received
-        self.group = group
-        self.metadata = metadata
-        self.record = record
-        self.ordinal = ordinal
+        self.init(
+            header: SampleHeader(
+                origin: origin, identity: identity, ordinal: ordinal, nominalStart: nominalStart, start: start, end: end,
+                zone: zone, timeOrigin: timeOrigin, timeResolution: timeResolution, received: received, group: group,
+                metadata: metadata, record: record),
+            value: value, numeral: numeral, unit: unit)
+    }
+}
+
+/// The header's fields, at hand.
+extension QuantitySample {
+    /// ``SampleHeader/origin``
+    @inlinable public var origin: Origin {
+        _read { yield header.origin }
+        _modify { yield &header.origin }
+    }
+    /// ``SampleHeader/identity``
+    @inlinable public var identity: SampleIdentity {
+        _read { yield header.identity }
+        _modify { yield &header.identity }
+    }
+    /// ``SampleHeader/ordinal``
+    @inlinable public var ordinal: UInt32? {
+        _read { yield header.ordinal }
+        _modify { yield &header.ordinal }
+    }
+    /// ``SampleHeader/nominalStart``
+    @inlinable public var nominalStart: Int64 {
+        _read { yield header.nominalStart }
+        _modify { yield &header.nominalStart }
+    }
+    /// ``SampleHeader/start``
+    @inlinable public var start: Instant {
+        _read { yield header.start }
+        _modify { yield &header.start }
+    }
+    /// ``SampleHeader/end``
+    @inlinable public var end: Instant {
+        _read { yield header.end }
+        _modify { yield &header.end }
+    }
+    /// ``SampleHeader/zone``
+    @inlinable public var zone: ZoneOffset? {
+        _read { yield header.zone }
+        _modify { yield &header.zone }
+    }
+    /// ``SampleHeader/timeOrigin``
+    @inlinable public var timeOrigin: TimeOrigin {
+        _read { yield header.timeOrigin }
+        _modify { yield &header.timeOrigin }
+    }
+    /// ``SampleHeader/timeResolution``
+    @inlinable public var timeResolution: Int32 {
+        _read { yield header.timeResolution }
+        _modify { yield &header.timeResolution }
+    }
+    /// ``SampleHeader/received``
+    @inlinable public var received: Instant {
+        _read { yield header.received }
+        _modify { yield &header.received }
+    }
+    /// ``SampleHeader/group``
+    @inlinable public var group: UInt64? {
+        _read { yield header.group }
+        _modify { yield &header.group }
+    }
+    /// ``SampleHeader/metadata``
+    @inlinable public var metadata: Metadata? {
+        _read { yield header.metadata }
+        _modify { yield &header.metadata }
+    }
+    /// ``SampleHeader/record``
+    @inlinable public var record: RecordIdentifier? {
+        _read { yield header.record }
+        _modify { yield &header.record }
     }
 }
 
