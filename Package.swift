@@ -31,6 +31,8 @@ let package = Package(
 
         // Level 2: the seams between the stages.
         .target(name: "Pipeline", dependencies: ["HealthModel"]),
+        // The lines that go out: what commands, exporters and whoever else writes samples share.
+        .target(name: "Formats", dependencies: ["HealthModel"]),
         // One thread's poll(2), which all live sources share.
         .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
@@ -53,12 +55,13 @@ let package = Package(
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Gateway", "CommandLineKit", "EventLoopKit", "SampleStore", "Profiles", "FileSource", "BlueZSource",
+                "Gateway", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
                 "SerialSource", "Pipeline", "HealthModel", "Wire",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
         .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"], exclude: ["Facts", "Vectors"]),
+        .testTarget(name: "FormatsTests", dependencies: ["Formats", "PipelineTesting", "HealthModel"]),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], exclude: ["Snapshots"]),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(name: "WireTests", dependencies: ["Wire"]),
@@ -77,12 +80,13 @@ let package = Package(
         .testTarget(
             name: "SerialSourceTests",
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
-        .testTarget(name: "SampleStoreTests", dependencies: ["SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "SampleStoreTests", dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "EventLoopKit", "SampleStore", "Profiles", "FileSource", "BlueZSource", "Pipeline", "PipelineTesting",
-                "HealthModel",
+                "Gateway", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource", "Pipeline",
+                "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "VitalgateTests", dependencies: ["HealthModel", "PipelineTesting", "vitalgate"],

@@ -1,4 +1,5 @@
 import FileSource
+import Formats
 import Gateway
 import HealthModel
 import Pipeline

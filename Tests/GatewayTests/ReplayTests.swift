@@ -1,4 +1,5 @@
 import EventLoopKit
+import Formats
 import Glibc
 import HealthModel
 import Pipeline

@@ -7,9 +7,9 @@ import Testing
 
 @Suite struct ChangesTests {
     private static func changes(_ store: SampleStore, after anchor: Int64 = 0, types: Set<QuantityType>? = nil) throws
-        -> [StoreChange]
+        -> [SampleChange]
     {
-        var changes: [StoreChange] = []
+        var changes: [SampleChange] = []
         try store.changes(after: anchor, types: types) { changes.append($0) }
         return changes
     }

@@ -282,7 +282,7 @@ extension Numeral {
     ]
 
     /// Writes a plain numeral's text and returns its length; the buffer holds at least `24 - exponent` bytes.
-    @discardableResult func write(plainInto buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    @discardableResult package func write(plainInto buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var scratch: (UInt64, UInt64, UInt64) = (0, 0, 0)
         return withUnsafeMutableBytes(of: &scratch) { digits in
             var magnitude = coefficient.magnitude

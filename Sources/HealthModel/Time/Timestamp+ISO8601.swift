@@ -102,10 +102,10 @@ extension WallTime: CustomStringConvertible {
     }
 
     /// `2026-11-20`, and six octets of nothing.
-    typealias Digits = (UInt64, UInt64)
+    package typealias Digits = (UInt64, UInt64)
 
     /// The date that is so many days after 1970-01-01.
-    static func dateDigits(days: Int) -> Digits {
+    package static func dateDigits(days: Int) -> Digits {
         let date = Calendar.date(days: days)
         var digits: Digits = (0, 0)
         withUnsafeMutableBytes(of: &digits) { raw in
@@ -120,7 +120,7 @@ extension WallTime: CustomStringConvertible {
     }
 
     /// `T06:31:00.000000` of microseconds since midnight, 16 octets.
-    static func write(timeOfDay microseconds: Int64, into buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) {
+    package static func write(timeOfDay microseconds: Int64, into buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) {
         let seconds = Int(microseconds / 1_000_000)
         buffer[index] = UInt8(ascii: "T")
         put(seconds / 3600, 2, into: buffer, at: index + 1)

@@ -20,7 +20,7 @@ final class ChangeReader {
 
     /// What one entry tells of, in the order of numbers.
     private struct Run {
-        var changes: [StoreChange]
+        var changes: [SampleChange]
         var next = 0
         var seq: Int64 { changes[next].seq }
     }
@@ -37,7 +37,7 @@ final class ChangeReader {
     var held: Int { runs.reduce(0) { $0 + $1.changes.count - $1.next } }
 
     /// Gives every change behind `anchor` to `body`, each once.
-    func read(after anchor: Int64, _ body: (StoreChange) throws -> Void) throws {
+    func read(after anchor: Int64, _ body: (SampleChange) throws -> Void) throws {
         let statement = try Statement(
             connection,
             """
@@ -59,7 +59,7 @@ final class ChangeReader {
     }
 
     /// Tells what comes before a number: by turns from the entry whose next number is the lowest.
-    private func tell(before limit: Int64, _ body: (StoreChange) throws -> Void) throws {
+    private func tell(before limit: Int64, _ body: (SampleChange) throws -> Void) throws {
         while let index = runs.indices.min(by: { runs[$0].seq < runs[$1].seq }), runs[index].seq < limit {
             let others = runs.indices.lazy.filter { $0 != index }.map { self.runs[$0].seq }.min()
             let end = min(limit, others ?? .max)
@@ -72,23 +72,23 @@ final class ChangeReader {
         }
     }
 
-    private func changes(of entry: Entry) throws(StoreError) -> [StoreChange] {
+    private func changes(of entry: Entry) throws(StoreError) -> [SampleChange] {
         var changes = try entry.isDeletion ? deletions(of: entry) : additions(of: entry)
         changes.sortIfNeeded { $0.seq < $1.seq }
         return changes
     }
 
-    private func additions(of entry: Entry) throws(StoreError) -> [StoreChange] {
+    private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {
         let statement = try connection.statement(
             "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start BETWEEN ? AND ? AND seq BETWEEN ? AND ?")
         defer { statement.reset() }
         try bind(entry, to: statement)
-        var changes: [StoreChange] = []
+        var changes: [SampleChange] = []
         while try statement.step() { changes.append(.added(try decoder.decode(statement, series: entry.series))) }
         return changes
     }
 
-    private func deletions(of entry: Entry) throws(StoreError) -> [StoreChange] {
+    private func deletions(of entry: Entry) throws(StoreError) -> [SampleChange] {
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns), replaced_by, ingest, deleted_seq FROM deleted
@@ -96,7 +96,7 @@ final class ChangeReader {
             """)
         defer { statement.reset() }
         try bind(entry, to: statement)
-        var changes: [StoreChange] = []
+        var changes: [SampleChange] = []
         while try statement.step() {
             let sample = try decoder.decode(statement, series: entry.series).sample
             changes.append(

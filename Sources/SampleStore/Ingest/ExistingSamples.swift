@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Finds which rows of a batch the store has already, live or deleted.
 ///
 /// A batch is sorted by nominal time, as the store is, so that the two are merged: one scan where both are dense, one seek for each

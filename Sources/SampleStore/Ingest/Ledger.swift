@@ -1,3 +1,5 @@
+import HealthModel
+
 extension SampleStore {
     /// One ingest's account, or `nil` where there is no such ingest.
     public func account(of ingest: Int64) throws(StoreError) -> IngestAccount? {
@@ -43,7 +45,8 @@ extension SampleStore {
             var account = IngestAccount(
                 id: id, kind: kind, name: statement.optionalText(2),
                 profile: statement.optionalText(3), zone: statement.optionalText(4), received: statement.integer(5),
-                finished: statement.optionalInteger(6), state: statement.text(7))
+                state: statement.text(7))
+            account.finished = statement.optionalInteger(6)
             account.stored = Int(statement.integer(8))
             account.duplicate = Int(statement.integer(9))
             account.quarantined = Int(statement.integer(10))

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Statistics look as far back as the longest sample of a series, and the search for near-duplicates reads no durations where none lasts.
 extension Connection {
     /// Notes that a series has a sample that lasts so long, in microseconds: whoever stores one does.

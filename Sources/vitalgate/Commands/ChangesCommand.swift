@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import Gateway
 import HealthModel
 import SampleStore
@@ -37,7 +38,7 @@ enum ChangesCommand: Command {
             Set(try context.types(names))
         }
         let store = try context.openForReading()
-        let writer = ChangeWriter(me: store.subject)
+        let line = ChangeLine(me: store.subject)
         let follow = invocation.flag("--follow")
         // Before the first look, so that no commit falls between the two.
         let bell = follow ? try StoreBell(store: store.path) : nil
@@ -46,7 +47,9 @@ enum ChangesCommand: Command {
         while true {
             try store.changes(after: anchor, types: types) { change, behind in
                 anchor = behind
-                try context.streams.output.write(writer.line(change, anchor: behind))
+                var bytes: [UInt8] = []
+                line.append(change, anchor: behind.description, to: &bytes)
+                try context.streams.output.write(bytes)
             }
             try context.streams.output.flush()
             guard let bell else { return .success }
@@ -54,34 +57,6 @@ enum ChangesCommand: Command {
             try bell.wait()
             // Nobody writes any more to a file that was replaced.
             try store.checkPlace()
-        }
-    }
-}
-
-/// Writes changes as NDJSON.
-private final class ChangeWriter {
-    private let line: SampleLine
-
-    init(me: String) { line = SampleLine(me: me) }
-
-    func line(_ change: StoreChange, anchor: Anchor) -> [UInt8] {
-        switch change {
-        case .added(let stored):
-            var bytes: [UInt8] = []
-            line.append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
-            // Within the object, which ends in a brace and a line feed.
-            bytes.removeLast(2)
-            bytes += ",\"anchor\":\"\(anchor)\"}\n".utf8
-            return bytes
-        case .deleted(let deletion):
-            var object = JSONObject()
-            object.set("deleted", deletion.uuid.description)
-            object.set("type", deletion.type.id)
-            object.set("replacedBy", deletion.replacedBy)
-            object.set("ingest", Int(deletion.ingest))
-            object.set("seq", Int(deletion.seq))
-            object.set("anchor", anchor.description)
-            return object.line
         }
     }
 }

@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 import Pipeline
 import Profiles

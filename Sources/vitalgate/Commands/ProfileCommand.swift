@@ -1,5 +1,6 @@
 import CommandLineKit
 import FileSource
+import Formats
 import Gateway
 import HealthModel
 import Pipeline

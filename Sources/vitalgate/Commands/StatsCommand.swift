@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import Gateway
 import HealthModel
 import SampleStore
@@ -60,21 +61,32 @@ enum StatsCommand: Command {
             }
         }
         let limit = try invocation.integer("--limit", in: 0...Int.max) ?? .max
-        let aggregations = Set(types.map { $0.aggregation == .cumulative })
+        // Which columns a file of several types has.
+        let hasSums = types.contains { $0.aggregation == .cumulative }
+        let hasAverages = types.contains { $0.aggregation != .cumulative }
         var isFirst = true
         for (query, unit) in zip(queries, units) {
-            let report = StatisticsReport(
-                query: query, unit: unit, interval: interval, me: store.subject, hasSums: aggregations.contains(true),
-                hasAverages: aggregations.contains(false), csv: context.csv)
+            let line = StatisticsLine(
+                type: query.type, unit: unit, zone: query.intervals.zone, isBySource: query.bySource, me: store.subject)
+            let report = StatisticsReport(query: query, unit: unit, interval: interval, me: store.subject)
             let batches = StatisticsBatches(
                 store: store, query: query, limit: limit,
                 conversion: try query.type.canonicalUnit.conversion(to: unit, molarMass: query.type.molarMass))
             switch context.format {
             case .ndjson:
-                try batches.each { rows in for row in rows { try context.streams.output.write(report.object(row).line) } }
+                try batches.each { rows in for row in rows { try context.streams.output.write(line.object(row).line) } }
             case .csv:
-                if isFirst { try context.streams.output.write(report.csvHeader()) }
-                try batches.each { try context.streams.output.write(report.csv($0)) }
+                var bytes: [UInt8] = []
+                if isFirst {
+                    let columns = StatisticsLine.columns(isBySource: query.bySource, sums: hasSums, averages: hasAverages)
+                    context.csv.append(row: columns, to: &bytes)
+                }
+                try batches.each { rows in
+                    for row in rows { context.csv.append(row: line.cells(row, sums: hasSums, averages: hasAverages), to: &bytes) }
+                    try context.streams.output.write(bytes)
+                    bytes.removeAll(keepingCapacity: true)
+                }
+                try context.streams.output.write(bytes)
             case .table:
                 try table(report, batches, title: types.count > 1 ? (isFirst ? "" : "\n") + "\(query.type.id)\n" : "", context)
             }
@@ -163,16 +175,12 @@ private struct StatisticsFrame {
     var subjects: Set<String> = []
 }
 
-/// Writes statistics.
+/// Writes statistics for people.
 private struct StatisticsReport {
     let query: StatisticsQuery
     let unit: HealthModel.Unit
     let interval: CalendarInterval
     let me: String
-    /// Which columns a file of several types has.
-    let hasSums: Bool
-    let hasAverages: Bool
-    let csv: CSVWriter
 
     private var type: QuantityType { query.type }
     private var zone: TimeZoneRules { query.intervals.zone }
@@ -181,55 +189,6 @@ private struct StatisticsReport {
     private func person(_ row: Statistics) -> String { row.subject == me ? "me" : row.subject }
 
     private var isCumulative: Bool { type.aggregation == .cumulative }
-
-    func object(_ row: Statistics) -> JSONObject {
-        var object = JSONObject()
-        object.set("type", type.id)
-        object.set("start", row.start.description)
-        object.set("end", row.end.description)
-        object.set("subject", person(row))
-        if bySource { object.set("source", row.source) }
-        object.set("unit", unit.code)
-        object.set("count", row.count)
-        if isCumulative {
-            object.set("sum", row.sum)
-        } else {
-            object.set("average", row.average)
-            object.set("min", row.minimum)
-            object.set("max", row.maximum)
-            object.set("mostRecent", row.mostRecent)
-        }
-        object.set("zone", zone.identifier)
-        return object
-    }
-
-    func csvHeader() -> [UInt8] {
-        var row = ["type", "start", "end", "subject"]
-        if bySource { row.append("source") }
-        row += ["unit", "count"]
-        if hasSums { row.append("sum") }
-        if hasAverages { row += ["average", "min", "max", "mostRecent"] }
-        row.append("zone")
-        var bytes: [UInt8] = []
-        csv.append(row: row, to: &bytes)
-        return bytes
-    }
-
-    func csv(_ rows: [Statistics]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for row in rows {
-            var cells: [String] = [type.id, row.start.description, row.end.description, person(row)]
-            if bySource { cells.append(row.source ?? "") }
-            cells += [unit.code, "\(row.count)"]
-            if hasSums { cells.append(isCumulative ? row.sum.description : "") }
-            if hasAverages {
-                cells += [row.average, row.minimum, row.maximum, row.mostRecent].map { isCumulative ? "" : ($0 ?? 0).description }
-            }
-            cells.append(zone.identifier)
-            csv.append(row: cells, to: &bytes)
-        }
-        return bytes
-    }
 
     /// Takes more rows into what a table's rows have in common.
     func add(_ rows: [Statistics], to frame: inout StatisticsFrame) {

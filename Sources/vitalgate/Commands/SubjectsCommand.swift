@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import Gateway
 import HealthModel
 import SampleStore

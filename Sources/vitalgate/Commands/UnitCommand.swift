@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import HealthModel
 
 /// `unit convert`: a value in another unit.

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import HealthModel
 import SampleStore
 
@@ -20,11 +21,11 @@ struct AccountReport {
 
     func write(_ accounts: [IngestAccount]) throws {
         switch format {
-        case .ndjson: for account in accounts { try output.write(Self.object(account).line) }
+        case .ndjson: for account in accounts { try output.write(account.object.line) }
         case .csv:
             var bytes: [UInt8] = []
-            csv.append(row: Self.columns, to: &bytes)
-            for account in accounts { csv.append(row: Self.cells(account), to: &bytes) }
+            csv.append(row: IngestAccount.columns, to: &bytes)
+            for account in accounts { csv.append(row: account.cells, to: &bytes) }
             try output.write(bytes)
         case .table:
             var table = TextTable(columns: [
@@ -89,50 +90,4 @@ struct AccountReport {
 
     /// Near-duplicates told one by one at most.
     static let witnessesShown = 1000
-
-    private static let columns = [
-        "ingest", "kind", "file", "profile", "zone", "received", "finished", "state", "read", "stored", "duplicate",
-        "quarantined",
-        "refused", "skipped",
-    ]
-
-    private static func cells(_ account: IngestAccount) -> [String] {
-        [
-            "\(account.id)", account.kind.rawValue, account.name ?? "", account.profile ?? "", account.zone ?? "",
-            Instant(microseconds: account.received).description,
-            account.finished.map { Instant(microseconds: $0).description } ?? "",
-            account.state, "\(account.read)", "\(account.stored)", "\(account.duplicate)", "\(account.quarantined)",
-            "\(account.refused)",
-            "\(account.skipped.values.reduce(0, +))",
-        ]
-    }
-
-    /// The account as others rely on it.
-    static func object(_ account: IngestAccount) -> JSONObject {
-        var object = JSONObject()
-        object.set("ingest", Int(account.id))
-        object.set("file", account.name)
-        object.set("profile", account.profile)
-        object.set("read", account.read)
-        object.set("stored", account.stored)
-        object.set("duplicate", account.duplicate)
-        object.set("quarantined", account.quarantined)
-        object.set("refused", account.refused)
-        if account.witnesses > 0 { object.set("witnesses", account.witnesses) }
-        if account.linked > 0 { object.set("linked", account.linked) }
-        if account.deleted + account.restored > 0 {
-            object.set("deleted", account.deleted)
-            object.set("restored", account.restored)
-        }
-        var skipped = JSONObject()
-        for (kind, count) in account.skipped.sorted(by: { $0.key < $1.key }) { skipped.set(kind, count) }
-        object.set("skipped", skipped)
-        object.set("kind", account.kind.rawValue)
-        object.set("state", account.state)
-        object.set("zone", account.zone)
-        object.set("received", Instant(microseconds: account.received).description)
-        object.set("finished", account.finished.map { Instant(microseconds: $0).description })
-        object.set("notes", account.notes)
-        return object
-    }
 }

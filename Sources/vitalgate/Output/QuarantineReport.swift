@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import HealthModel
 import Pipeline
 import SampleStore

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Formats
 import HealthModel
 import SampleStore
 
@@ -33,14 +34,6 @@ struct SampleWriter {
         csv = context.csv
     }
 
-    static let columns = [
-        "uuid", "type", "value", "unit", "start", "end", "zone", "subject", "source.id", "source.name", "source.version",
-        "device.key",
-        "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware", "device.firmware",
-        "device.software",
-        "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group", "metadata", "ingest", "seq",
-    ]
-
     mutating func write(_ stored: StoredSample) throws {
         let sample = stored.sample
         var value = sample.value
@@ -54,9 +47,10 @@ struct SampleWriter {
                 sample, ingest: stored.ingest, seq: stored.seq, value: value, unit: unit, to: &bytes)
             if bytes.count > 32_768 { try flush() }
         case .csv:
-            if !started { csv.append(row: Self.columns, to: &bytes) }
+            if !started { csv.append(row: SampleCells.columns, to: &bytes) }
             started = true
-            csv.append(row: cells(stored, value, unit), to: &bytes)
+            let shown = unit ?? sample.origin.type.canonicalUnit
+            csv.append(row: SampleCells.cells(stored, value: value, unit: shown, me: me), to: &bytes)
             if bytes.count > 32_768 { try flush() }
         case .table:
             rows.append(row(sample, value, unit))
@@ -65,7 +59,7 @@ struct SampleWriter {
     }
 
     mutating func finish() throws {
-        if format == .csv, !started { csv.append(row: Self.columns, to: &bytes) }
+        if format == .csv, !started { csv.append(row: SampleCells.columns, to: &bytes) }
         try flush()
     }
 
@@ -108,29 +102,6 @@ struct SampleWriter {
         ]
         if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }
         return row
-    }
-
-    /// As in a line of NDJSON.
-    private static func text(_ metadata: Metadata?) -> String {
-        guard let metadata else { return "{}" }
-        var bytes: [UInt8] = []
-        JSONText.append(json: metadata.json.utf8, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private func cells(_ stored: StoredSample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
-        let sample = stored.sample
-        let (source, device) = (sample.origin.source, sample.origin.device)
-        return [
-            stored.uuid.description, sample.origin.type.id, value.description, (unit ?? sample.origin.type.canonicalUnit).code,
-            sample.start.description, sample.end.description, sample.zone?.description ?? "",
-            sample.origin.subject == me ? "me" : sample.origin.subject, source.id, source.name, source.version ?? "",
-            device?.key ?? "",
-            device?.name ?? "", device?.manufacturer ?? "", device?.model ?? "", device?.serial ?? "", device?.hardware ?? "",
-            device?.firmware ?? "", device?.software ?? "", device?.udi ?? "", sample.numeral.text, sample.unit.code,
-            sample.timeOrigin.name, sample.received.description, sample.group.map(QuantitySample.groupText) ?? "",
-            Self.text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
-        ]
     }
 }
 

@@ -1,5 +1,6 @@
 import BlueZSource
 import CommandLineKit
+import Formats
 import Gateway
 import HealthModel
 import SampleStore

@@ -1,6 +1,7 @@
 import BlueZSource
 import CommandLineKit
 import EventLoopKit
+import Formats
 import Gateway
 import Pipeline
 

@@ -1,7 +1,8 @@
+import Formats
 import FoundationEssentials
+import HealthModel
+import PipelineTesting
 import Testing
-
-@testable import HealthModel
 
 @Suite struct SampleLineTests {
     private static func sample(device: Device?, metadata: Metadata?) throws -> QuantitySample {

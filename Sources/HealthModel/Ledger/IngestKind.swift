@@ -23,11 +23,3 @@ public enum IngestKind: String, Hashable, Sendable {
     /// A repair was taken back.
     case undoMigration = "migrate undo"
 }
-
-extension IngestKind {
-    /// As a literal of SQL.
-    var literal: String { "'\(rawValue)'" }
-
-    /// Those that bring readings, as a list of SQL.
-    static let bringing = "(\(IngestKind.import.literal), \(IngestKind.live.literal))"
-}

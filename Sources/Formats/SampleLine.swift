@@ -1,3 +1,5 @@
+import HealthModel
+
 /// One sample as a line of NDJSON: the form that commands and exporters share.
 ///
 ///     {"uuid":"…","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me", …}

@@ -1,36 +1,46 @@
 import HealthModel
 
 /// Builds one line of NDJSON, field by field.
-struct JSONObject {
-    private(set) var bytes: [UInt8] = [UInt8(ascii: "{")]
+public struct JSONObject {
+    private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
-    mutating func set(_ name: String, _ value: String?) {
+    /// An object without fields.
+    public init() {}
+
+    /// A text, or `null`.
+    public mutating func set(_ name: String, _ value: String?) {
         key(name)
         if let value { JSONText.append(string: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
-    mutating func set(_ name: String, _ value: Int?) {
+    /// An integer, or `null`.
+    public mutating func set(_ name: String, _ value: Int?) {
         key(name)
         if let value { JSONText.append(integer: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
-    mutating func set(_ name: String, _ value: Double?) {
+    /// A number, or `null`; so are infinities, which JSON has not.
+    public mutating func set(_ name: String, _ value: Double?) {
         key(name)
         if let value { JSONText.append(number: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
-    mutating func set(_ name: String, _ value: Bool) {
+    /// `true` or `false`.
+    public mutating func set(_ name: String, _ value: Bool) {
         key(name)
         JSONText.append(boolean: value, to: &bytes)
     }
 
-    mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
+    /// An object within this one.
+    public mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
 
-    mutating func set(_ name: String, _ list: [JSONObject]) {
+    /// A list of objects.
+    public mutating func set(_ name: String, _ list: [JSONObject]) {
         set(name, raw: [UInt8(ascii: "[")] + list.map(\.closed).joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])
     }
 
-    mutating func set(_ name: String, _ list: [String]) {
+    /// A list of texts.
+    public mutating func set(_ name: String, _ list: [String]) {
         key(name)
         bytes.append(UInt8(ascii: "["))
         for (index, text) in list.enumerated() {
@@ -41,7 +51,7 @@ struct JSONObject {
     }
 
     /// A value that is JSON already, also in the form that stores keep.
-    mutating func set(_ name: String, raw: [UInt8]) {
+    public mutating func set(_ name: String, raw: [UInt8]) {
         key(name)
         JSONText.append(json: raw, to: &bytes)
     }
@@ -52,8 +62,9 @@ struct JSONObject {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    var closed: [UInt8] { bytes + [UInt8(ascii: "}")] }
+    /// The object as it is now.
+    public var closed: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     /// The line with its newline.
-    var line: [UInt8] { bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
+    public var line: [UInt8] { bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
 }

@@ -38,6 +38,20 @@ public struct IngestAccount: Hashable, Sendable {
     /// What was assumed, in sentences.
     public var notes: [String] = []
 
+    /// An account of nothing so far.
+    public init(
+        id: Int64, kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64,
+        state: String
+    ) {
+        self.id = id
+        self.kind = kind
+        self.name = name
+        self.profile = profile
+        self.zone = zone
+        self.received = received
+        self.state = state
+    }
+
     /// Every reading that entered ended somewhere.
     public var read: Int { stored + duplicate + quarantined + refused }
 }
@@ -52,39 +66,12 @@ public struct RefusalEntry: Hashable, Sendable {
     public var place: Int64
     /// One, or, behind the first thousand of an ingest, how many more of this reason there were.
     public var count: Int
-}
 
-/// What a new ingest is told of itself.
-public struct IngestDescription: Sendable {
-    /// What it does.
-    public var kind: IngestKind
-    /// The file's name, or what else it works on.
-    public var name: String?
-    /// The profile that read the file.
-    public var profile: String?
-    /// The zone in which local times are read.
-    public var zone: String?
-    /// Microseconds since 1970, by the hub's clock.
-    public var received: Int64
-    /// What is assumed.
-    public var notes: [String]
-    /// Names the process that is at it, so that another can tell whether it still is.
-    public var owner: String?
-    /// Whether readings are compared with those of other paths; else only the very same ones are duplicates.
-    public var comparesPaths: Bool
-
-    /// Describes an ingest before it begins.
-    public init(
-        kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
-        owner: String? = nil, comparesPaths: Bool = true
-    ) {
-        self.comparesPaths = comparesPaths
-        self.owner = owner
-        self.kind = kind
-        self.name = name
-        self.profile = profile
-        self.zone = zone
-        self.received = received
-        self.notes = notes
+    /// A refusal by its parts.
+    public init(reason: String, placeKind: String, place: Int64, count: Int) {
+        self.reason = reason
+        self.placeKind = placeKind
+        self.place = place
+        self.count = count
     }
 }

@@ -1,18 +1,5 @@
 import HealthModel
 
-/// A sample as it stands in the store, with its place in ledger and change log.
-public struct StoredSample: Sendable {
-    /// The sample itself.
-    public var sample: QuantitySample
-    /// The ingest that brought it.
-    public var ingest: Int64
-    /// Its number in the change log.
-    public var seq: Int64
-
-    /// The sample's UUID.
-    public var uuid: SampleIdentity { sample.identity }
-}
-
 /// Turns rows of `sample` and `deleted` into samples; remembers the rows that they share.
 final class SampleDecoder {
     /// The columns, in the order in which ``decode(_:series:)`` reads them.

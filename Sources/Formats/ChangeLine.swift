@@ -1,0 +1,34 @@
+import HealthModel
+
+/// One change as a line of NDJSON: an added sample as ``SampleLine`` has it, or `{"deleted":"UUID",…}`; at its end the anchor, which says up to
+/// where its reader has read.
+public final class ChangeLine {
+    private let line: SampleLine
+
+    /// - Parameter me: the subject that is written as `me`.
+    public init(me: String) { line = SampleLine(me: me) }
+
+    /// Appends the line with its newline.
+    ///
+    /// - Parameter anchor: where the reader is behind this change.
+    public func append(_ change: SampleChange, anchor: String, to bytes: inout [UInt8]) {
+        switch change {
+        case .added(let stored):
+            line.append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
+            // Within the object, which ends in a brace and a line feed.
+            bytes.removeLast(2)
+            bytes += ",\"anchor\":".utf8
+            JSONText.append(string: anchor, to: &bytes)
+            bytes += "}\n".utf8
+        case .deleted(let deletion):
+            var object = JSONObject()
+            object.set("deleted", deletion.uuid.description)
+            object.set("type", deletion.type.id)
+            object.set("replacedBy", deletion.replacedBy)
+            object.set("ingest", Int(deletion.ingest))
+            object.set("seq", Int(deletion.seq))
+            object.set("anchor", anchor)
+            bytes += object.line
+        }
+    }
+}

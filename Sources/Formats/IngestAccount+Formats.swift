@@ -1,0 +1,48 @@
+import HealthModel
+
+extension IngestAccount {
+    /// The account as a line of NDJSON: every reading that came in, and where it ended.
+    public var object: JSONObject {
+        var object = JSONObject()
+        object.set("ingest", Int(id))
+        object.set("file", name)
+        object.set("profile", profile)
+        object.set("read", read)
+        object.set("stored", stored)
+        object.set("duplicate", duplicate)
+        object.set("quarantined", quarantined)
+        object.set("refused", refused)
+        if witnesses > 0 { object.set("witnesses", witnesses) }
+        if linked > 0 { object.set("linked", linked) }
+        if deleted + restored > 0 {
+            object.set("deleted", deleted)
+            object.set("restored", restored)
+        }
+        var kinds = JSONObject()
+        for (kind, count) in skipped.sorted(by: { $0.key < $1.key }) { kinds.set(kind, count) }
+        object.set("skipped", kinds)
+        object.set("kind", kind.rawValue)
+        object.set("state", state)
+        object.set("zone", zone)
+        object.set("received", Instant(microseconds: received).description)
+        object.set("finished", finished.map { Instant(microseconds: $0).description })
+        object.set("notes", notes)
+        return object
+    }
+
+    /// The names of ``cells``.
+    public static let columns = [
+        "ingest", "kind", "file", "profile", "zone", "received", "finished", "state", "read", "stored", "duplicate",
+        "quarantined",
+        "refused", "skipped",
+    ]
+
+    /// The account as a row of CSV.
+    public var cells: [String] {
+        [
+            "\(id)", kind.rawValue, name ?? "", profile ?? "", zone ?? "", Instant(microseconds: received).description,
+            finished.map { Instant(microseconds: $0).description } ?? "", state, "\(read)", "\(stored)", "\(duplicate)",
+            "\(quarantined)", "\(refused)", "\(skipped.values.reduce(0, +))",
+        ]
+    }
+}

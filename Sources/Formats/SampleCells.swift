@@ -1,0 +1,38 @@
+import HealthModel
+
+/// One sample as a row of CSV: the fields of its line (``SampleLine``), flat.
+public enum SampleCells {
+    /// The cells' names, in order.
+    public static let columns = [
+        "uuid", "type", "value", "unit", "start", "end", "zone", "subject", "source.id", "source.name", "source.version",
+        "device.key", "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware", "device.firmware",
+        "device.software", "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group", "metadata",
+        "ingest", "seq",
+    ]
+
+    /// The cells; what is missing is empty.
+    ///
+    /// - Parameters:
+    ///   - value: in `unit`.
+    ///   - me: the subject that is written as `me`.
+    public static func cells(_ stored: StoredSample, value: Double, unit: Unit, me: String) -> [String] {
+        let sample = stored.sample
+        let (source, device) = (sample.origin.source, sample.origin.device)
+        return [
+            stored.uuid.description, sample.origin.type.id, value.description, unit.code, sample.start.description,
+            sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
+            source.id, source.name, source.version ?? "", device?.key ?? "", device?.name ?? "", device?.manufacturer ?? "",
+            device?.model ?? "", device?.serial ?? "", device?.hardware ?? "", device?.firmware ?? "", device?.software ?? "",
+            device?.udi ?? "", sample.numeral.text, sample.unit.code, sample.timeOrigin.name, sample.received.description,
+            sample.group.map(QuantitySample.groupText) ?? "", text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
+        ]
+    }
+
+    /// As in a line of NDJSON.
+    private static func text(_ metadata: Metadata?) -> String {
+        guard let metadata else { return "{}" }
+        var bytes: [UInt8] = []
+        JSONText.append(json: metadata.json.utf8, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,58 @@
+/// A sample as it stands in the store, with its place in ledger and change log.
+public struct StoredSample: Sendable {
+    /// The sample itself.
+    public var sample: QuantitySample
+    /// The ingest that brought it.
+    public var ingest: Int64
+    /// Its number in the change log.
+    public var seq: Int64
+
+    /// A sample with its place.
+    @inlinable public init(sample: QuantitySample, ingest: Int64, seq: Int64) {
+        self.sample = sample
+        self.ingest = ingest
+        self.seq = seq
+    }
+
+    /// The sample's UUID.
+    public var uuid: SampleIdentity { sample.identity }
+}
+
+/// One entry of the change log, as a reader sees it.
+public enum SampleChange: Sendable {
+    case added(StoredSample)
+    case deleted(StoredDeletion)
+
+    /// Its number; a reader that keeps it as its anchor sees what comes behind.
+    public var seq: Int64 {
+        switch self {
+        case .added(let stored): stored.seq
+        case .deleted(let deletion): deletion.seq
+        }
+    }
+}
+
+/// A sample that is no longer there, as readers of changes hear of it.
+public struct StoredDeletion: Sendable {
+    /// The sample as it was: whoever handed it on has to know whose it was, of which type, from where, of when, and how much.
+    public var sample: QuantitySample
+    /// The sample that a correction put in its place.
+    public var replacedBy: String?
+    /// The ingest that deleted it.
+    public var ingest: Int64
+    /// The deletion's place in the change log.
+    public var seq: Int64
+
+    /// A deletion by its parts.
+    public init(sample: QuantitySample, replacedBy: String?, ingest: Int64, seq: Int64) {
+        self.sample = sample
+        self.replacedBy = replacedBy
+        self.ingest = ingest
+        self.seq = seq
+    }
+
+    /// The sample's UUID.
+    public var uuid: SampleIdentity { sample.identity }
+    /// The sample's type.
+    public var type: QuantityType { sample.origin.type }
+}
