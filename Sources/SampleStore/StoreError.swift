@@ -62,6 +62,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
+    /// A series of a type, or of a kind, that only a newer version has: no damage.
+    static func unknownType(_ id: String) -> StoreError {
+        StoreError(.newer, "the store has samples of the type \(id), which this Vitalgate does not know; update this program")
+    }
+
     /// Whether it is another connection that is in the middle of a change, and no reading of our own that stands in the way.
     public var isLockOfAnother: Bool { code & 0xFF == SQLITE_BUSY && code != vitalgate_sqlite_busy_snapshot }
 

@@ -98,6 +98,22 @@ import Testing
         #expect(Self.kind(folder.file("store.db"), .read) == .newer)
     }
 
+    /// What is not known yet is no damage: a kind of object, a type of quantity.
+    @Test(arguments: ["UPDATE series SET kind = 1", "UPDATE series SET type = 'auraStrength'"])
+    func seriesOfANewerVersion(change: String) throws {
+        let (folder, _) = try Self.folder(samples: 1)
+        try Connection(path: folder.file("store.db"), writable: true).execute(change)
+        let store = try SampleStore(path: folder.file("store.db"), access: .read)
+        let refusals: [() throws -> Void] = [
+            { _ = try store.samples(matching: SampleQuery()) }, { _ = try store.check() },
+            { try store.changes(after: 0, types: nil) { _ in } },
+        ]
+        for refused in refusals {
+            let error = thrown(StoreError.self) { try refused() }
+            #expect(error?.kind == .newer && error?.description.contains("update this program") == true)
+        }
+    }
+
     /// Story 34: a log that outlived its database is not replayed into a new one.
     @Test func leftoverLog() throws {
         let test = try TestStore()

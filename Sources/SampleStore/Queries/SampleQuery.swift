@@ -62,12 +62,13 @@ extension SampleStore {
 
     /// The series that a condition reaches, in the order of their ids.
     func series(within reach: SamplePredicate.Reach) throws(StoreError) -> [SeriesDescription] {
-        let statement = try connection.statement("SELECT id, subject, type, source, device, longest FROM series ORDER BY id")
+        let statement = try connection.statement(
+            "SELECT id, subject, type, source, device, longest, kind FROM series ORDER BY id")
         defer { statement.reset() }
         var found: [SeriesDescription] = []
         while try statement.step() {
-            guard let type = QuantityType(statement.text(2)) else {
-                throw StoreError(.corrupt, "series \(statement.integer(0)) has an unknown type")
+            guard SampleKind(rawValue: statement.integer(6)) == .quantity, let type = QuantityType(statement.text(2)) else {
+                throw StoreError.unknownType(statement.text(2))
             }
             let series = SeriesDescription(
                 id: statement.integer(0), subject: statement.text(1), type: type, source: statement.text(3),

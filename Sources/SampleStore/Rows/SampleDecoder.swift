@@ -96,9 +96,8 @@ final class SampleDecoder {
             """)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(id)])
-        guard try statement.step(), let type = QuantityType(statement.text(1)) else {
-            throw StoreError(.corrupt, "a sample's context \(id) or its type is unknown")
-        }
+        guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
+        guard let type = QuantityType(statement.text(1)) else { throw StoreError.unknownType(statement.text(1)) }
         var device: Device?
         if !statement.text(3).isEmpty {
             device = Device(

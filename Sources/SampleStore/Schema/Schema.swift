@@ -8,6 +8,6 @@ enum Schema {
     static let steps: [(name: String, sql: String)] = [
         ("samples", samples), ("devices", devices), ("repairs", repairs), ("duplicates", duplicates), ("judgements", judgements),
         ("persons", persons), ("far witnesses", farWitnesses), ("lengths", lengths), ("decisions", decisions), ("feed", feed),
-        ("epochs", epochs), ("counter", counter), ("own keys", ownKeys), ("ordinals", ordinals),
+        ("epochs", epochs), ("counter", counter), ("own keys", ownKeys), ("ordinals", ordinals), ("kinds", kinds),
     ]
 }
