@@ -43,20 +43,28 @@ let package = Package(
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
 
-        // Level 4: assembly.
+        // Level 4: from frames to the store, live and from files.
+        .target(
+            name: "Ingestion",
+            dependencies: [
+                "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SampleStore", "Wire",
+            ]),
+
+        // Level 5: assembly.
         .target(
             name: "Gateway",
             dependencies: [
-                "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource", "SampleStore",
+                "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
+                "SampleStore",
                 "Wire", "CSystemdDaemon",
             ]),
 
-        // Level 5: the program.
+        // Level 6: the program.
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Gateway", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
-                "SerialSource", "Pipeline", "HealthModel", "Wire",
+                "Gateway", "Ingestion", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "Wire",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -75,7 +83,8 @@ let package = Package(
         .testTarget(
             name: "BlueZSourceTests",
             dependencies: [
-                "BlueZSource", "EventLoopKit", "Gateway", "SampleStore", "Profiles", "Pipeline", "PipelineTesting", "HealthModel",
+                "BlueZSource", "EventLoopKit", "Gateway", "Ingestion", "SampleStore", "Profiles", "Pipeline", "PipelineTesting",
+                "HealthModel",
             ]),
         .testTarget(
             name: "SerialSourceTests",
@@ -85,8 +94,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource", "Pipeline",
-                "PipelineTesting", "HealthModel",
+                "Gateway", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
+                "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "VitalgateTests", dependencies: ["HealthModel", "PipelineTesting", "vitalgate"],
@@ -100,14 +109,15 @@ let package = Package(
 // that it takes to build.
 if let library = Context.environment["VITALGATE_FUZZ"] {
     for target in package.targets where target.type == .regular && target.name != "SampleStore" {
-        let speed = target.name == "Gateway" ? [] : ["-O"]
+        let speed = ["Gateway", "Ingestion"].contains(target.name) ? [] : ["-O"]
         target.swiftSettings = [.unsafeFlags(["-sanitize=fuzzer,address"] + speed)]
     }
     package.targets.append(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZSource", "CSystemd", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Pipeline", "Profiles",
+                "BlueZSource", "CSystemd", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion", "Pipeline",
+                "Profiles",
                 "SerialSource", "Wire",
             ],
             path: "Tests/Fuzz",

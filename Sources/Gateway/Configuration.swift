@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Ingestion
 import Profiles
 
 /// What a person may settle in a file; the default needs none. JSON5, so that it can be commented:
@@ -88,7 +89,7 @@ public struct Configuration: Sendable {
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> File {
-        guard let bytes = Machine.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): it cannot be read") }
+        guard let bytes = SmallFile.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): it cannot be read") }
         // An empty file settles nothing.
         guard !bytes.isEmpty else { return File() }
         if let fault = JSON5Fault.find(in: bytes) { throw ConfigurationError("\(path): not JSON5: \(fault)") }

@@ -1,5 +1,6 @@
 import Glibc
 import HealthModel
+import Ingestion
 
 /// A zone's name, and who gave it: a person who is told that it is wrong has to find it.
 public struct ZoneName: Hashable, Sendable {
@@ -56,7 +57,7 @@ extension Machine {
                 || "/_+-".utf8.contains($0)
         }
         let path = "\(zoneDirectory)/\(name)"
-        if isName, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count < 128, Self.read(path, limit: 1 << 20) != nil {
+        if isName, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count < 128, SmallFile.read(path, limit: 1 << 20) != nil {
             return try rules(ofFile: path, identifier: name, zone)
         }
         if zone.origin == .variable, let rules = try? TimeZoneRules(posix: name) { return rules }
@@ -66,7 +67,7 @@ extension Machine {
     }
 
     private func rules(ofFile path: String, identifier: String, _ zone: ZoneName) throws(ConfigurationError) -> TimeZoneRules {
-        guard let bytes = Self.read(path, limit: 1 << 20) else {
+        guard let bytes = SmallFile.read(path, limit: 1 << 20) else {
             throw ConfigurationError("\(zone.source)\(path): the zone file cannot be read: \(String(cString: strerror(errno)))")
         }
         do throws(TimeZoneError) {

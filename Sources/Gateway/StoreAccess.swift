@@ -58,7 +58,7 @@ public struct StoreAccess: Sendable {
         return try SampleStore(
             path: configuration.store, access: .write,
             creation: SampleStore.Creation(
-                subject: configuration.subject?.lowercased() ?? Self.randomUUID(), time: machine.now().microseconds,
+                subject: configuration.subject?.lowercased() ?? UUIDText.random(), time: machine.now().microseconds,
                 isDemo: asDemo, takesStreams: takesStreams))
     }
 
@@ -66,7 +66,7 @@ public struct StoreAccess: Sendable {
     ///
     /// - Throws: ``SubjectSettingError`` where it is neither a UUID nor the name of a person whom the store knows.
     public func checkSubject() throws(SubjectSettingError) {
-        guard let subject = configuration.subject, !Self.isUUID(subject) else { return }
+        guard let subject = configuration.subject, !UUIDText.isValid(subject) else { return }
         if let store = try? openForReading(), let persons = try? store.persons(), persons.contains(where: { $0.name == subject })
         {
             return
@@ -95,37 +95,18 @@ public struct StoreAccess: Sendable {
         }
     }
 
-    /// A UUID of version 4, from the system's random numbers.
-    public static func randomUUID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
-        let low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        func hexadecimal(_ number: UInt64) -> String {
-            let digits = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        let digits = Array(hexadecimal(high) + hexadecimal(low))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
-    }
-
     /// The subject that a person means: `me`, `unassigned`, a name, or a UUID in lower case.
     public static func subject(_ text: String, in store: SampleStore) throws -> String {
         switch text {
         case "me": return store.subject
         case Origin.unassigned: return text
         default:
-            if isUUID(text) { return text.lowercased() }
+            if UUIDText.isValid(text) { return text.lowercased() }
             if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
             // What is nearly a name must not end up in a log.
             throw ConfigurationError(
                 "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows")
         }
-    }
-
-    /// Whether a text has the form of a UUID: groups of 8, 4, 4, 4 and 12 hexadecimal digits, in upper or lower case.
-    public static func isUUID(_ text: String) -> Bool {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
     }
 }
 

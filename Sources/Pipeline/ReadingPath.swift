@@ -4,7 +4,7 @@ import HealthModel
 /// and the gate judges.
 ///
 ///     let path = ReadingPath(zone: berlin, received: now)
-///     path.take(readings, of: frame, into: &output)   // for each frame, in the order in which they were made
+///     path.process(readings, of: frame, into: &output)   // for each frame, in the order in which they were made
 ///     path.finish(into: &output)                      // what waited for its local time to be settled
 public final class ReadingPath {
     /// Settles times, units and identity.
@@ -13,13 +13,13 @@ public final class ReadingPath {
 
     /// - Parameters:
     ///   - zone: of local times.
-    ///   - received: when the readings arrived, where ``take(_:of:received:into:)`` does not say it.
+    ///   - received: when the readings arrived, where ``process(_:of:received:into:)`` does not say it.
     public init(zone: TimeZoneRules, received: Instant) { normaliser = Normaliser(zone: zone, received: received) }
 
     /// Takes the readings of one frame: they become samples, or one refusal says why not, or they wait for their time to be settled.
     ///
     /// - Parameter received: when they arrived, where each frame comes at a time of its own.
-    @inlinable public func take(
+    @inlinable public func process(
         _ readings: [Reading], of frame: RawFrame, received: Instant? = nil, into output: inout Normaliser.Output
     ) {
         let first = output.samples.count

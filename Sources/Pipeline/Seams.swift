@@ -30,7 +30,7 @@ public enum FrameOutcome: Hashable, Sendable {
 public protocol SampleSink: AnyObject {
     /// Keeps a batch durably, or nothing of it.
     /// - Returns: what became of each sample, in the order given.
-    func keep(_ batch: [GatedSample]) throws -> [SampleOutcome]
+    func store(_ batch: [GatedSample]) throws -> [SampleOutcome]
 }
 
 /// A sample and the gate's judgement of it.

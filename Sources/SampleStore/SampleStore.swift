@@ -10,7 +10,7 @@ import Pipeline
 ///
 ///     let store = try SampleStore(path: "vitalgate.db", access: .write)
 ///     let ingest = try store.beginIngest(IngestDescription(kind: .import, name: "weight.csv", received: now))
-///     let outcomes = try ingest.keep(batch)
+///     let outcomes = try ingest.store(batch)
 ///     let account = try ingest.finish(at: now)
 public final class SampleStore {
     /// What a store is opened for.

@@ -2,6 +2,7 @@ import EventLoopKit
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
@@ -31,7 +32,7 @@ import Testing
             creation: .init(subject: "11111111-2222-4333-8444-555555555555", time: 0))
         let zone = TimeZoneRules(fixed: .utc)
         let live = LiveIngest(
-            store: store, machine: Machine(environment: [:], now: { start }, zoneDirectory: "/nonexistent"), zone: zone,
+            store: store, now: { start }, zone: zone,
             loop: bench.loop)
         let hub = Hub(live: live)
         let service = RadioService(live: live, source: bench.source)
@@ -42,11 +43,11 @@ import Testing
             // Half of them hand out descriptors.
             bench.addStrap(device, acquire: index.isMultiple(of: 2))
             let address = DeviceAssembly.storedAddress(try #require(BluetoothAddress(device)))
-            try store.keep(
+            try store.save(
                 AdoptedDevice(
                     address: address, key: address, profiles: ["sig-heart-rate"], name: "", subject: store.subject, adopted: 1))
         }
-        hub.take(
+        hub.apply(
             HubSettings(
                 library: try ProfileLibrary.load(directories: [Self.profiles]), devices: try store.adoptedDevices(),
                 aliases: try store.aliases(), zone: zone))

@@ -2,6 +2,7 @@ import FileSource
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 
 /// Recordings of what a hub heard, and of a controller's traffic.
 enum CaptureTargets {

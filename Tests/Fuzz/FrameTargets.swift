@@ -44,7 +44,6 @@ enum FrameTargets {
             }
             precondition(told[1] == nil || told[0] == told[1], "what nothing can be said against is read as always")
         }
-        octets.withUnsafeBytes { _ = SessionStart.timestamp($0) }
     }
 
     static func streams(_ input: [UInt8]) {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import BlueZSource
 @testable import Gateway
+@testable import Ingestion
 @testable import SampleStore
 
 /// When what came becomes durable: streams together every half minute, all else within a second.
@@ -87,11 +88,11 @@ import Testing
         var settings = try bench.settings()
         beat(bench, 3)
         settings.commitEvery = 10
-        bench.hub.take(settings)
+        bench.hub.apply(settings)
         bench.pass(.seconds(10))
         #expect(bench.live.waitingSamples == 0)
         settings.commitEvery = 60
-        bench.hub.take(settings)
+        bench.hub.apply(settings)
         beat(bench, 60)
         #expect(bench.live.waitingSamples == 60)
         bench.pass(.seconds(1))

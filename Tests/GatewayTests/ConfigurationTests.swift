@@ -195,7 +195,7 @@ import Testing
 
     @Test func makesAStoreAndItsFolder() throws {
         let store = try access("new/deep/store.db").openForWriting(creating: true)
-        #expect(StoreAccess.isUUID(store.subject))
+        #expect(UUIDText.isValid(store.subject))
         #expect(try access("new/deep/store.db").openForReading().subject == store.subject)
         #expect(try access("other.db").openForWriting(creating: true).subject != store.subject)
     }

@@ -1,6 +1,7 @@
 import FileSource
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
@@ -30,7 +31,7 @@ import Testing
             path: folder.file("file.csv"), options: ReadingOptions(),
             library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
             received: received)
-        return try ImportService(store: store, machine: machine, zone: zone).run(reading, received: received).account
+        return try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received).account
     }
 
     func samples(_ type: QuantityType) throws -> [QuantitySample] {

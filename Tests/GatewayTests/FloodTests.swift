@@ -1,5 +1,6 @@
 import Gateway
 import HealthModel
+import Ingestion
 import PipelineTesting
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
         var device = AdoptedDevice(
             address: address, key: address, profiles: ["bthome-v2"], name: "", subject: bench.store.subject, adopted: 1)
         device.bindKey = SealedAdvertTests.key
-        try bench.store.keep(device)
+        try bench.store.save(device)
         try bench.reload()
         for number in 0..<5000 {
             let packet = [0x41, UInt8(number & 0xFF), UInt8(number >> 8), 0x8E, 9, 0, 0, 0, 0x0A, 0x5D, 0x6E, 0xCD] as [UInt8]

@@ -6,6 +6,7 @@ import Testing
 
 @testable import BlueZSource
 @testable import Gateway
+@testable import Ingestion
 @testable import SampleStore
 
 /// Captures that are damaged, cut, or made by somebody who wishes no good.
@@ -36,7 +37,7 @@ import Testing
             reader: try CaptureReader(path: folder.file("forged.ndjson")),
             settings: Replay.Settings(
                 library: try Checkout.library, keys: [:],
-                machine: Machine(environment: [:], now: { Instant(seconds: 2_000_000_000) }, zoneDirectory: "/nonexistent"),
+                now: { Instant(seconds: 2_000_000_000) },
                 zone: { $0 == "Europe/Berlin" ? berlin : nil }))
     }
 

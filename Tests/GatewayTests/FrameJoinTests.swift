@@ -1,4 +1,5 @@
 import HealthModel
+import Ingestion
 import Testing
 
 @testable import SampleStore

@@ -79,7 +79,7 @@ import Testing
 
     @Test("three days behind: what is stored is corrected, each once") func daysBehind() throws {
         bench.clock.now.microseconds -= 3 * 86_400_000_000
-        try bench.store.keep(nil)
+        try bench.store.save(nil)
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
         for beat: UInt8 in 60..<63 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }

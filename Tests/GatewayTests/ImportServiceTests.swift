@@ -1,6 +1,7 @@
 import FileSource
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
@@ -28,7 +29,7 @@ import Testing
             path: folder.file("file.csv"), options: ReadingOptions(),
             library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
             received: received)
-        return try ImportService(store: store, machine: machine, zone: zone, isCancelled: cancelled).run(
+        return try ImportService(store: store, now: machine.now, zone: zone, isCancelled: cancelled).run(
             reading, received: received)
     }
 
@@ -81,7 +82,7 @@ import Testing
             registry: OriginRegistry(subject: store.subject), received: received)
         #expect(reading.profile == FileReading.appleHealth)
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
-        let outcome = try ImportService(store: store, machine: machine, zone: zone).run(reading, received: received)
+        let outcome = try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received)
         #expect(outcome.account.stored == 1)
         #expect(outcome.account.refused == 1)
         #expect(outcome.account.state == "failed")

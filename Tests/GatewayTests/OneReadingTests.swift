@@ -2,6 +2,7 @@ import FileSource
 import Formats
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
@@ -84,9 +85,9 @@ import Testing
         let ingest = try store.beginIngest(
             IngestDescription(kind: .import, name: "temperature.csv", profile: match.profile.id, received: received.microseconds)
         )
-        #expect(try ingest.keep(output.samples) == [.stored])
+        #expect(try ingest.store(output.samples) == [.stored])
         // The same reading again is known by its identity: promise 2.
-        #expect(try ingest.keep(output.samples) == [.duplicate])
+        #expect(try ingest.store(output.samples) == [.duplicate])
         let account = try ingest.finish(at: received.microseconds)
         #expect((account.read, account.stored, account.duplicate) == (2, 1, 1))
 
@@ -125,7 +126,7 @@ import Testing
             path: folder.file("temperature.csv"), options: ReadingOptions(),
             library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
             received: received)
-        let outcome = try ImportService(store: store, machine: machine, zone: try .berlin).run(reading, received: received)
+        let outcome = try ImportService(store: store, now: machine.now, zone: try .berlin).run(reading, received: received)
         #expect(outcome.account.stored == 1)
         #expect(outcome.account.zone == "Europe/Berlin")
         let stored = try #require(try store.samples(matching: SampleQuery()).next())

@@ -1,5 +1,6 @@
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
@@ -133,7 +134,7 @@ import Testing
         #expect(bench.source.adopted.count == 1, "nothing changed")
         var device = try #require(try bench.store.adoptedDevices().first)
         device.subject = Origin.unassigned
-        try bench.store.keep(device)
+        try bench.store.save(device)
         bench.hear("gatt:2A37", [0x00, 60])
         try bench.reload()
         bench.hear("gatt:2A37", [0x00, 61])

@@ -8,6 +8,7 @@ import Testing
 
 @testable import BlueZSource
 @testable import Gateway
+@testable import Ingestion
 @testable import SampleStore
 
 /// What a hub heard, written down and sent down the same way again, elsewhere.
@@ -36,7 +37,7 @@ import Testing
             reader: try CaptureReader(path: file ?? self.file),
             settings: Replay.Settings(
                 library: try Checkout.library, keys: keys,
-                machine: Machine(environment: [:], now: { Instant(seconds: 2_000_000_000) }, zoneDirectory: "/nonexistent"),
+                now: { Instant(seconds: 2_000_000_000) },
                 zone: { $0 == "Europe/Berlin" ? berlin : nil }))
     }
 
@@ -95,7 +96,7 @@ import Testing
             address: sealed, key: sealed, profiles: ["bthome-v2", "sig-heart-rate"], name: "", subject: bench.store.subject,
             adopted: 9)
         adopted.bindKey = SealedAdvertTests.key
-        try bench.store.keep(adopted)
+        try bench.store.save(adopted)
         try bench.reload()
     }
 

@@ -1,5 +1,6 @@
 import Gateway
 import HealthModel
+import Ingestion
 import PipelineTesting
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
 
     private static func bench() throws -> RadioBench {
         let bench = try RadioBench()
-        try bench.store.keep(adopted(bench.store))
+        try bench.store.save(adopted(bench.store))
         try bench.reload()
         return bench
     }
@@ -101,7 +102,7 @@ import Testing
         #expect(bench.notices.first?.text.contains("devices adopt C0:01:02:03:04:01 --bind-key KEY") == true)
         // Heard, and not durable yet, when it is adopted again: the hub must not put its old count back.
         bench.hear("advert:FCD2", Self.packets[1], after: .seconds(5))
-        try bench.store.keep(Self.adopted(at: 2, bench.store))
+        try bench.store.save(Self.adopted(at: 2, bench.store))
         bench.pass(.seconds(2))
         #expect(try bench.store.adoptedDevices().map(\.counter) == [nil])
         try bench.reload()
@@ -128,7 +129,7 @@ import Testing
         bench.hear("advert:FCD2", Self.packets[1])
         var renamed = Self.adopted(bench.store)
         renamed.name = "Kitchen"
-        try bench.store.keep(renamed)
+        try bench.store.save(renamed)
         try bench.reload()
         bench.hear("advert:FCD2", Self.packets[1], after: .seconds(70))
         bench.hear("advert:FCD2", Self.packets[0], after: .seconds(6))

@@ -1,5 +1,6 @@
 import Gateway
 import HealthModel
+import Ingestion
 import PipelineTesting
 import SampleStore
 import Testing
@@ -92,7 +93,7 @@ import Testing
         // Adopting it again, as with another profile, is no other device.
         var device = try #require(try bench.store.adoptedDevices().last)
         device.profiles = ["sig-heart-rate", "sig-battery"]
-        try bench.store.keep(device)
+        try bench.store.save(device)
         #expect(try bench.store.adoptedDevices().last?.ownKey == device.ownKey && device.ownKey != nil)
     }
 }

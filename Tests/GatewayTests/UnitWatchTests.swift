@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import Ingestion
 import Testing
 
 @testable import Gateway

@@ -6,6 +6,7 @@ import SampleStore
 import Testing
 
 @testable import Gateway
+@testable import Ingestion
 
 /// Whose a weighing is.
 @Suite struct WeighingTests {
@@ -47,7 +48,7 @@ import Testing
         #expect(batch.map(\.sample.origin.subject) == [ben])
         for index in batch.indices { batch[index].sample = try #require(PersonHistory.reading(batch[index].sample, of: anna)) }
         let ingest = try bench.store.beginIngest(IngestDescription(kind: .import, received: 0))
-        #expect(try ingest.keep(batch) == [.stored])
+        #expect(try ingest.store(batch) == [.stored])
         bench.pass(.seconds(2))
         let cursor = try bench.store.samples(matching: SampleQuery(types: [.bodyMass]))
         defer { cursor.close() }

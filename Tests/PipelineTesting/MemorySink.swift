@@ -16,7 +16,7 @@ public final class MemorySink: SampleSink {
 
     public init() {}
 
-    public func keep(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+    public func store(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         guard !failing.contains(batches.count) else {
             batches.append((batch, nil))
             throw Failure()

@@ -45,7 +45,7 @@ import Testing
                 for index in output.samples.indices {
                     output.samples[index].rule = gate.rule(against: output.samples[index].sample)
                 }
-                if !output.samples.isEmpty { events.append("\(try sink.keep(output.samples))") }
+                if !output.samples.isEmpty { events.append("\(try sink.store(output.samples))") }
             }
         }
         #expect(failure?.description == "line 7: the cable is out")
@@ -64,9 +64,9 @@ import Testing
         var output = Normaliser.Output()
         Normaliser(zone: TimeZoneRules(fixed: .utc), received: FixedClock().now).normalise(
             [try Self.reading(line: 1, "36.6")], into: &output)
-        #expect(throws: MemorySink.Failure()) { try sink.keep(output.samples) }
+        #expect(throws: MemorySink.Failure()) { try sink.store(output.samples) }
         #expect(sink.samples.isEmpty)
-        #expect(try sink.keep(output.samples) == [.stored])
+        #expect(try sink.store(output.samples) == [.stored])
     }
 
     @Test func bytesAreLentNotGiven() throws {

@@ -152,15 +152,32 @@ import Wire
         #expect(throws: ProfileErrors.self) { try Self.profile("{ name: \"a\", type: \"u16\", special: {\(words)} }") }
     }
 
+    @Test(arguments: [
+        #"session: { start: "zone", zone: "zone", summerTime: "zone" }"#,
+        #"session: { start: "start", zone: "start", summerTime: "zone" }"#,
+        #"session: { start: "start", zone: "zone" }"#, #"session: { start: "start", zone: "zone", summerTime: "none" }"#,
+    ]) func aSessionsFieldsAreWhatTheyHaveToBe(session: String) {
+        let layout = #"{ name: "start", type: "datetime" }, { name: "zone", type: "s8" }"#
+        #expect(throws: ProfileErrors.self) { try Self.profile(layout, session + #", information: "test""#) }
+    }
+
     /// 127 quarters of an hour and 254 of summer time: no place is so far ahead.
-    @Test func aZoneThatNoPlaceHas() {
-        func start(_ zone: UInt8, _ summer: UInt8) -> Timestamp? {
-            ([0xEA, 0x07, 11, 20, 6, 31, 0, zone, summer] as [UInt8]).withUnsafeBytes { SessionStart.timestamp($0) }
+    @Test func aZoneThatNoPlaceHas() throws {
+        let layout = #"""
+            { name: "start", type: "datetime" }, { name: "zone", type: "s8", special: { "-128": "unknown" } },
+            { name: "summer", type: "u8", special: { "255": "unknown" } }
+            """#
+        let rules = #"session: { start: "start", zone: "zone", summerTime: "summer" }, information: "test""#
+        let match = try #require(Self.profile(layout, rules).match(channel: "gatt:ffff"))
+        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: "me"))
+        func start(_ zone: UInt8, _ summer: UInt8) throws -> Timestamp? {
+            try ([0xEA, 0x07, 11, 20, 6, 31, 0, zone, summer] as [UInt8]).withUnsafeBytes { try interpreter.decode($0) }
+            return try #require(interpreter.toldSession()).timestamp
         }
-        #expect(start(4, 4)?.offset == ZoneOffset(seconds: 7200))
-        #expect(start(0x80, 0)?.wall != nil && start(0x80, 0)?.offset == nil)
-        #expect(start(72, 0)?.offset == ZoneOffset(seconds: 64_800))
-        #expect(start(73, 0) == nil && start(127, 254) == nil && start(0xB7, 0) == nil)
+        #expect(try start(4, 4)?.offset == ZoneOffset(seconds: 7200))
+        #expect(try start(0x80, 0)?.wall != nil && start(0x80, 0)?.offset == nil)
+        #expect(try start(72, 0)?.offset == ZoneOffset(seconds: 64_800))
+        #expect(try start(73, 0) == nil && start(127, 254) == nil && start(0xB7, 0) == nil)
     }
 }
 

@@ -83,7 +83,7 @@ import Testing
         let ingest = try store.beginIngest(TestStore.description())
         let samples = try (0..<count).map { try maker("72", at: Double(number + $0)) }
         number += count
-        #expect(try ingest.keep(samples).allSatisfy { $0 == .stored })
+        #expect(try ingest.store(samples).allSatisfy { $0 == .stored })
         _ = try ingest.finish(at: 0)
         return samples.map(\.sample.identity)
     }

@@ -45,7 +45,7 @@ import Testing
         try TestStore.with { test in
             let makers = [try SampleMaker(), try SampleMaker(source: "b")]
             let ingest = try test.store.beginIngest(TestStore.description())
-            for second in 0..<300 { _ = try ingest.keep([try makers[second % 2]("72", at: Double(second))]) }
+            for second in 0..<300 { _ = try ingest.store([try makers[second % 2]("72", at: Double(second))]) }
             _ = try ingest.finish(at: 0)
             #expect(try #require(try test.store.connection.integer("SELECT count(*) FROM change")) == 2)
             for anchor in [0, 1, 2, 149, 298, 299, 300] as [Int64] {
@@ -86,7 +86,7 @@ import Testing
                             try makers[Int.random(in: 0..<4, using: &random)](
                                 "\(Int.random(in: 1...3, using: &random))", at: Double(Int.random(in: 0..<4000, using: &random)))
                         }
-                        for (gated, outcome) in zip(batch, try ingest.keep(batch)) where outcome == .stored {
+                        for (gated, outcome) in zip(batch, try ingest.store(batch)) where outcome == .stored {
                             live.insert(gated.sample.identity)
                         }
                     }

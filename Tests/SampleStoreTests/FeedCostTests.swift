@@ -40,7 +40,7 @@ import Testing
             try test.keep(try (0..<5000).map { try maker("60", at: Double($0)) })
             let anchor = try test.store.lastChange()
             let ingest = try test.store.beginIngest(TestStore.description())
-            for index in 0..<100 { _ = try ingest.keep([try maker("61", at: Double(index * 3571 % 5000) + 0.5)]) }
+            for index in 0..<100 { _ = try ingest.store([try maker("61", at: Double(index * 3571 % 5000) + 0.5)]) }
             _ = try ingest.finish(at: 0)
             #expect(try Self.numbers(test.store, after: anchor) == Array(anchor + 1...anchor + 100))
             #expect(try Self.looked(test.store, after: anchor) <= 100 * 17)
@@ -85,7 +85,7 @@ import Testing
             let makers = [try SampleMaker(), try SampleMaker(source: "b")]
             let ingest = try test.store.beginIngest(TestStore.description())
             try test.store.connection.transaction {
-                for second in 0..<6000 { _ = try ingest.keep([try makers[second % 2]("72", at: Double(second))]) }
+                for second in 0..<6000 { _ = try ingest.store([try makers[second % 2]("72", at: Double(second))]) }
             }
             _ = try ingest.finish(at: 0)
             try test.keep(try (0..<20_000).map { try makers[0]("60", at: 100_000 + Double($0)) })

@@ -46,7 +46,7 @@ import Testing
         let frames = try frames(200, seed: seed)
         try TestStore.with { test in
             let ingest = try test.store.beginIngest(TestStore.description())
-            for index in stride(from: 0, to: 200, by: 5) { _ = try ingest.keep(Array(frames[index..<index + 5].joined())) }
+            for index in stride(from: 0, to: 200, by: 5) { _ = try ingest.store(Array(frames[index..<index + 5].joined())) }
             _ = try ingest.finish(at: 0)
             #expect(try queried(test) == sent(frames))
             #expect(try queried(test, descending: true) == sent(frames).reversed())

@@ -111,10 +111,10 @@ import Testing
                     kind: .import, name: "a.csv", profile: "generic", zone: "Europe/Berlin", received: 5, notes: ["one", "two"]))
             ingest.refuse(Refusal("no number", at: Place(.line, 2)))
             ingest.skip(SkipKind("workout"), count: 3)
-            _ = try ingest.keep([try maker("72", at: 0), try maker("72", at: 0), try maker("999", at: 1, rule: .impossible)])
+            _ = try ingest.store([try maker("72", at: 0), try maker("72", at: 0), try maker("999", at: 1, rule: .impossible)])
             ingest.refuse(Refusal("no number", at: Place(.line, 9)))
             ingest.skip(SkipKind("workout"))
-            _ = try ingest.keep([try maker("72", at: 0, repeats: SkipKind("repeated"))])
+            _ = try ingest.store([try maker("72", at: 0, repeats: SkipKind("repeated"))])
             #expect(ingest.waiting == 0)
             try ingest.note(["three"])
             let account = try ingest.finish(at: 9)
@@ -138,7 +138,7 @@ import Testing
             let ingest = try test.store.beginIngest(TestStore.description())
             for line in 1...2500 {
                 ingest.refuse(Refusal(line % 5 == 0 ? "five" : "other", at: Place(.line, line)))
-                if line % 700 == 0 { _ = try ingest.keep([]) }
+                if line % 700 == 0 { _ = try ingest.store([]) }
             }
             let account = try ingest.finish(at: 0)
             #expect(account.refused == 2500)
@@ -171,14 +171,14 @@ import Testing
             try test.execute(
                 "CREATE TEMP TRIGGER full BEFORE UPDATE OF stored ON ingest BEGIN SELECT RAISE(ABORT, 'no space'); END")
             let batch = [try maker("72", at: 0), try maker("72", at: 0, repeats: SkipKind("repeated"))]
-            #expect(throws: StoreError.self) { try ingest.keep(batch) }
+            #expect(throws: StoreError.self) { try ingest.store(batch) }
             try test.execute("DROP TRIGGER full")
             #expect(try test.samples().isEmpty)
             // The refusals were written before this statement failed.
             try test.execute("CREATE TEMP TRIGGER full BEFORE INSERT ON skipped BEGIN SELECT RAISE(ABORT, 'no space'); END")
-            #expect(throws: StoreError.self) { try ingest.keep(batch) }
+            #expect(throws: StoreError.self) { try ingest.store(batch) }
             try test.execute("DROP TRIGGER full")
-            #expect(try ingest.keep(batch) == [.stored, .duplicate])
+            #expect(try ingest.store(batch) == [.stored, .duplicate])
             let account = try ingest.finish(at: 0)
             #expect((account.stored, account.refused) == (1, 1))
             #expect(account.skipped == ["blank": 2, "repeated": 1])
@@ -195,13 +195,13 @@ import Testing
             let ingest = try test.store.beginIngest(TestStore.description())
             try test.execute(
                 "CREATE TEMP TRIGGER full BEFORE UPDATE OF stored ON ingest BEGIN SELECT RAISE(ABORT, 'no space'); END")
-            #expect(throws: StoreError.self) { try ingest.keep([try one("72", at: 0, metadata: said)]) }
+            #expect(throws: StoreError.self) { try ingest.store([try one("72", at: 0, metadata: said)]) }
             try test.execute("DROP TRIGGER full")
             // Takes the numbers that the first ones had.
             let second = try other("98.60", at: 1, metadata: Metadata([("c", .boolean(true))]))
             let first = try one("72", at: 0, metadata: said)
-            #expect(try ingest.keep([second]) == [.stored])
-            #expect(try ingest.keep([first]) == [.stored])
+            #expect(try ingest.store([second]) == [.stored])
+            #expect(try ingest.store([first]) == [.stored])
             _ = try ingest.finish(at: 0)
             #expect(try test.lines() == [TestStore.line(first.sample), TestStore.line(second.sample)])
         }
@@ -318,8 +318,8 @@ import Testing
                 others.append(try SampleMaker(source: "s\(index)", subject: subject)("72", at: 0))
             }
             let ingest = try test.store.beginIngest(TestStore.description())
-            #expect(try ingest.keep(others).allSatisfy { $0 == .stored })
-            #expect(try ingest.keep(others).allSatisfy { $0 == .duplicate })
+            #expect(try ingest.store(others).allSatisfy { $0 == .stored })
+            #expect(try ingest.store(others).allSatisfy { $0 == .duplicate })
             _ = try ingest.finish(at: 0)
             #expect(try test.store.series(matching: SampleQuery()).count == 1501)
         }

@@ -117,7 +117,7 @@ import Testing
                 let batch = try (0..<20).map {
                     try maker("\(60 + $0)", at: Double(round * 10 + $0), metadata: Metadata([("round", .string("\(round / 2)"))]))
                 }
-                let outcomes = [try first.keep(Array(batch.prefix(15))), try second.keep(Array(batch.suffix(15)))]
+                let outcomes = [try first.store(Array(batch.prefix(15))), try second.store(Array(batch.suffix(15)))]
                 #expect(outcomes[0].allSatisfy { $0 == .stored })
                 #expect(outcomes[1] == Array(repeating: .duplicate, count: 10) + Array(repeating: .stored, count: 5))
             }
@@ -138,11 +138,11 @@ import Testing
             try other.connection.execute("BEGIN IMMEDIATE")
             try test.execute("PRAGMA busy_timeout = 0")
             let sample = try SampleMaker()("72", at: 0)
-            let error = thrown(StoreError.self) { _ = try ingest.keep([sample]) }
+            let error = thrown(StoreError.self) { _ = try ingest.store([sample]) }
             #expect(error?.kind == .busy)
             #expect(error?.description.contains("try again") == true)
             try other.connection.execute("ROLLBACK")
-            #expect(try ingest.keep([sample]) == [.stored])
+            #expect(try ingest.store([sample]) == [.stored])
             _ = try ingest.finish(at: 0)
         }
     }

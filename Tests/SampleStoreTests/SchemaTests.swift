@@ -130,11 +130,11 @@ import Testing
                 address: "bluetooth:C0:01:02:03:04:01", key: "bluetooth:C0:01:02:03:04:01", profiles: ["sig-heart-rate"],
                 name: "Strap",
                 subject: store.subject, adopted: 1)
-            try store.keep(strap)
+            try store.save(strap)
             strap.device = Device(key: "Maker/Strap/123", manufacturer: "Maker", model: "Strap", serial: "123")
             strap.key = "Maker/Strap/123"
             strap.lastRecord = AdoptedDevice.LastRecord(number: 65_535, fingerprint: .min, count: 500)
-            try store.keep(strap)
+            try store.save(strap)
             #expect(try store.adoptedDevices() == [strap])
 
             try store.merge(device: "c", into: "b")

@@ -20,14 +20,14 @@ import Testing
             let before = try test.lines()
             let ingest = try test.store.beginIngest(TestStore.description())
             try Self.walking(test) {
-                #expect(throws: StoreError.self) { try ingest.keep([try maker("80", at: 2)]) }
+                #expect(throws: StoreError.self) { try ingest.store([try maker("80", at: 2)]) }
                 #expect(throws: StoreError.self) { try test.delete(try maker("60", at: 0)) }
                 #expect(throws: StoreError.self) { try test.migrate(TestStore.request(.shift(1_000_000), .heartRate)) }
                 #expect(throws: StoreError.self) { try test.store.beginIngest(TestStore.description()) }
             }
             #expect(try test.lines() == before)
             // And afterwards as ever: another connection sees it.
-            #expect(try ingest.keep([try maker("80", at: 2)]) == [.stored])
+            #expect(try ingest.store([try maker("80", at: 2)]) == [.stored])
             _ = try ingest.finish(at: TestStore.received.microseconds)
             #expect(try test.another(.read).summary().samples == 3)
         }
@@ -37,9 +37,9 @@ import Testing
         try TestStore.with { test in
             try test.keep([try SampleMaker()("60", at: 0)])
             let clock = UnsetClock(boot: "a", began: 0, mark: try test.store.mark())
-            try Self.walking(test) { #expect(throws: StoreError.self) { try test.store.keep(clock) } }
+            try Self.walking(test) { #expect(throws: StoreError.self) { try test.store.save(clock) } }
             #expect(try test.store.unsetClock() == nil)
-            try test.store.keep(clock)
+            try test.store.save(clock)
             #expect(try test.store.unsetClock() == clock)
         }
     }
@@ -51,7 +51,7 @@ import Testing
             let ingest = try test.store.beginIngest(TestStore.description())
             var refused = 0
             try test.store.changes(after: 0, types: nil) { _ in
-                #expect(throws: StoreError.self) { try ingest.keep([try maker("70", at: 1)]) }
+                #expect(throws: StoreError.self) { try ingest.store([try maker("70", at: 1)]) }
                 refused += 1
             }
             #expect(refused == 1)
@@ -68,7 +68,7 @@ import Testing
             let second = try test.store.samples(matching: SampleQuery())
             first.close()
             let other = try test.another()
-            _ = try other.beginIngest(TestStore.description()).keep([try maker("60", at: 20)])
+            _ = try other.beginIngest(TestStore.description()).store([try maker("60", at: 20)])
             // Read with the second one's state.
             #expect(try test.store.summary().samples == 10)
             second.close()

@@ -25,7 +25,7 @@ import Testing
             // A copy is a store: it can be written, and knows what was deleted.
             let written = try SampleStore(path: test.folder.file("copy.db"), access: .write)
             let ingest = try written.beginIngest(TestStore.description())
-            #expect(try ingest.keep(samples).allSatisfy { $0 == .duplicate })
+            #expect(try ingest.store(samples).allSatisfy { $0 == .duplicate })
             _ = try ingest.finish(at: 0)
             // Who may only read may make a copy.
             try test.another(.read).backup(to: test.folder.file("second.db"))
@@ -39,7 +39,7 @@ import Testing
             let other = try test.another()
             let ingest = try other.beginIngest(TestStore.description())
             for round in 0..<6 {
-                _ = try ingest.keep(try (0..<200).map { try SampleMaker()("72", at: Double(round * 200 + $0)) })
+                _ = try ingest.store(try (0..<200).map { try SampleMaker()("72", at: Double(round * 200 + $0)) })
                 // A transaction that is not committed is not in the copy.
                 try other.connection.execute("BEGIN IMMEDIATE; UPDATE ingest SET stored = 77777")
                 let path = test.folder.file("copy\(round).db")

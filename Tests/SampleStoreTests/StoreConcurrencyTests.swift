@@ -25,7 +25,7 @@ import Testing
                     let store = try SampleStore(path: path, access: .write)
                     let ingest = try store.beginIngest(TestStore.description())
                     var stored = 0
-                    for round in 0..<25 { stored += try ingest.keep(try Self.batch(writer, round)).count { $0 == .stored } }
+                    for round in 0..<25 { stored += try ingest.store(try Self.batch(writer, round)).count { $0 == .stored } }
                     let account = try ingest.finish(at: 0)
                     #expect((account.stored, account.read) == (stored, 500))
                     return stored
@@ -89,7 +89,7 @@ import Testing
                 group.addTask {
                     let store = try TestStore.open(path)
                     let ingest = try store.beginIngest(TestStore.description())
-                    _ = try ingest.keep(try Self.batch(writer, 0))
+                    _ = try ingest.store(try Self.batch(writer, 0))
                     _ = try ingest.finish(at: 0)
                 }
             }

@@ -34,7 +34,7 @@ import Testing
             let creation = SampleStore.Creation(subject: "me", time: 0, takesStreams: takesStreams)
             var store: SampleStore? = try SampleStore(path: folder.file(name), access: .write, creation: creation)
             let ingest = try store?.beginIngest(IngestDescription(kind: .live, received: 0))
-            _ = try ingest?.keep(try (0..<5000).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) })
+            _ = try ingest?.store(try (0..<5000).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) })
             _ = try ingest?.finish(at: 1)
             store = nil
             let other = SampleStore.Creation(subject: "me", time: 0, takesStreams: !takesStreams)
@@ -156,7 +156,7 @@ import Testing
         var kept: [GatedSample] = []
         for round in 0..<12 {
             let batch = try (0..<100).map { try SampleMaker().local(round % 2)("\(60 + $0)", at: Double(round * 100 + $0)) }
-            _ = try ingest.keep(batch)
+            _ = try ingest.store(batch)
             kept += batch
             guard round % 4 == 3 else { continue }
             let copy = try TemporaryFolder()
@@ -189,18 +189,18 @@ import Testing
         try TestStore.with { test in
             let ingest = try test.store.beginIngest(TestStore.description())
             let first = try (0..<500).map { try SampleMaker()("72", at: Double($0)) }
-            #expect(try ingest.keep(first).count == 500)
+            #expect(try ingest.store(first).count == 500)
             let pages = try #require(try test.store.connection.integer("PRAGMA page_count"))
             _ = try test.store.connection.integer("PRAGMA max_page_count = \(pages + 1)")
             ingest.refuse(Refusal("no number", at: Place(.line, 1)))
             let second = try (500..<5000).map { try SampleMaker(source: "other")("72", at: Double($0)) }
-            let error = thrown(StoreError.self) { _ = try ingest.keep(second) }
+            let error = thrown(StoreError.self) { _ = try ingest.store(second) }
             #expect(error?.kind == .full)
             #expect(error?.description.contains("no space left") == true)
             #expect(try test.samples().count == 500)
             #expect(try test.store.check() == [])
             _ = try test.store.connection.integer("PRAGMA max_page_count = 1000000")
-            #expect(try ingest.keep(second).allSatisfy { $0 == .stored })
+            #expect(try ingest.store(second).allSatisfy { $0 == .stored })
             let account = try ingest.finish(at: 0)
             #expect((account.stored, account.refused) == (5000, 1))
         }
@@ -382,7 +382,7 @@ import Testing
             try test.execute("CREATE TEMP TRIGGER no BEFORE INSERT ON sample BEGIN SELECT RAISE(ABORT, 'no'); END")
             let ingest = try test.store.beginIngest(TestStore.description())
             let error = thrown(StoreError.self) {
-                _ = try ingest.keep([try SampleMaker(device: Device(key: "Grandma's cuff"))("123.25", at: 0)])
+                _ = try ingest.store([try SampleMaker(device: Device(key: "Grandma's cuff"))("123.25", at: 0)])
             }
             let text = error.map { "\($0)" } ?? ""
             #expect(!text.isEmpty && !text.contains("123") && !text.contains("Grandma"))

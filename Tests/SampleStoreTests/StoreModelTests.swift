@@ -134,7 +134,7 @@ import Testing
                 for _ in 0..<Int.random(in: 1...3, using: &random) {
                     var batch: [GatedSample] = []
                     for _ in 0..<Int.random(in: 0...12, using: &random) { batch.append(try sample()) }
-                    let outcomes = try ingest.keep(batch)
+                    let outcomes = try ingest.store(batch)
                     for (gated, outcome) in zip(batch, outcomes) {
                         #expect(outcome == model.keep(gated, ingest: ingest.id), comment)
                     }

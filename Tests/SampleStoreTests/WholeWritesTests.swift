@@ -16,7 +16,7 @@ import Testing
 
     @Test func aDeviceIsForgottenWhole() throws {
         try TestStore.with { test in
-            try test.store.keep(Self.device)
+            try test.store.save(Self.device)
             try test.store.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
             try Self.fail("DELETE ON main.shared_use", test)
             #expect(throws: StoreError.self) { try test.store.forget(device: Self.device.address) }
@@ -26,12 +26,12 @@ import Testing
 
     @Test func aDeviceIsKeptWhole() throws {
         try TestStore.with { test in
-            try test.store.keep(Self.device)
+            try test.store.save(Self.device)
             try test.store.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
             try Self.fail("DELETE ON main.shared_use", test)
             var own = Self.device
             own.subject = TestStore.subject
-            #expect(throws: StoreError.self) { try test.store.keep(own) }
+            #expect(throws: StoreError.self) { try test.store.save(own) }
             #expect(try test.store.adoptedDevices().map(\.subject) == [Origin.unassigned])
         }
     }
@@ -42,7 +42,7 @@ import Testing
             try Self.fail("INSERT ON main.ingest", test)
             let comparison = ClockComparison(device: NearDuplicateTests.scale.key, shown: 0, received: 0, ahead: nil)
             #expect(throws: StoreError.self) {
-                try test.store.keep(comparison, description: TestStore.description(.release))
+                try test.store.save(comparison, description: TestStore.description(.release))
             }
             #expect(try test.store.clockComparisons(of: NearDuplicateTests.scale.key) == [])
         }

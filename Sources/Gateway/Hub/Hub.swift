@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import Ingestion
 import Pipeline
 import SampleStore
 
@@ -8,7 +9,7 @@ import SampleStore
 ///
 ///     let hub = Hub(live: live)
 ///     hub.add(radio, policy: .retry)
-///     hub.take(settings)
+///     hub.apply(settings)
 ///     try hub.start()
 ///     loop.run()
 ///     try hub.stop()
@@ -37,10 +38,10 @@ public final class Hub: HubSourceHost {
     }
 
     /// Hands on what a person decided, to all sources.
-    public func take(_ settings: HubSettings) {
-        live.take(zone: settings.zone)
+    public func apply(_ settings: HubSettings) {
+        live.use(zone: settings.zone)
         live.commitEvery = .seconds(settings.commitEvery)
-        for each in sources { each.source.take(settings) }
+        for each in sources { each.source.apply(settings) }
     }
 
     /// Starts the sources.

@@ -1,6 +1,7 @@
 import EventLoopKit
 import Glibc
 import HealthModel
+import Ingestion
 import SampleStore
 
 /// The hub's own clock. A small machine has none that goes on without power: it begins with a date of the past, until NTP sets it.
@@ -31,7 +32,7 @@ public final class HubClock {
 
         /// Of this machine.
         public static func machine(_ loop: EventLoop) -> Questions {
-            let name = Machine.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
+            let name = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
             return Questions(
                 boot: String(decoding: name.filter { $0 > 0x20 }, as: UTF8.self),
                 isSynchronised: { ClockSteps.isSynchronised }, watch: { ClockSteps(loop: loop, handler: $0) })
@@ -71,13 +72,13 @@ public final class HubClock {
             known?.began = began
         }
         guard !questions.isSynchronised() else {
-            if before != nil { try live.store.keep(nil) }
+            if before != nil { try live.store.save(nil) }
             known = nil
             return
         }
         if known == nil {
             let clock = UnsetClock(boot: questions.boot, began: began, mark: try live.store.mark())
-            try live.store.keep(clock)
+            try live.store.save(clock)
             known = clock
         }
         watch = questions.watch { [weak self] in self?.look() }
@@ -112,6 +113,6 @@ public final class HubClock {
     private func finishIfRight() {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
-        live.change { [store = live.store] in try store.keep(nil) }
+        live.change { [store = live.store] in try store.save(nil) }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Ingestion
 
 /// What a person settles about the hub: the key `hub` of the configuration.
 public struct HubConfiguration: Decodable, Sendable {
@@ -8,24 +9,18 @@ public struct HubConfiguration: Decodable, Sendable {
     public var policies: [String: StartPolicy] = [:]
 
     /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
-    public var readingsPerSecond = usualReadingsPerSecond
-
-    /// More than any sensor that only advertises has been seen to bring.
-    public static let usualReadingsPerSecond = 10
+    public var readingsPerSecond = FloodCap.usual
 
     /// Seconds that the readings of streams, such as a strap's, wait for one another before they are written; so much of them a power cut can
     /// take. Fewer wear a card out sooner.
-    public var commitEvery = usualCommitEvery
-
-    /// Writes a tenth of what a commit a second does, and is little to lose of what comes all day.
-    public static let usualCommitEvery = 30
+    public var commitEvery = LiveIngest.usualCommitSeconds
 
     private static let keys = ["inbox", "sources", "readingsPerSecond", "commitEvery"]
 
     /// The sources that have a policy.
     static let sources = ["radio", "serial", "inbox"]
 
-    /// The defaults: no inbox, ``StartPolicy/retry`` for all sources, ``usualReadingsPerSecond``, ``usualCommitEvery``.
+    /// The defaults: no inbox, ``StartPolicy/retry`` for all sources.
     public init() {}
 
     public init(from decoder: any Decoder) throws {

@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -9,9 +10,9 @@ import SampleStore
 ///     final class SerialService: HubSource {
 ///         let name = "serial"
 ///         weak var host: (any HubSourceHost)?
-///         func take(_ settings: HubSettings) { … }          // which devices, by which profiles
-///         func start() throws(SourceError) { … }            // loop.watch(…) { live.take(frame, of: device) }
-///         func stop() { … }                                 // loop.unwatch(…), live.settle(device)
+///         func apply(_ settings: HubSettings) { … }          // which devices, by which profiles
+///         func start() throws(SourceError) { … }            // loop.watch(…) { live.receive(frame, of: device) }
+///         func stop() { … }                                 // loop.unwatch(…), live.finishStream(of: device)
 ///     }
 ///
 /// All calls come on the loop's thread, and none may block. What a source receives it hands to the ``LiveIngest`` it was made with, which
@@ -22,7 +23,7 @@ public protocol HubSource: AnyObject {
     /// Who hears of it; set before the first call.
     var host: (any HubSourceHost)? { get set }
     /// What a person decided: before the first start, and again whenever that changes, running or not.
-    func take(_ settings: HubSettings)
+    func apply(_ settings: HubSettings)
     /// Begins to deliver. Where there is nothing to read from (no device is adopted), it waits for ``take(_:)`` and that is no failure.
     /// - Throws: ``SourceError`` where it cannot work now; nothing is left open then. The hub tries again, or not, as configured.
     func start() throws(SourceError)
@@ -64,9 +65,9 @@ public struct HubSettings: Sendable {
     /// The folder whose files are imported, where there is one.
     public var inbox: InboxSettings?
     /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
-    public var readingsPerSecond = HubConfiguration.usualReadingsPerSecond
+    public var readingsPerSecond = FloodCap.usual
     /// Seconds that the readings of streams wait for one another before they are written.
-    public var commitEvery = HubConfiguration.usualCommitEvery
+    public var commitEvery = LiveIngest.usualCommitSeconds
 
     /// ``readingsPerSecond`` and ``commitEvery`` have their usual values until they are set. No `inbox`: no folder is watched.
     public init(

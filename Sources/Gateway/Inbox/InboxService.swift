@@ -1,6 +1,7 @@
 import EventLoopKit
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 
 /// The inbox as a part of the hub: a file that is put into the folder is imported, then moved to `done` or `refused` with its account beside
@@ -45,7 +46,7 @@ public final class InboxService: HubSource {
     public var isDone: Bool { current == nil && queue.isEmpty }
 
     /// Another folder is watched at once if the source runs; where that cannot be, the host is told of the failure.
-    public func take(_ settings: HubSettings) {
+    public func apply(_ settings: HubSettings) {
         let isSame = settings.inbox?.folder == self.settings?.folder
         self.settings = settings.inbox
         guard isStarted, !isSame else { return }
@@ -198,8 +199,8 @@ public final class InboxService: HubSource {
         case (_, let content) where content != .file(state):
             // It was written to meanwhile: what it is now is read when it is closed.
             enqueue(name)
-        case (0, _), (65, _), (66, _): settle(name, InboxAccount(result))
-        case (nil, _) where failures >= Self.maximumCrashes - 1: settle(name, InboxAccount(result))
+        case (0, _), (65, _), (66, _): finish(name, InboxAccount(result))
+        case (nil, _) where failures >= Self.maximumCrashes - 1: finish(name, InboxAccount(result))
         default:
             // The store is full or in use, or we are: nothing that is the file's fault.
             queue.insert(name, at: 0)
@@ -209,7 +210,7 @@ public final class InboxService: HubSource {
         next()
     }
 
-    private func settle(_ name: String, _ account: InboxAccount) {
+    private func finish(_ name: String, _ account: InboxAccount) {
         do throws(SystemFailure) {
             _ = try folder?.move(name, to: account.outcome) { account.text(name: $0) }
             failures = 0

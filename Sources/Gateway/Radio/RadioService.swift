@@ -1,6 +1,7 @@
 import BlueZSource
 import EventLoopKit
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -61,7 +62,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// Adopts new and changed Bluetooth devices at the source, and releases those that are gone.
-    public func take(_ settings: HubSettings) {
+    public func apply(_ settings: HubSettings) {
         let assembly = DeviceAssembly(library: settings.library)
         var found: Set<BluetoothAddress> = []
         for adopted in settings.devices where adopted.bluetoothAddress != nil {
@@ -84,7 +85,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         }
         aliases = settings.aliases
         for (address, gone) in known where !found.contains(address) {
-            live.settle(gone.device)
+            live.finishStream(of: gone.device)
             known[address] = nil
             source.release(address)
         }
@@ -118,7 +119,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     ) {
         var adopted = adopted
         if let old = known[description.address] {
-            live.settle(old.device)
+            live.finishStream(of: old.device)
             // What was counted last may not be durable yet.
             if old.adopted.adopted == adopted.adopted {
                 adopted.counter = [adopted.counter, old.device.adopted.counter].compactMap(\.self).max()
@@ -151,7 +152,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         isStarted = false
         if isOpen { source.stop() }
         isOpen = false
-        for each in known.values { live.settle(each.device) }
+        for each in known.values { live.finishStream(of: each.device) }
     }
 
     // MARK: What the source says
@@ -159,7 +160,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     /// Hands a frame to the ingest; one of a device that is not adopted is dropped.
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
-        live.take(frame, of: device)
+        live.receive(frame, of: device)
         if !shared.isEmpty { tellOfSharedKey(device, address) }
         host?.changed(self)
     }
@@ -167,7 +168,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     /// Keeps what is known of the device, commits, and confirms the token when that is durable.
     public func commit(_ token: CommitToken, memory: DeviceMemory) {
         guard let device = known[token.address]?.device else { return }
-        if device.adopted.take(memory) {
+        if device.adopted.learn(memory) {
             live.remember(device.adopted)
             findShared()
         }
@@ -176,7 +177,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     /// Keeps what is new about a device with the next commit.
     public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
-        guard let device = known[address]?.device, device.adopted.take(memory) else { return }
+        guard let device = known[address]?.device, device.adopted.learn(memory) else { return }
         live.remember(device.adopted)
         findShared()
     }

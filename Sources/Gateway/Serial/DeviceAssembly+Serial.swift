@@ -1,4 +1,5 @@
 import HealthModel
+import Ingestion
 import Profiles
 import SampleStore
 import SerialSource

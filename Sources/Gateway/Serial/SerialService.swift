@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -45,7 +46,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Adopts new and changed serial devices at the source, and releases those that are gone.
-    public func take(_ settings: HubSettings) {
+    public func apply(_ settings: HubSettings) {
         assembly = DeviceAssembly(library: settings.library)
         zone = settings.zone
         var found: Set<String> = []
@@ -63,7 +64,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
                 old.device.read(by: profiles)
                 continue
             }
-            if let old = known[path] { live.settle(old.device) }
+            if let old = known[path] { live.finishStream(of: old.device) }
             let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
             device.expectedInterval = profiles.compactMap(\.connection.expectedInterval).min().map { .seconds($0) }
             live.recallClock(of: device)
@@ -73,7 +74,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         aliases = settings.aliases
         for (path, gone) in known where !found.contains(path) {
             source.release(path)
-            live.settle(gone.device)
+            live.finishStream(of: gone.device)
             known[path] = nil
         }
         host?.changed(self)
@@ -93,7 +94,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     /// Stops the source, and settles what was held back of each device.
     public func stop() {
         source.stop()
-        for each in known.values { live.settle(each.device) }
+        for each in known.values { live.finishStream(of: each.device) }
     }
 
     // MARK: What the source says
@@ -101,7 +102,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     /// Hands a frame to the ingest; one of a device that is not adopted is dropped.
     public func received(_ frame: RawFrame, of path: String) {
         guard let device = known[path]?.device else { return }
-        live.take(frame, of: device)
+        live.receive(frame, of: device)
         host?.changed(self)
     }
 
@@ -142,7 +143,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
 
     /// Settles what was held back of the device.
     public func ended(_ path: String) {
-        if let device = known[path]?.device { live.settle(device) }
+        if let device = known[path]?.device { live.finishStream(of: device) }
     }
 
     /// A device that its plug alone tells may be adopted by a word; an adapter that everybody has says nothing.

@@ -1,5 +1,6 @@
 import Glibc
 import HealthModel
+import Ingestion
 import Profiles
 import SampleStore
 
@@ -55,9 +56,4 @@ struct SimulatedSensor: Sendable {
     private static func battery(_ turn: Int, every turns: Int, full: Int) -> [(channel: String, octets: [UInt8])] {
         turn % turns == 0 ? [("gatt:2A19", [UInt8(full - turn / turns % (full - 50))])] : []
     }
-}
-
-extension AdoptedDevice {
-    /// The prefix of the addresses of devices that do not exist.
-    static let simulated = "simulated:"
 }

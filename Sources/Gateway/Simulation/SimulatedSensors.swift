@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -38,7 +39,7 @@ public final class SimulatedSensors: HubSource {
         let known = Set(try store.adoptedDevices().map(\.address))
         for sensor in SimulatedSensor.all {
             let device = sensor.adopted(subject: store.subject, at: time)
-            if !known.contains(device.address) { try store.keep(device) }
+            if !known.contains(device.address) { try store.save(device) }
         }
     }
 
@@ -49,12 +50,12 @@ public final class SimulatedSensors: HubSource {
     public var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
 
     /// Makes the sensors anew from those that are adopted; they begin again with their first frame.
-    public func take(_ settings: HubSettings) {
+    public func apply(_ settings: HubSettings) {
         end()
         running = SimulatedSensor.all.compactMap { sensor in
             let address = AdoptedDevice.simulated + sensor.id
             guard let adopted = settings.devices.first(where: { $0.address == address }) else { return nil }
-            let profiles = adopted.profiles.compactMap { settings.library[$0].map(Self.marked) }
+            let profiles = adopted.profiles.compactMap { settings.library[$0]?.simulated }
             let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
             device.expectedInterval = .seconds(sensor.interval.components.seconds)
             return Running(sensor, device)
@@ -81,14 +82,14 @@ public final class SimulatedSensors: HubSource {
         for each in running {
             each.timer?.cancel()
             each.timer = nil
-            live.settle(each.device)
+            live.finishStream(of: each.device)
         }
     }
 
     private func send(_ each: Running) {
         for frame in each.sensor.frames(each.turn) {
             frame.octets.withUnsafeBytes { octets in
-                live.take(
+                live.receive(
                     RawFrame(
                         payload: .bytes(octets), place: Place(.record, each.turn + 1), received: live.loop.clock.now,
                         channel: frame.channel, device: each.sensor.device),
@@ -101,12 +102,5 @@ public final class SimulatedSensors: HubSource {
             send(each)
         }
         host?.changed(self)
-    }
-
-    /// A profile that says of all it makes that it is simulated.
-    static func marked(_ profile: Profile) -> Profile { profile.naming(source: source) }
-
-    private static func source(_ source: SourceRevision) -> SourceRevision {
-        SourceRevision(id: "simulation.\(source.id)", name: "Vitalgate simulation: \(source.name)", version: source.version)
     }
 }

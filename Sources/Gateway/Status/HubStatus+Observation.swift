@@ -1,5 +1,6 @@
 import Glibc
 import HealthModel
+import Ingestion
 import SampleStore
 
 extension HubStatus {
@@ -52,7 +53,7 @@ extension HubStatus {
         let days = CalendarIntervals(.day, zone: zone)
         let midnight = days.start(of: days.index(of: time))
         do throws(StoreError) {
-            today = Today(since: midnight, try samples.intake(since: midnight.microseconds))
+            today = Today(since: midnight, try samples.readingCounts(since: midnight.microseconds))
         } catch {
             today = Today(since: midnight)
             store.failure = Self.cut("\(error)", to: 500)

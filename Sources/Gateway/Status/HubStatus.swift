@@ -108,14 +108,14 @@ public struct HubStatus: Codable, Hashable, Sendable {
 }
 
 extension HubStatus.Today {
-    init(since: Instant, _ intake: Intake) {
+    init(since: Instant, _ counts: ReadingCounts) {
         self.since = since
-        read = intake.read
-        stored = intake.stored
-        duplicate = intake.duplicate
-        quarantined = intake.quarantined
-        refused = intake.refused
-        skipped = intake.skipped
+        read = counts.read
+        stored = counts.stored
+        duplicate = counts.duplicate
+        quarantined = counts.quarantined
+        refused = counts.refused
+        skipped = counts.skipped
     }
 }
 

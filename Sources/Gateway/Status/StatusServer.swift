@@ -149,7 +149,7 @@ public final class StatusServer {
     }
 
     private func serve(_ connection: StatusConnection, _ events: Int16) {
-        if connection.isSending { settle(connection, connection.flush()) }
+        if connection.isSending { follow(connection, connection.flush()) }
         guard connections[connection.descriptor] === connection, events & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return }
         // While an answer is on its way to one that has hung up, writing has told so.
         guard !connection.isSending || connection.isFollower || connection.isHurrying else { return }
@@ -158,16 +158,16 @@ public final class StatusServer {
             if let line { return try answer(line, to: connection) }
             if state == .closed { drop(connection) }
         } catch {
-            settle(connection, connection.send(StatusMessage.line(error.problem), thenClose: true))
+            follow(connection, connection.send(StatusMessage.line(error.problem), thenClose: true))
         }
     }
 
     /// What is to be done after sending.
-    private func settle(_ connection: StatusConnection, _ state: StatusConnection.State) {
+    private func follow(_ connection: StatusConnection, _ state: StatusConnection.State) {
         if state == .closed { return drop(connection) }
         if connection.isBehind, !connection.isSending, let told {
             connection.isBehind = false
-            return settle(connection, connection.send(told.line))
+            return follow(connection, connection.send(told.line))
         }
         if connection.isSending, connection.stuckSince == nil { connection.stuckSince = loop.clock.uptime }
         watch(connection)
@@ -181,7 +181,7 @@ public final class StatusServer {
         switch try StatusMessage.question(line) {
         case .status:
             let status = HubStatus(of: hub, started: started)
-            settle(connection, connection.send(StatusMessage.line(status), thenClose: true))
+            follow(connection, connection.send(StatusMessage.line(status), thenClose: true))
         case .follow:
             guard followers.count < Self.maximumFollowers else { throw StatusProblem("busy", "too many follow already") }
             let isFirst = !isFollowed
@@ -195,7 +195,7 @@ public final class StatusServer {
             let isFirst = !isHurried
             connection.isHurrying = true
             // Whose store it is shows whoever asks whether it asked the right hub.
-            settle(connection, connection.send(StatusMessage.line(HubStatus(of: hub, started: started))))
+            follow(connection, connection.send(StatusMessage.line(HubStatus(of: hub, started: started))))
             if isFirst, connections[connection.descriptor] === connection { onHurry(true) }
         }
     }
@@ -214,7 +214,7 @@ public final class StatusServer {
                 if let since = follower.stuckSince, now >= since + Self.stuckLimit { drop(follower) }
                 continue
             }
-            settle(follower, follower.send(told?.line ?? []))
+            follow(follower, follower.send(told?.line ?? []))
         }
         if isFollowed, let next = hub.nextChangeByItself { wake(at: next) }
     }

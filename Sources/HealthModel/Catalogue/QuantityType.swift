@@ -98,6 +98,8 @@ extension QuantityType {
     public static let bodyTemperature = known("bodyTemperature")
     /// Blood glucose, in mg/dL.
     public static let bloodGlucose = known("bloodGlucose")
+    /// How full the battery of the device itself is, in %: nothing about a person.
+    public static let batteryLevel = known("batteryLevel")
     /// Body mass, in kg.
     public static let bodyMass = known("bodyMass")
     /// Oxygen saturation of the blood, in %.

@@ -18,6 +18,8 @@ struct BinaryChannel: Sendable {
     var source: SourceRevision
     /// Its frames say something of other frames' readings.
     var description: Description?
+    /// Its frames say when the session began from which others count.
+    var session: Session?
     /// The number that a device keeps while it repeats a frame.
     var packet: Int32?
     /// Holds for frames that are a part of a measurement which takes two.
@@ -28,6 +30,14 @@ struct BinaryChannel: Sendable {
         var types: [QuantityType]
         var metadata: MetadataRules
     }
+
+    /// Fields: a date-time, and two whole numbers of quarters of an hour.
+    struct Session: Sendable {
+        var start: Int32
+        var zone: Int32
+        var summerTime: Int32
+    }
+
     /// The field that lists measurements, where frames themselves say what they measure.
     var measurements: Int32?
     /// Equal readings that come within so many seconds of those that were taken are the same measurement, sent again.

@@ -7,7 +7,7 @@ public struct BinaryOptions: Sendable {
     public var isStrict = false
     /// What encrypted frames are opened with.
     public var secrets = FrameSecrets()
-    /// When the sensor's session began, for characteristics that count from there (CGM: 2AAA).
+    /// When the sensor's session began, for characteristics that count from there.
     public var sessionStart: Timestamp?
 
     /// - Parameter sessionStart: when the sensor's session began; nil where that is not known.
@@ -204,7 +204,7 @@ public final class BinaryInterpreter: FrameInterpreter {
             return (.receipt, time)
         case .session(let minutes):
             guard let start = sessionStart, let offset = frame.last(minutes, record: record) else {
-                throw Refusal("the time counts from the session's start (2AAA), which is not known", at: place)
+                throw Refusal("the time counts from the session's start, which is not known", at: place)
             }
             guard let wall = start.wall.later(minutes: offset.raw) else { throw Refusal("no calendar has this time", at: place) }
             guard let zone = start.offset else { return (.wall(start: wall, end: wall, ticks: nil), nil) }

@@ -1,24 +1,31 @@
 import HealthModel
 
-/// A continuous monitor's Session Start Time (2AAA): date-time 7, zone s8 in quarters of an hour, summer time u8 in quarters.
-///
-/// Source: GATT Specification Supplement, cgm_session_start_time. -128 and 255 stand for not known; what is more than 18 hours from UTC is no start.
-public enum SessionStart {
-    /// When the session began; none where the date is not known.
-    public static func timestamp(_ bytes: UnsafeRawBufferPointer) -> Timestamp? {
-        guard bytes.count >= 9 else { return nil }
-        let year = Int(bytes[0]) | Int(bytes[1]) << 8
-        guard Calendar.isValid(year: year, month: Int(bytes[2]), day: Int(bytes[3])), bytes[4] < 24, bytes[5] < 60, bytes[6] < 60
-        else { return nil }
-        let days = Int64(Calendar.days(year: year, month: Int(bytes[2]), day: Int(bytes[3])))
-        let seconds = Int64(bytes[4]) * 3600 + Int64(bytes[5]) * 60 + Int64(bytes[6])
-        let zone = Int8(bitPattern: bytes[7])
-        let isKnown = zone != -128 && bytes[8] != 255
-        let offset = (Int32(zone) + Int32(bytes[8])) * 900
-        // No place is further from Greenwich: octets that say so are damaged, and so may be the date.
-        guard !isKnown || abs(offset) <= 18 * 3600 else { return nil }
-        return Timestamp(
-            wall: WallTime(microseconds: days * Calendar.day + seconds * 1_000_000),
-            offset: isKnown ? ZoneOffset(seconds: offset) : nil)
+/// What a frame says of when the sensor's session began, from which other frames count their minutes.
+public struct SessionStart: Sendable {
+    /// `nil` where the device does not know it.
+    public var timestamp: Timestamp?
+}
+
+extension BinaryInterpreter {
+    /// Whether the channel's frames say when the session began.
+    public var tellsSession: Bool { channel.session != nil }
+
+    /// What the frame that was decoded last says of the session's start; `nil` where its channel says nothing of that. A zone that is not known
+    /// leaves the time a local one; what is more than 18 hours from UTC is no start: octets that say so are damaged, and so may be the date.
+    public func toldSession() -> SessionStart? {
+        guard let rule = channel.session else { return nil }
+        guard let start = frame.last(rule.start, record: -1), let wall = DeviceDateTime(packed: start.raw).wallTime else {
+            return SessionStart(timestamp: nil)
+        }
+        guard let zone = quarters(rule.zone), let summer = quarters(rule.summerTime) else {
+            return SessionStart(timestamp: Timestamp(wall: wall, offset: nil))
+        }
+        let offset = (zone + summer) * 900
+        guard abs(offset) <= 18 * 3600 else { return SessionStart(timestamp: nil) }
+        return SessionStart(timestamp: Timestamp(wall: wall, offset: ZoneOffset(seconds: Int32(offset))))
+    }
+
+    private func quarters(_ field: Int32) -> Int64? {
+        frame.last(field, record: -1).flatMap { $0.kind == .number ? $0.raw : nil }
     }
 }

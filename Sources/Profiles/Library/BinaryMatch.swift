@@ -68,6 +68,11 @@ extension Profile {
     /// Whether any of its channels of octets makes readings, so that a device is adopted for it.
     public var hasBinaryReadings: Bool { binaries.contains { !$0.readings.isEmpty || $0.measurements != nil } }
 
+    /// Whether its readings tell of the device itself alone, its battery, and of nobody.
+    public var tellsOnlyOfDevice: Bool {
+        hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }
+    }
+
     /// The channels of serial lines, in the profile's order.
     public var serialChannels: [String] { binaries.map(\.name).filter { $0.hasPrefix("serial:") } }
 }

@@ -15,7 +15,7 @@ struct BinaryChannelReader {
     func read(_ name: String) -> BinaryChannel {
         let members = node.members([
             "channel", "layout", "skip", "information", "time", "readings", "metadata", "source", "notes", "describes",
-            "packet", "part", "framing", "packed", "port", "repeatsWithin",
+            "packet", "part", "framing", "packed", "port", "repeatsWithin", "session",
         ])
         let id = profile.id.hasPrefix("sig-") ? String(profile.id.dropFirst(4)) : profile.id
         let kind = name.hasPrefix("serial:") ? "serial." : "ble."
@@ -39,6 +39,7 @@ struct BinaryChannelReader {
             node.problem("readings is missing; a channel without any says in information what its frames are counted as")
         }
         if let describes = members["describes"] { channel.description = description(describes, common) }
+        channel.session = members["session"].flatMap(session)
         if let packet = members["packet"] { channel.packet = field(packet)?.0 }
         if let part = members["part"] { channel.part = layout.condition(part, layout.root) }
         serial(members, name, &channel)
@@ -63,6 +64,21 @@ struct BinaryChannelReader {
         if types.isEmpty { node.problem("types is missing") }
         return BinaryChannel.Description(
             span: span, types: types, metadata: BinaryChannel.MetadataRules(rules: metadata(common, layout.root)))
+    }
+
+    private func session(_ node: ProfileNode) -> BinaryChannel.Session? {
+        let members = node.members(["start", "zone", "summerTime"])
+        guard let named = members["start"], let zone = members["zone"], let summerTime = members["summerTime"],
+            let start = layout.index(of: named, layout.root), let standard = layout.index(of: zone, layout.root),
+            let summer = layout.index(of: summerTime, layout.root)
+        else {
+            node.problem("start, zone and summerTime are needed, each a field of the layout")
+            return nil
+        }
+        layout.requireTime(start, named)
+        layout.requireQuarters(standard, zone)
+        layout.requireQuarters(summer, summerTime)
+        return BinaryChannel.Session(start: start, zone: standard, summerTime: summer)
     }
 
     /// What only channels of wires have.

@@ -175,6 +175,13 @@ final class LayoutReader {
         }
     }
 
+    /// An octet holds them: four an hour.
+    func requireQuarters(_ field: Int32, _ node: ProfileNode) {
+        if !filling(field).allSatisfy({ $0.kind == .integer && $0.width == 1 }) {
+            node.problem("quarters of an hour are a whole number of 8 bits")
+        }
+    }
+
     /// The steps that fill a field, as far as they are compiled.
     private func filling(_ field: Int32) -> [LayoutStep] { (plan.steps + pending).filter { $0.field == field } }
 

@@ -162,7 +162,7 @@ struct DeepCheck {
         let replacements = Replacements(connection: connection)
         var endless = 0
         while try statement.step() {
-            var place = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            var place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             var length = 0
             while length < Replacements.longestChain, let origin = try replacements.origin(of: place) {
                 place = origin.place

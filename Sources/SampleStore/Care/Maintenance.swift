@@ -38,6 +38,14 @@ public struct StoreSummary: Sendable {
 }
 
 extension SampleStore {
+    /// Bytes of the database and its write-ahead log, as the file system has them.
+    public var bytes: Int {
+        ["", "-wal"].reduce(0) { sum, suffix in
+            var status = stat()
+            return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
+        }
+    }
+
     /// Counts what the store holds.
     public func summary() throws(StoreError) -> StoreSummary {
         let snapshot = try Snapshot(connection)
@@ -89,7 +97,7 @@ extension SampleStore {
             try connection.run("VACUUM INTO ?", .text(partial))
             try Self.beginEpoch(of: partial)
             guard fsync(descriptor) == 0 else { throw StoreError(.inputOutput, "\(target): \(String(cString: strerror(errno)))") }
-            try Self.settle(partial, at: target)
+            try Self.putInPlace(partial, at: target)
         } catch {
             unlink(partial)
             throw error
@@ -111,7 +119,7 @@ extension SampleStore {
     }
 
     /// Gives a finished copy its name. Unlike a rename, a link never replaces what came to be there meanwhile; a FAT stick has no links.
-    private static func settle(_ partial: String, at target: String) throws(StoreError) {
+    private static func putInPlace(_ partial: String, at target: String) throws(StoreError) {
         if link(partial, target) == 0 {
             unlink(partial)
             return

@@ -183,7 +183,7 @@ extension SampleStore {
 
     /// Whether a repaired sample's UUID is that of its old one and the repair; `nil` where it is no repaired sample.
     private func isRepaired(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
-        let place = SamplePlace(series: series, start: sample.start.microseconds, of: sample.identity)
+        let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
         guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
         let repair = try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration))
         let skew = try connection.integer(

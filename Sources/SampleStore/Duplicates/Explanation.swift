@@ -28,7 +28,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var explanation: Explanation?
-        var place: SamplePlace?
+        var place: SampleKey?
         for table in ["sample", "witness", "deleted"] where explanation == nil {
             for candidate in try places(of: uuid, in: table) {
                 guard let stored = try sample(at: candidate, in: table) else { continue }
@@ -68,8 +68,8 @@ extension SampleStore {
         let names = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
         var found: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)] = []
         while try statement.step() {
-            let own = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            let first = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            let own = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let first = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             guard let witness = try names.uuid(of: own), let sample = try names.uuid(of: first),
                 let rule = DuplicateRule(rawValue: statement.text(6))
             else { continue }
@@ -84,7 +84,7 @@ extension SampleStore {
         try statement.bind(bindings)
         var found: [Explanation.Relation] = []
         while try statement.step() {
-            let place = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             guard let rule = DuplicateRule(rawValue: statement.text(3)) else { continue }
             let ingest = statement.integer(4)
             for table in ["sample", "witness", "deleted"] {
@@ -97,7 +97,7 @@ extension SampleStore {
     }
 
     /// What stands there in `sample`, `witness` or `deleted`; nothing of what was forgotten.
-    func sample(at place: SamplePlace, in table: String) throws(StoreError) -> StoredSample? {
+    func sample(at place: SampleKey, in table: String) throws(StoreError) -> StoredSample? {
         let columns =
             table == "witness"
             ? SampleDecoder.heldColumns : SampleDecoder.columns

@@ -60,7 +60,7 @@ extension RetellingSearch {
     }
 
     /// The sample that a held reading tells again in another unit.
-    func told(held number: Int64) throws(StoreError) -> SamplePlace? {
+    func told(held number: Int64) throws(StoreError) -> SampleKey? {
         let statement = try connection.statement(
             """
             SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest

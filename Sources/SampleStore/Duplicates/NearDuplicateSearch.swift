@@ -8,7 +8,7 @@ final class NearDuplicateSearch {
     struct Match {
         /// Of the rows that were searched.
         var row: Int
-        var of: SamplePlace
+        var of: SampleKey
     }
 
     /// What was found.
@@ -97,7 +97,7 @@ final class NearDuplicateSearch {
     }
 
     /// Takes the best that is the same measurement and has no witness yet.
-    private static func takeBest(_ found: [Finding], of scans: inout [SiblingScan]) throws(StoreError) -> SamplePlace? {
+    private static func takeBest(_ found: [Finding], of scans: inout [SiblingScan]) throws(StoreError) -> SampleKey? {
         for finding in found where finding.verdict == .duplicate {
             if let place = try scans[finding.scan].take(finding.candidate) { return place }
         }

@@ -14,7 +14,7 @@ final class RetellingSearch {
     /// Knows which ingest brought a sample.
     private var decoder: SampleDecoder
     /// Which row of an ingest told a held reading again, by the held one's number and the row's unit.
-    var heldToldAgain: [HeldTelling: SamplePlace] = [:]
+    var heldToldAgain: [HeldTelling: SampleKey] = [:]
 
     init(connection: Connection) {
         self.connection = connection
@@ -76,11 +76,11 @@ final class RetellingSearch {
     ///
     /// - Parameter told: what was told of the instant, by the sample that each tells of.
     func matched(
-        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SamplePlace: [Told]]
+        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [Told]]
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
         var open = told.filter { $0.value.contains { $0.unit != unit } }
         guard !open.isEmpty, open.count * retold.count <= Self.crowd else { return [] }
-        var found: [(likeness: Likeness, order: Int, of: SamplePlace)] = []
+        var found: [(likeness: Likeness, order: Int, of: SampleKey)] = []
         for order in retold.indices {
             for (first, tellings) in open {
                 if let likeness = try likeness(retold[order].trace, in: unit, by: ingest, tellings) {
@@ -133,13 +133,13 @@ final class RetellingSearch {
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(instant)])
         var found: [Told] = []
-        var known: [SamplePlace: Int] = [:]
+        var known: [SampleKey: Int] = [:]
         while try statement.step() {
-            let place = try SamplePlace(series: series, start: statement.integer(0), hash: statement.blob(1))
+            let place = try SampleKey(series: series, start: statement.integer(0), hash: statement.blob(1))
             var first = place
             let isWitness = !statement.isNull(6)
             if isWitness {
-                first = try SamplePlace(series: statement.integer(6), start: statement.integer(7), hash: statement.blob(8))
+                first = try SampleKey(series: statement.integer(6), start: statement.integer(7), hash: statement.blob(8))
             }
             // A witness that stands in is a sample as well.
             if let index = known[place] {

@@ -8,8 +8,8 @@ import HealthModel
 struct RetoldSamples {
     /// A sample, and the one that told the same first.
     struct Pair {
-        var place: SamplePlace
-        var first: SamplePlace
+        var place: SampleKey
+        var first: SampleKey
         /// What brought the sample.
         var bringer: Int64
         /// Whether other readings are its witnesses, or linked with it: then it is left as it is.
@@ -72,7 +72,7 @@ struct RetoldSamples {
         rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
         // Witnesses of a sample of this instant count once that has its turn.
         let own = Set(rows.map(\.told.first))
-        var known: [SamplePlace: [Told]] = [:]
+        var known: [SampleKey: [Told]] = [:]
         var witnesses: [(told: Told, bringer: Int64)] = []
         for told in all where !told.isLive && told.first != told.place {
             try witnesses.append((told, retellings.bringer(of: told)))
@@ -117,7 +117,7 @@ struct RetoldSamples {
         return try !isNamed(told.place, in: "record")
     }
 
-    private func isLeanedOn(_ place: SamplePlace) throws(StoreError) -> Bool {
+    private func isLeanedOn(_ place: SampleKey) throws(StoreError) -> Bool {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let statement = try connection.statement(Witnesses.ofFirst("ingest", "withdrawn IS NULL", order: "ingest"))
         defer { statement.reset() }
@@ -130,7 +130,7 @@ struct RetoldSamples {
             """, here[0], here[1], here[2]) != nil
     }
 
-    private func isNamed(_ place: SamplePlace, in table: String) throws(StoreError) -> Bool {
+    private func isNamed(_ place: SampleKey, in table: String) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM \(table) WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
             .blob(place.hash)) != nil

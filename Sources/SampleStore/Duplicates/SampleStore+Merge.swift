@@ -34,7 +34,7 @@ extension SampleStore {
             }
             for (pair, type) in pairs {
                 try WitnessKeeper(connection: connection, batch: batch, ingest: pair.bringer, type: type, rule: .unit)
-                    .keep(pair.place, asWitnessOf: pair.first, deletion)
+                    .record(pair.place, asWitnessOf: pair.first, deletion)
             }
             return pairs.count
         }

@@ -2,14 +2,14 @@ import HealthModel
 
 /// A sample of another path that may be the same measurement.
 struct Candidate {
-    let place: SamplePlace
+    let place: SampleKey
     /// While it is rough, the resolution of its value is the coarsest that it can be.
     private(set) var trace: ReadingTrace
     private var isRough: Bool
     /// Whether a row of the batch is its witness.
     var isTaken = false
 
-    init(place: SamplePlace, trace: ReadingTrace, isRough: Bool) {
+    init(place: SampleKey, trace: ReadingTrace, isRough: Bool) {
         self.place = place
         self.trace = trace
         self.isRough = isRough
@@ -101,7 +101,7 @@ struct SiblingScan {
     }
 
     /// Makes a row the witness of one of the ``candidates``, and says which sample that is; nil where it has one already.
-    mutating func take(_ position: Int) throws(StoreError) -> SamplePlace? {
+    mutating func take(_ position: Int) throws(StoreError) -> SampleKey? {
         let place = candidates[position].place
         guard !candidates[position].isTaken, try !witnessed.contains(place) else { return nil }
         candidates[position].isTaken = true
@@ -127,7 +127,7 @@ struct SiblingScan {
         let isRough = statement.isNull(4)
         try candidates.append(
             Candidate(
-                place: SamplePlace(series: sibling.series, start: start, hash: statement.blob(1)),
+                place: SampleKey(series: sibling.series, start: start, hash: statement.blob(1)),
                 trace: telling.trace(
                     start: start, duration: sibling.lasts ? statement.integer(5) : 0, value: statement.real(2),
                     step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3)),

@@ -9,9 +9,9 @@ struct Told {
         case witness(ingest: Int64)
     }
 
-    var place: SamplePlace
+    var place: SampleKey
     /// The sample it is a witness of; else itself.
-    var first: SamplePlace
+    var first: SampleKey
     var unit: String
     var trace: ReadingTrace
     var source: Source

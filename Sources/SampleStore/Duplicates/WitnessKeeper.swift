@@ -10,7 +10,7 @@ struct WitnessKeeper {
     var rule: DuplicateRule?
 
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
-    func keep(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
+    func record(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !witnesses.isEmpty else { return }
         try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
             try connection.run(
@@ -26,7 +26,7 @@ struct WitnessKeeper {
     }
 
     /// Makes a sample, brought by this ingest, the witness of another one, as one that the search had found when it came.
-    func keep(_ sample: SamplePlace, asWitnessOf first: SamplePlace, _ deletion: Deletion) throws(StoreError) {
+    func record(_ sample: SampleKey, asWitnessOf first: SampleKey, _ deletion: Deletion) throws(StoreError) {
         let decision = try decision(first.series, lasting: false)
         try connection.run(
             """
@@ -39,7 +39,7 @@ struct WitnessKeeper {
     }
 
     /// Links rows, about to be stored, with the samples of other devices that they agree with.
-    func keep(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
+    func record(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
             let row = rows[link.row]
             try connection.run(

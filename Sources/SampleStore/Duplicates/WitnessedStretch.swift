@@ -29,7 +29,7 @@ struct WitnessedStretch {
         far = try ends("of_start", "witness_row \(Witnesses.byFar) WHERE \(Witnesses.isFar)", low, high)
     }
 
-    func contains(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func contains(_ place: SampleKey) throws(StoreError) -> Bool {
         if let near, near.0 <= place.start, place.start <= near.1,
             try connection.integer(
                 """

@@ -34,8 +34,8 @@ struct Witnesses {
     }
 
     private struct Witness {
-        var place: SamplePlace
-        var first: SamplePlace
+        var place: SampleKey
+        var first: SampleKey
         var ingest: Int64
         var standsIn: Bool
         var decision: Int64
@@ -59,14 +59,14 @@ struct Witnesses {
     }
 
     /// Takes back that what stands here is a witness.
-    func withdraw(_ place: SamplePlace) throws(StoreError) {
+    func withdraw(_ place: SampleKey) throws(StoreError) {
         guard let own = try witness(at: place), own.withdrawn == nil else { return }
         try mark(own, standsIn: false, withdrawn: deletion.ingest)
     }
 
-    /// Whether ``settle(after:)`` alone decides, once the undoing of an undoing has said what holds: the place is a witness's, or that of what a
+    /// Whether ``review(after:)`` alone decides, once the undoing of an undoing has said what holds: the place is a witness's, or that of what a
     /// repair made of one. One that was taken back is not given back by another undoing than its own.
-    func isLeftToSettling(_ place: SamplePlace, undoing chain: UndoChain) throws(StoreError) -> Bool {
+    func isLeftToSettling(_ place: SampleKey, undoing chain: UndoChain) throws(StoreError) -> Bool {
         guard chain.isOfUndoing, try hasAny, let own = try witness(at: root(of: place)) else { return false }
         if own.isWithdrawn { return try !isLive(place) }
         return true
@@ -76,12 +76,12 @@ struct Witnesses {
         get throws(StoreError) { try connection.integer("SELECT 1 FROM witness_row LIMIT 1") != nil }
     }
 
-    private func root(of place: SamplePlace) throws(StoreError) -> SamplePlace {
+    private func root(of place: SampleKey) throws(StoreError) -> SampleKey {
         try Replacements(connection: connection).root(of: place)
     }
 
     /// Whether the sample at a place is a witness whose first is there, but for one that is no witness any more since this moment.
-    func standsIn(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func standsIn(_ place: SampleKey) throws(StoreError) -> Bool {
         guard let own = try witness(at: place), own.withdrawn != deletion.ingest else { return false }
         return try isLive(own.first)
     }
@@ -89,8 +89,8 @@ struct Witnesses {
     /// Lets witnesses stand in for firsts that are gone, and step back where the first is there again.
     ///
     /// - Parameter places: samples that were deleted or restored, firsts or witnesses; what was withdrawn or given back is found as well.
-    func settle(after places: [SamplePlace]) throws(StoreError) {
-        var firsts: Set<SamplePlace> = []
+    func review(after places: [SampleKey]) throws(StoreError) {
+        var firsts: Set<SampleKey> = []
         guard try hasAny else { return }
         for place in places {
             let first = try witness(at: root(of: place))?.first ?? place
@@ -100,11 +100,11 @@ struct Witnesses {
             // Those given back a moment ago may be all that is left of their measurement.
             for witness in try orphans() { firsts.insert(witness.first) }
         }
-        for first in firsts { try settle(first) }
+        for first in firsts { try review(first) }
     }
 
     /// Lets the first of a measurement, or what stands in for it, be a sample.
-    func settle(_ first: SamplePlace) throws(StoreError) {
+    func review(_ first: SampleKey) throws(StoreError) {
         let all = try list(Self.ofFirst(Self.columns, "withdrawn IS NULL", order: "ingest, series, start"), at: first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
@@ -117,7 +117,7 @@ struct Witnesses {
             if try isLive(form) { continue }
             if try isKept(form) { return }
         }
-        var standing: SamplePlace?
+        var standing: SampleKey?
         for witness in all {
             if let standing {
                 try stepBack(witness, from: standing)
@@ -128,7 +128,7 @@ struct Witnesses {
     }
 
     /// One that was repaired meanwhile steps back as what it has become; what stands at `other` takes its place.
-    private func stepBack(_ witness: Witness, from other: SamplePlace) throws(StoreError) {
+    private func stepBack(_ witness: Witness, from other: SampleKey) throws(StoreError) {
         let form = try Replacements(connection: connection).last(from: witness.place)
         guard form != other, try isLive(form) else { return }
         try deletion.delete(form, replacedBy: try uuid(of: other)?.description)
@@ -183,7 +183,7 @@ struct Witnesses {
     }
 
     /// Whether the measurement is told by this sample: it is live, a person deleted it, or another sample replaced it.
-    func isKept(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func isKept(_ place: SampleKey) throws(StoreError) -> Bool {
         if try isLive(place) { return true }
         return try connection.integer(
             """
@@ -193,7 +193,7 @@ struct Witnesses {
             """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
-    func isLive(_ place: SamplePlace) throws(StoreError) -> Bool { try table.contains(place) }
+    func isLive(_ place: SampleKey) throws(StoreError) -> Bool { try table.contains(place) }
 
     /// Witnesses whose first is no sample.
     private func orphans() throws(StoreError) -> [Witness] {
@@ -205,13 +205,13 @@ struct Witnesses {
             """, at: nil)
     }
 
-    private func witness(at place: SamplePlace) throws(StoreError) -> Witness? {
+    private func witness(at place: SampleKey) throws(StoreError) -> Witness? {
         try list("SELECT \(Self.columns) FROM witness WHERE series = ? AND start = ? AND hash = ?", at: place).first
     }
 
     private static let columns = "series, start, hash, of_series, of_start, of_hash, ingest, stands_in, decision, withdrawn"
 
-    private func list(_ sql: String, at place: SamplePlace?) throws(StoreError) -> [Witness] {
+    private func list(_ sql: String, at place: SampleKey?) throws(StoreError) -> [Witness] {
         let statement = try connection.statement(sql)
         defer { statement.reset() }
         if let place { try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)]) }
@@ -219,9 +219,9 @@ struct Witnesses {
         while try statement.step() {
             try found.append(
                 Witness(
-                    place: SamplePlace(
+                    place: SampleKey(
                         series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
-                    first: SamplePlace(
+                    first: SampleKey(
                         series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5)),
                     ingest: statement.integer(6), standsIn: statement.integer(7) != 0, decision: statement.integer(8),
                     withdrawn: statement.optionalInteger(9)))
@@ -230,7 +230,7 @@ struct Witnesses {
     }
 
     /// The UUID of what stands, or stood, at a place.
-    func uuid(of place: SamplePlace) throws(StoreError) -> SampleIdentity? {
+    func uuid(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
         for table in ["sample", "deleted", "witness"] {
             let skew = try connection.integer(
                 "SELECT skew FROM \(table) JOIN context ON context.id = context WHERE series = ? AND start = ? AND hash = ?",

@@ -20,7 +20,7 @@ final class Deletion {
 
     /// Deletes one sample; false where there is none.
     @discardableResult
-    func delete(_ place: SamplePlace, replacedBy: String? = nil) throws(StoreError) -> Bool {
+    func delete(_ place: SampleKey, replacedBy: String? = nil) throws(StoreError) -> Bool {
         guard try table.bury(place, replacedBy: replacedBy, by: ingest) else { return false }
         deleted += 1
         return true
@@ -28,7 +28,7 @@ final class Deletion {
 
     /// Gives back a deleted sample as it was; false where there is no such tombstone, and where another version of its record is live.
     @discardableResult
-    func restore(_ place: SamplePlace) throws(StoreError) -> Bool {
+    func restore(_ place: SampleKey) throws(StoreError) -> Bool {
         if try Records.hasLiveVersion(connection, of: place) { return false }
         // What a repair replaced comes back by undoing the repair: else one reading would be there twice.
         if try Replacements(connection: connection).successor(of: place) != nil { return false }

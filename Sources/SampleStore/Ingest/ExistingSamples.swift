@@ -109,7 +109,7 @@ struct ExistingSamples {
     private mutating func noteWitness(_ row: SampleRow, _ statement: Statement) throws(StoreError) {
         if case .withdrawn? = hindered[row.index] { hindered[row.index] = nil }
         guard !statement.isNull(2), hindered[row.index] == nil else { return }
-        let first = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+        let first = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
         let witnesses = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
         if try !witnesses.isKept(first) { hindered[row.index] = .withdrawn(by: statement.integer(2)) }
     }

@@ -77,13 +77,13 @@ public final class Ingest: SampleSink {
     public var waiting: Int { refusals.count }
 
     /// Keeps a batch in one transaction: samples, their places in the change log, and the account. All of it, or nothing.
-    public func keep(_ batch: [GatedSample]) throws -> [SampleOutcome] { try keep(batch) { _ in [] } }
+    public func store(_ batch: [GatedSample]) throws -> [SampleOutcome] { try store(batch) { _ in [] } }
 
     /// Keeps a batch, and in the same transaction what the devices it came from made known.
     ///
     /// - Parameter decide: says whose samples are, by what the store has: nobody else writes to it before they are kept. It returns which
     ///   of them are nobody's, although a person's scale measured them.
-    public func keep(
+    public func store(
         _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
     ) throws -> [SampleOutcome] {
         let noted = (refusals, skipped, refusalsKept, repeated, hindrances, strangers)
@@ -228,7 +228,7 @@ public final class Ingest: SampleSink {
         _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: QuantityType, _ outcomes: inout [SampleOutcome]
     ) throws {
         let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
-        try keeper.keep(witnesses: matches, among: rows, text: text)
+        try keeper.record(witnesses: matches, among: rows, text: text)
         witnesses += matches.count
         for match in matches { outcomes[Int(rows[match.row].index)] = .duplicate }
     }
@@ -239,7 +239,7 @@ public final class Ingest: SampleSink {
         _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: RetellingSearch, _ batch: UnsafePointer<GatedSample>,
         _ outcomes: inout [SampleOutcome]
     ) throws -> [SeriesRows] {
-        var (waiting, firsts): ([SeriesRows], Set<SamplePlace>) = ([], [])
+        var (waiting, firsts): ([SeriesRows], Set<SampleKey>) = ([], [])
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
             let type = batch[Int(group.rows[0].index)].sample.origin.type
@@ -259,7 +259,7 @@ public final class Ingest: SampleSink {
         try insertAll(groups, batch, &outcomes)
         // Of what was taken back, what is told now stands up.
         let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
-        for first in firsts where try !kept.isLive(first) { try kept.settle(first) }
+        for first in firsts where try !kept.isLive(first) { try kept.review(first) }
         return waiting
     }
 
@@ -279,10 +279,10 @@ public final class Ingest: SampleSink {
             }
             let matches = try search.search(group.rows, of: origin, series: group.series)
             let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: origin.type)
-            try keeper.keep(links: matches.links, among: group.rows)
+            try keeper.record(links: matches.links, among: group.rows)
             linked += matches.links.count
             if !matches.witnesses.isEmpty {
-                try keeper.keep(witnesses: matches.witnesses, among: group.rows, text: text)
+                try keeper.record(witnesses: matches.witnesses, among: group.rows, text: text)
                 witnesses += matches.witnesses.count
                 for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
                 group.rows.removeAll { outcomes[Int($0.index)] != .stored }

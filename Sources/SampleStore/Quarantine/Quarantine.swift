@@ -82,12 +82,12 @@ extension SampleStore {
         try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
     }
 
-    private func place(ofHeld id: Int64) throws(StoreError) -> SamplePlace {
+    private func place(ofHeld id: Int64) throws(StoreError) -> SampleKey {
         let statement = try connection.statement("SELECT series, start, hash FROM quarantine WHERE id = ?")
         defer { statement.reset() }
         try statement.bind([.integer(id)])
         guard try statement.step() else { throw StoreError(.invalid, "nothing is held under number \(id)") }
-        return try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+        return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
     /// The sample, live or deleted by a person, that a held reading tells again in another unit, as one that an earlier version held twice.
@@ -126,7 +126,7 @@ extension SampleStore {
         defer { statement.reset() }
         try statement.bind([.integer(id)])
         guard try statement.step() else { return false }
-        let place = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+        let place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
         statement.reset()
         return try deletion.restore(place)
     }

@@ -47,4 +47,14 @@ extension SampleStore {
             "SELECT 1 FROM series WHERE type = ? AND subject = ? AND source = ? LIMIT 1", .text(origin.type.id),
             .text(Origin.unassigned), .text(origin.source.id)) != nil
     }
+
+    /// The latest start of any sample of a device, by its key; nothing where it has none.
+    public func lastStart(ofDevice key: String) throws(StoreError) -> Instant? {
+        let statement = try connection.statement(
+            "SELECT max((SELECT max(start) FROM sample WHERE series = series.id)) FROM series WHERE device = ?")
+        defer { statement.reset() }
+        try statement.bind([.text(key)])
+        guard try statement.step() else { return nil }
+        return statement.optionalInteger(0).map { Instant(microseconds: $0) }
+    }
 }

@@ -111,7 +111,7 @@ extension SampleStore {
     }
 
     /// Adopts a device, or changes what is known of it.
-    public func keep(_ device: AdoptedDevice) throws {
+    public func save(_ device: AdoptedDevice) throws {
         let places = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
         try connection.transaction {
             let statement = try connection.statement(

@@ -47,7 +47,7 @@ extension SampleStore {
 
     /// Keeps a comparison, and releases what was held for want of one: with its time corrected where the clock is off.
     @discardableResult
-    public func keep(_ comparison: ClockComparison, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+    public func save(_ comparison: ClockComparison, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try connection.transaction {
             try connection.run(
                 "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),

@@ -48,7 +48,7 @@ extension SampleStore {
     /// Gives a person a name, or another one.
     ///
     /// - Throws: ``StoreError`` where somebody else has the name; it is not in the error.
-    public func keep(_ person: Person) throws {
+    public func save(_ person: Person) throws {
         try connection.transaction {
             let other = try connection.text("SELECT subject FROM person WHERE name = ?", .text(person.name))
             guard other == nil || other == person.subject else {

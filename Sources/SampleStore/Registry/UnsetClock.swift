@@ -44,7 +44,7 @@ extension SampleStore {
     }
 
     /// Keeps it, or with `nil` that the clock is right.
-    public func keep(_ clock: UnsetClock?) throws(StoreError) {
+    public func save(_ clock: UnsetClock?) throws(StoreError) {
         guard let clock else {
             return try connection.run("DELETE FROM setting WHERE name = ?", .text(Self.unsetClock))
         }
@@ -103,7 +103,7 @@ extension SampleStore {
                     return held.count
                 }
             }
-            try keep(next)
+            try save(next)
             return moved.repaired + moved.merged + held.count
         }
     }

@@ -2,7 +2,7 @@ import HealthModel
 
 /// A sample that is going to be replaced, with the columns of its row.
 struct RepairCandidate {
-    var place: SamplePlace
+    var place: SampleKey
     var stored: StoredSample
     var context: Int64
     var group: Int64?
@@ -35,7 +35,7 @@ final class MigrationReader {
     /// The store's last change before the repair: what is written on the way has a higher number, and is not met again.
     private let last: Int64
     /// The readings outside the repair that stand for one of it.
-    private var merged: Set<SamplePlace> = []
+    private var merged: Set<SampleKey> = []
 
     /// Rows that are read at a time, so that memory stays flat whatever the size.
     static let chunk = 8192
@@ -93,7 +93,7 @@ final class MigrationReader {
         var seen = 0
         while try statement.step() {
             seen += 1
-            let here = try SamplePlace(series: series.id, start: statement.integer(0), hash: statement.blob(1))
+            let here = try SampleKey(series: series.id, start: statement.integer(0), hash: statement.blob(1))
             position = Position(start: here.start, seq: statement.integer(9))
             let stored = try decoder.decode(statement, series: series.id)
             guard isMeant(stored.sample) else { continue }
@@ -109,7 +109,7 @@ final class MigrationReader {
                     metadata: statement.optionalInteger(8), after: repaired(stored.sample, outcome))
                 candidate.right = try readings.identity(of: stored.sample, outcome, at: here)
                 candidate.rightNominal = outcome.nominalStart
-                guard try settle(&candidate, at: outcome) else {
+                guard try decide(&candidate, at: outcome) else {
                     plan.left[.deletedAlready, default: 0] += 1
                     plan.after[series.type, default: Histogram()].add(stored.sample.value)
                     continue
@@ -121,7 +121,7 @@ final class MigrationReader {
         return seen < Self.chunk ? nil : position
     }
 
-    private func verdict(on sample: QuantitySample, at place: SamplePlace) throws(StoreError) -> Repairer.Verdict {
+    private func verdict(on sample: QuantitySample, at place: SampleKey) throws(StoreError) -> Repairer.Verdict {
         guard isKnownRepair else { return repairer.judge(sample) }
         if try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
         let verdict = repairer.judge(sample)
@@ -133,11 +133,11 @@ final class MigrationReader {
     private func isThere(_ sample: QuantitySample) throws(StoreError) -> Bool {
         guard let series = try readings.series(of: sample.origin) else { return false }
         return try SampleTable(connection: connection)
-            .contains(SamplePlace(series: series, start: sample.start.microseconds, of: sample.identity))
+            .contains(SampleKey(series: series, start: sample.start.microseconds, of: sample.identity))
     }
 
     /// Where the reading stands outside the repair already, read rightly, that sample takes the place; false where that one was deleted.
-    private func settle(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
+    private func decide(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
         candidate.series = try readings.series(of: candidate.after.origin)
         guard let right = candidate.right, let series = candidate.series else { return true }
         switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
@@ -160,7 +160,7 @@ final class MigrationReader {
     }
 
     /// Whether the live sample there is one that this repair moves away: it is a reading of its own then, and no right form of another.
-    private func leaves(_ place: SamplePlace) throws -> Bool {
+    private func leaves(_ place: SampleKey) throws -> Bool {
         guard let (sample, outcome) = try meant("sample", place) else { return false }
         guard let right = try readings.identity(of: sample, outcome, at: place),
             let series = try readings.series(of: outcome.origin)
@@ -171,10 +171,10 @@ final class MigrationReader {
         return try isMeant("deleted", deleted)
     }
 
-    private func isMeant(_ table: String, _ place: SamplePlace) throws -> Bool { try meant(table, place) != nil }
+    private func isMeant(_ table: String, _ place: SampleKey) throws -> Bool { try meant(table, place) != nil }
 
     /// The sample there, live or deleted, and what becomes of it, where this repair is meant for it.
-    private func meant(_ table: String, _ place: SamplePlace) throws -> (QuantitySample, Repairer.Outcome)? {
+    private func meant(_ table: String, _ place: SampleKey) throws -> (QuantitySample, Repairer.Outcome)? {
         let statement = try connection.statement(
             "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? AND start = ? AND hash = ? AND seq <= ? AND seq >= ?")
         defer { statement.reset() }

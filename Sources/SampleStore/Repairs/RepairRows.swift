@@ -54,7 +54,7 @@ final class RepairRows {
     }
 
     /// A repair that was undone left its samples as tombstones, and they are what the same repair makes again.
-    func arrival(at place: SamplePlace) throws(StoreError) -> Replacement.Arrival {
+    func arrival(at place: SampleKey) throws(StoreError) -> Replacement.Arrival {
         let statement = try connection.statement(
             """
             SELECT 1 FROM deleted WHERE series = ?1 AND start = ?2 AND hash = ?3

@@ -29,7 +29,7 @@ final class ReplacementWriter {
 
     /// Ends the writing: the change log's last number is kept.
     func finish() throws(StoreError) {
-        try samples.keep(number: seq)
+        try samples.setLast(number: seq)
     }
 
     /// Writes a chunk: each old sample's deletion is followed at once by the new one's addition.

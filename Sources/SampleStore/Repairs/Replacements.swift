@@ -11,7 +11,7 @@ struct Replacements {
     static let longestChain = 1000
 
     /// The sample that the one here was made from, and by which migration.
-    func origin(of place: SamplePlace) throws(StoreError) -> (place: SamplePlace, migration: Int64)? {
+    func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
         let statement = try connection.statement(
             "SELECT old_series, old_start, old_hash, migration FROM repaired WHERE series = ? AND start = ? AND hash = ? AND NOT merged"
         )
@@ -19,13 +19,13 @@ struct Replacements {
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         guard try statement.step() else { return nil }
         return try (
-            SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
+            SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
             statement.integer(3)
         )
     }
 
     /// Whether the sample, or one it was made from, comes from this repair.
-    func wasRepaired(_ place: SamplePlace, by repair: String) throws(StoreError) -> Bool {
+    func wasRepaired(_ place: SampleKey, by repair: String) throws(StoreError) -> Bool {
         var place = place
         for _ in 0..<Self.longestChain {
             guard let origin = try origin(of: place) else { return false }
@@ -38,7 +38,7 @@ struct Replacements {
     }
 
     /// The reading as it was stored first.
-    func root(of place: SamplePlace) throws(StoreError) -> SamplePlace {
+    func root(of place: SampleKey) throws(StoreError) -> SampleKey {
         var place = place
         for _ in 0..<Self.longestChain {
             guard let origin = try origin(of: place) else { break }
@@ -48,7 +48,7 @@ struct Replacements {
     }
 
     /// Where a tombstone was put by a repair or its undoing, the UUID of what took its place.
-    func successor(of place: SamplePlace) throws(StoreError) -> SampleIdentity? {
+    func successor(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
         let text = try connection.text(
             """
             SELECT replaced_by FROM deleted JOIN ingest ON ingest.id = deleted.ingest
@@ -59,7 +59,7 @@ struct Replacements {
     }
 
     /// The live sample that the reading here has become; `nil` where none is.
-    func live(from place: SamplePlace) throws(StoreError) -> SamplePlace? {
+    func live(from place: SampleKey) throws(StoreError) -> SampleKey? {
         var place = place
         for _ in 0..<Self.longestChain {
             if try SampleTable(connection: connection).contains(place) { return place }
@@ -70,7 +70,7 @@ struct Replacements {
     }
 
     /// What repairs that stand have made of the sample here, live or not; itself where none has.
-    func last(from place: SamplePlace) throws(StoreError) -> SamplePlace {
+    func last(from place: SampleKey) throws(StoreError) -> SampleKey {
         var place = place
         for _ in 0..<Self.longestChain {
             if try SampleTable(connection: connection).contains(place) { break }
@@ -81,7 +81,7 @@ struct Replacements {
     }
 
     /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.
-    static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SamplePlace] {
+    static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SampleKey] {
         let hash = uuid.storedHash
         let low = Int64(uuid.milliseconds) * 1000
         let statement = try connection.statement(
@@ -95,9 +95,9 @@ struct Replacements {
             """)
         defer { statement.reset() }
         try statement.bind([.integer(low), .integer(low + 999), .blob(hash)])
-        var places: [SamplePlace] = []
+        var places: [SampleKey] = []
         while try statement.step() {
-            try places.append(SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: hash))
+            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: hash))
         }
         return places
     }

@@ -5,9 +5,9 @@ import HealthModel
 final class RightReadings {
     enum Found {
         case none
-        case live(SamplePlace)
+        case live(SampleKey)
         /// A person deleted it.
-        case deleted(SamplePlace)
+        case deleted(SampleKey)
     }
 
     private let connection: Connection
@@ -26,7 +26,7 @@ final class RightReadings {
 
     /// The identity; `nil` where it is the one that the sample has, or cannot be known.
     func identity(
-        of sample: QuantitySample, _ outcome: Repairer.Outcome, at place: SamplePlace
+        of sample: QuantitySample, _ outcome: Repairer.Outcome, at place: SampleKey
     ) throws(StoreError) -> SampleIdentity? {
         func right(_ ordinal: UInt32) -> SampleIdentity? {
             let identity = SampleIdentity(
@@ -73,7 +73,7 @@ final class RightReadings {
             "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series), .integer(nominal),
             .blob(hash))
         if let skewed { start = skewed }
-        let place = SamplePlace(series: series, start: start, of: identity)
+        let place = SampleKey(series: series, start: start, of: identity)
         if try SampleTable(connection: connection).contains(place) { return .live(place) }
         let dead = try connection.statement(
             "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NULL")

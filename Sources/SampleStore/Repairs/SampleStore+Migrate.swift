@@ -77,12 +77,12 @@ extension SampleStore {
         var series = candidate.series
         if series == nil { series = try rows.series(of: after.origin) }
         guard let series else { throw StoreError(.defect, "a repaired sample has no series") }
-        let place = SamplePlace(series: series, start: start, of: after.identity)
+        let place = SampleKey(series: series, start: start, of: after.identity)
         var replacement = Replacement(
             order: candidate.stored.seq, old: candidate.place,
             arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: place) : .made,
             new: place, uuid: after.identity, bringer: ingest)
-        replacement.alias = candidate.right.map { SamplePlace(series: series, start: candidate.rightNominal, of: $0) }
+        replacement.alias = candidate.right.map { SampleKey(series: series, start: candidate.rightNominal, of: $0) }
         guard replacement.arrival == .made else { return replacement }
         replacement.value = after.value
         if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }

@@ -19,7 +19,7 @@ extension SampleStore {
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
             let writer = try ReplacementWriter(self, ingest: ingest.id)
-            var last: (new: SamplePlace, old: SamplePlace)?
+            var last: (new: SampleKey, old: SampleKey)?
             while true {
                 let (chunk, seen) = try pairs(of: id, after: last)
                 if !chunk.isEmpty { try writer.write(chunk) }
@@ -55,10 +55,10 @@ extension SampleStore {
             """)
         defer { statement.reset() }
         try statement.bind([.integer(id)])
-        var pairs: [(new: SamplePlace, old: SamplePlace, uuid: SampleIdentity)] = []
+        var pairs: [(new: SampleKey, old: SampleKey, uuid: SampleIdentity)] = []
         while try statement.step() {
-            let new = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            let old = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let old = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             pairs.append((new, old, old.identity(skew: statement.integer(6))))
         }
         let table = SampleTable(connection: connection)
@@ -84,8 +84,8 @@ extension SampleStore {
     /// One that made way for a reading outside the repair comes back whatever became of that one. So do those that an early Vitalgate merged into the
     /// next one of the same repair, which then made way itself.
     private func pairs(
-        of migration: Int64, after last: (new: SamplePlace, old: SamplePlace)?
-    ) throws(StoreError) -> ([Replacement], (new: SamplePlace, old: SamplePlace)?) {
+        of migration: Int64, after last: (new: SampleKey, old: SampleKey)?
+    ) throws(StoreError) -> ([Replacement], (new: SampleKey, old: SampleKey)?) {
         let statement = try connection.statement(
             """
             SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, r.merged, d.seq, c.skew
@@ -105,10 +105,10 @@ extension SampleStore {
         ])
         let decoder = SampleDecoder(connection: connection)
         var pairs: [Replacement] = []
-        var seen: (new: SamplePlace, old: SamplePlace)?
+        var seen: (new: SampleKey, old: SampleKey)?
         while try statement.step() {
-            let new = try SamplePlace(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            let old = try SamplePlace(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
+            let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            let old = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             // What has one start stays together, so that it keeps its order.
             if let seen, pairs.count >= MigrationReader.chunk, (seen.new.series, seen.new.start) != (new.series, new.start) {
                 return (pairs, seen)

@@ -21,7 +21,7 @@ struct Records {
         let deletion = Deletion(connection: connection, ingest: ingest)
         // One at most is live, as it came or repaired.
         for lower in lower {
-            let place = try SamplePlace(series: series, start: lower.start, hash: lower.hash)
+            let place = try SampleKey(series: series, start: lower.start, hash: lower.hash)
             guard let live = try Replacements(connection: connection).live(from: place) else { continue }
             try deletion.delete(live, replacedBy: identity.description)
         }
@@ -32,7 +32,7 @@ struct Records {
     }
 
     /// Whether another version of the record that stands here is live, as it came or repaired.
-    static func hasLiveVersion(_ connection: Connection, of place: SamplePlace) throws(StoreError) -> Bool {
+    static func hasLiveVersion(_ connection: Connection, of place: SampleKey) throws(StoreError) -> Bool {
         let replacements = Replacements(connection: connection)
         let root = try replacements.root(of: place)
         let versions = try connection.statement(
@@ -42,9 +42,9 @@ struct Records {
             """)
         defer { versions.reset() }
         try versions.bind([.integer(root.series), .integer(root.start), .blob(root.hash)])
-        var others: [SamplePlace] = []
+        var others: [SampleKey] = []
         while try versions.step() {
-            try others.append(SamplePlace(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
+            try others.append(SampleKey(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
         }
         for other in others where try replacements.live(from: other) != nil { return true }
         return false

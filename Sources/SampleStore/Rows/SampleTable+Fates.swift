@@ -4,7 +4,7 @@ import HealthModel
 extension SampleTable {
     /// Lets the tombstone of a repaired sample change places with that of the sample it was made from: the old one takes its fate over, and the new
     /// one is replaced by it.
-    func handBack(_ new: SamplePlace, to old: SamplePlace, _ uuid: SampleIdentity, by ingest: Int64) throws(StoreError) {
+    func handBack(_ new: SampleKey, to old: SampleKey, _ uuid: SampleIdentity, by ingest: Int64) throws(StoreError) {
         let (here, there): ([Value], [Value]) = (
             [.integer(old.series), .integer(old.start), .blob(old.hash)],
             [.integer(new.series), .integer(new.start), .blob(new.hash)]

@@ -32,7 +32,7 @@ extension SampleTable {
             try connection.run("INSERT INTO sample(\(Self.columns), seq) SELECT \(Self.columns), seq FROM batch")
             if skewed { try addPlacesOfBatch(mayBeThere: false) }
         }
-        try keep(number: number)
+        try setLast(number: number)
     }
 
     /// Leads from the nominal starts of the batch's rows to them, where they stand elsewhere.

@@ -23,7 +23,7 @@ struct SampleTable {
     // MARK: One row
 
     /// Whether a row is there; a tombstone that was forgotten is not.
-    func contains(_ place: SamplePlace, among rows: Rows = .live) throws(StoreError) -> Bool {
+    func contains(_ place: SampleKey, among rows: Rows = .live) throws(StoreError) -> Bool {
         let condition = rows == .live ? "" : " AND NOT forgotten"
         return try connection.integer(
             "SELECT 1 FROM \(rows.rawValue) WHERE \(Self.isHere)\(condition)", .integer(place.series), .integer(place.start),
@@ -31,7 +31,7 @@ struct SampleTable {
     }
 
     /// A row as a sample; `nil` where there is none.
-    func sample(at place: SamplePlace, among rows: Rows) throws(StoreError) -> QuantitySample? {
+    func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> QuantitySample? {
         let statement = try connection.statement("SELECT \(SampleDecoder.columns) FROM \(rows.rawValue) WHERE \(Self.isHere)")
         defer { statement.reset() }
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
@@ -67,7 +67,7 @@ struct SampleTable {
                 .integer(start &+ skew), .blob(hash), .integer(start))
         }
         try connection.lengthen(series: series, to: duration)
-        try keep(number: number)
+        try setLast(number: number)
         try ChangeLog(connection: connection, cause: cause)
             .add(series: series, seqs: number...number, low: start, high: start, deletion: false, ingest: bringer)
         return true
@@ -78,7 +78,7 @@ struct SampleTable {
     /// - Parameters:
     ///   - ingest: what deletes it.
     ///   - successor: the UUID of what takes its place.
-    func bury(_ place: SamplePlace, replacedBy successor: String?, by ingest: Int64) throws(StoreError) -> Bool {
+    func bury(_ place: SampleKey, replacedBy successor: String?, by ingest: Int64) throws(StoreError) -> Bool {
         let number = try lastNumber() + 1
         let hash = place.hash
         try connection.run(
@@ -90,7 +90,7 @@ struct SampleTable {
         guard connection.changes > 0 else { return false }
         try connection.run(
             "DELETE FROM sample WHERE \(Self.isHere)", .integer(place.series), .integer(place.start), .blob(hash))
-        try keep(number: number)
+        try setLast(number: number)
         try ChangeLog(connection: connection, cause: ingest)
             .add(series: place.series, seqs: number...number, low: place.start, high: place.start, deletion: true, ingest: ingest)
         return true
@@ -99,7 +99,7 @@ struct SampleTable {
     /// Makes a tombstone the sample that it was; false where there is none. The sample still belongs to the ingest that brought it.
     ///
     /// - Parameter ingest: what gives it back.
-    func revive(_ place: SamplePlace, by ingest: Int64) throws(StoreError) -> Bool {
+    func revive(_ place: SampleKey, by ingest: Int64) throws(StoreError) -> Bool {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let bringer = try connection.integer(
             "SELECT \(Self.bringer) FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
@@ -126,7 +126,7 @@ struct SampleTable {
     }
 
     /// Keeps the number of what is now the last change.
-    func keep(number: Int64) throws(StoreError) {
+    func setLast(number: Int64) throws(StoreError) {
         try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(number))
     }
 }

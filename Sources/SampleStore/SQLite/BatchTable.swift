@@ -25,7 +25,7 @@ struct SampleRow {
     /// The position in the batch as it was given.
     var index: Int32
 
-    var place: SamplePlace { SamplePlace(series: series, start: start, high: high, low: low) }
+    var place: SampleKey { SampleKey(series: series, start: start, high: high, low: low) }
 }
 
 /// A batch of rows that SQL sees as the table `batch`, or those of them that are witnesses, with what they are witnesses of.
@@ -36,7 +36,7 @@ final class BatchTable: VirtualTable {
         var row: Int
         /// What it shares with others (`Schema.decisions`).
         var decision: Int64
-        var of: SamplePlace
+        var of: SampleKey
     }
 
     /// What the table holds; set by ``with(rows:text:_:)`` while a statement runs.

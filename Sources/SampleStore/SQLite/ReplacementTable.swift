@@ -15,11 +15,11 @@ struct Replacement {
 
     /// The old one's number, which tells its place among those of one start.
     var order: Int64
-    var old: SamplePlace
+    var old: SampleKey
     /// Whether the old one leaves; where it does not, it had never made way.
     var leaves = true
     var arrival: Arrival
-    var new: SamplePlace
+    var new: SampleKey
     var uuid: SampleIdentity
     /// The ingest that the new one counts for.
     var bringer: Int64
@@ -34,7 +34,7 @@ struct Replacement {
     var group: Int64?
     var metadata: Int64?
     /// What the reading would have been identified by, had it been read rightly; its start is the nominal one.
-    var alias: SamplePlace?
+    var alias: SampleKey?
     /// The numbers of the deletion and of the addition in the change log.
     var seqs: (old: Int64, new: Int64) = (0, 0)
 }

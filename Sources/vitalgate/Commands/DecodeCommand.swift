@@ -62,7 +62,7 @@ enum DecodeCommand: Command {
         let invocation = context.invocation
         let channel = channelName(invocation.argument("CHANNEL") ?? "")
         let subject = invocation.string("--subject") ?? "me"
-        guard subject == "me" || subject == Origin.unassigned || StoreAccess.isUUID(subject) else {
+        guard subject == "me" || subject == Origin.unassigned || UUIDText.isValid(subject) else {
             throw invocation.invalid("--subject", value: subject, expected: "a UUID, me or unassigned")
         }
         let library = try ProfileCommand.library(context)

@@ -2,6 +2,7 @@ import CommandLineKit
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -159,7 +160,7 @@ private struct ImportRun {
         let reading = try FileReading(
             path: path, file: input, options: options, library: library, registry: registry, received: received)
         let service = ImportService(
-            store: store, machine: context.machine, zone: zone, isCancelled: { Interruption.isAsked },
+            store: store, now: context.machine.now, zone: zone, isCancelled: { Interruption.isAsked },
             comparesPaths: !context.invocation.flag("--exact"))
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let began = Monotonic.nanoseconds()

@@ -2,6 +2,7 @@ import CommandLineKit
 import Formats
 import Gateway
 import HealthModel
+import Ingestion
 import SampleStore
 
 extension IngestAccount {

@@ -2,6 +2,7 @@ import CommandLineKit
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 import SampleStore
 
 /// `migrate`: samples that were stored wrongly are repaired, and the repair can be taken back.

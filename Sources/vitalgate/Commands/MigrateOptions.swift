@@ -1,6 +1,7 @@
 import CommandLineKit
 import Gateway
 import HealthModel
+import Ingestion
 import SampleStore
 
 /// The options of `migrate plan` and `migrate apply`: which samples, and what to do with them.

@@ -3,6 +3,7 @@ import FileSource
 import Formats
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 

@@ -4,6 +4,7 @@ import Formats
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 import SampleStore
 
@@ -104,7 +105,7 @@ enum ReplayCommand: Command {
         let zone = try context.zone()
         let keys = adopted.compactMap { device in device.bindKey.map { (device.address, $0) } }
         let settings = Replay.Settings(
-            library: library, keys: Dictionary(keys, uniquingKeysWith: { first, _ in first }), machine: machine,
+            library: library, keys: Dictionary(keys, uniquingKeysWith: { first, _ in first }), now: machine.now,
             zone: { $0 == zone.identifier ? zone : try? machine.zone(ZoneName($0, from: .option)) },
             isCancelled: { Interruption.isAsked })
         var recording: Recording

@@ -67,14 +67,14 @@ enum SubjectsCommand: Command {
     private static func add(_ context: CommandContext) throws {
         let name = try name("NAME", context.invocation)
         let id = context.invocation.string("--id")
-        if let id, !StoreAccess.isUUID(id) { throw context.invocation.invalid("--id", value: id, expected: "a UUID") }
+        if let id, !UUIDText.isValid(id) { throw context.invocation.invalid("--id", value: id, expected: "a UUID") }
         let store = try context.access().openForWriting(creating: true)
         let persons = try store.persons()
-        let subject = id?.lowercased() ?? StoreAccess.randomUUID()
+        let subject = id?.lowercased() ?? UUIDText.random()
         guard !persons.contains(where: { $0.name == name || $0.subject == subject }) else {
             throw StoreError(.invalid, "this person is there already; 'vitalgate subjects list' shows them")
         }
-        try store.keep(Person(subject: subject, name: name))
+        try store.save(Person(subject: subject, name: name))
         try context.streams.output.write("\(subject)\n")
     }
 
@@ -85,13 +85,13 @@ enum SubjectsCommand: Command {
         guard try subject == store.subject || store.persons().contains(where: { $0.subject == subject }) else {
             throw StoreError(.invalid, "there is no such person; 'vitalgate subjects list' shows them")
         }
-        try store.keep(Person(subject: subject, name: name))
+        try store.save(Person(subject: subject, name: name))
     }
 
     /// A name that cannot be taken for anything else.
     private static func name(_ argument: String, _ invocation: Invocation) throws -> String {
         let name = invocation.argument(argument) ?? ""
-        let isReserved = name == "me" || name == Origin.unassigned || StoreAccess.isUUID(name)
+        let isReserved = name == "me" || name == Origin.unassigned || UUIDText.isValid(name)
         guard !name.isEmpty, name.utf8.count <= SampleStore.longestName, !isReserved, !name.hasPrefix("-"),
             !name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
             name.first?.isWhitespace == false, name.last?.isWhitespace == false

@@ -1,6 +1,7 @@
 import EventLoopKit
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
@@ -67,13 +68,13 @@ final class RadioBench {
     private static func live(_ store: SampleStore, _ zone: TimeZoneRules, _ loop: EventLoop) -> LiveIngest {
         let now = FixedClock().now
         return LiveIngest(
-            store: store, machine: Machine(environment: [:], now: { now }, zoneDirectory: "/nonexistent"), zone: zone, loop: loop)
+            store: store, now: { now }, zone: zone, loop: loop)
     }
 
     /// Another run of the hub takes up what the store has.
     func takeAnew() throws {
         let next = RadioService(live: Self.live(store, zone, loop), source: source)
-        next.take(try settings())
+        next.apply(try settings())
     }
 
     func settings() throws -> HubSettings {
@@ -81,7 +82,7 @@ final class RadioBench {
     }
 
     /// What a hub does when it is sent SIGHUP.
-    func reload() throws { hub.take(try settings()) }
+    func reload() throws { hub.apply(try settings()) }
 
     func stop() throws { try hub.stop() }
 
@@ -94,7 +95,7 @@ final class RadioBench {
         hub.add(service, policy: .retry)
         var settings = try settings()
         settings.zone = zone
-        hub.take(settings)
+        hub.apply(settings)
     }
 
     /// The device's clock is read; it is so many seconds ahead of what the zone's clocks show.
@@ -109,7 +110,7 @@ final class RadioBench {
 
     func adopt(_ profiles: String..., at address: BluetoothAddress = RadioBench.address) throws {
         let address = DeviceAssembly.storedAddress(address)
-        try store.keep(
+        try store.save(
             AdoptedDevice(address: address, key: address, profiles: profiles, name: "", subject: store.subject, adopted: 1))
         try reload()
     }

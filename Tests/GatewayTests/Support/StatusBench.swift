@@ -7,6 +7,7 @@ import Profiles
 import SampleStore
 
 @testable import Gateway
+@testable import Ingestion
 
 /// A hub with simulated sensors and its status server, on a clock of the test's; the test is the other end of the socket.
 final class StatusBench {
@@ -20,7 +21,7 @@ final class StatusBench {
         let name = "frail"
         weak var host: (any HubSourceHost)?
         var devices: [HubDevice] = []
-        func take(_ settings: HubSettings) {}
+        func apply(_ settings: HubSettings) {}
         func start() throws(SourceError) {}
         func stop() {}
     }
@@ -90,7 +91,7 @@ final class StatusBench {
         store = try SampleStore(
             path: folder.file("store.db"), access: .write,
             creation: .init(subject: OneReadingTests.subject, time: 0, isDemo: true))
-        let live = LiveIngest(store: store, machine: machine, zone: try .berlin, loop: loop)
+        let live = LiveIngest(store: store, now: machine.now, zone: try .berlin, loop: loop)
         hub = Hub(live: live)
         server = StatusServer(hub: hub, machine: machine)
         hub.add(frail, policy: .retry)
@@ -100,7 +101,7 @@ final class StatusBench {
             hub.onChange = isFollowed ? { [unowned self] in server.changed() } : nil
             hub.live.onCommit = isFollowed ? { [unowned self] in server.changed() } : {}
         }
-        hub.take(
+        hub.apply(
             HubSettings(
                 library: try Checkout.library, devices: try store.adoptedDevices(),
                 aliases: [:], zone: try .berlin))

@@ -180,7 +180,7 @@ import Testing
             try test.keep([held])
             if rule == .clockUnknown {
                 let clock = ClockComparison(device: Self.scale.key, shown: 0, received: 0, ahead: nil)
-                #expect(try test.store.keep(clock, description: TestStore.description(.release)).count == 1)
+                #expect(try test.store.save(clock, description: TestStore.description(.release)).count == 1)
             } else {
                 try test.store.accept([1], description: TestStore.description(.accept))
             }

@@ -83,7 +83,7 @@ import Testing
                 let path = Int.random(in: paths.indices, using: &random)
                 let chosen = measurements.indices.filter { _ in Bool.random(using: &random) }
                 let ingest = try test.store.beginIngest(description(.import))
-                let outcomes = try ingest.keep(chosen.map { try sample($0, path) })
+                let outcomes = try ingest.store(chosen.map { try sample($0, path) })
                 _ = try ingest.finish(at: TestStore.received.microseconds)
                 imports.append(ingest.id)
                 for (index, outcome) in zip(chosen, outcomes) {

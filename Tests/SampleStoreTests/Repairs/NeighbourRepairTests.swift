@@ -116,7 +116,7 @@ import Testing
             let mark = try test.store.mark()
             for index in 0..<5 {
                 maker.received = Instant(microseconds: TestStore.received.microseconds + Int64(index) * 1_000_000)
-                _ = try ingest.keep([try maker("60", at: 0)])
+                _ = try ingest.store([try maker("60", at: 0)])
             }
             _ = try ingest.finish(at: maker.received.microseconds)
             let clock = UnsetClock(boot: "a", began: TestStore.received.microseconds, mark: mark)
@@ -143,7 +143,7 @@ import Testing
             let writer = try ReplacementWriter(store, ingest: ingest.id, migration: 1)
             let places = try readings.map { reading in
                 let series = try store.connection.integer("SELECT id FROM series")
-                return SamplePlace(
+                return SampleKey(
                     series: try #require(series), start: reading.sample.start.microseconds, of: reading.sample.identity)
             }
             for index in readings.indices.dropLast() {
@@ -160,7 +160,7 @@ import Testing
                 series: last.origin.seriesKey, start: moved, repaired: last.identity, by: repair.text)
             var made = Replacement(
                 order: 0, old: try #require(places.last), arrival: .made,
-                new: SamplePlace(series: try #require(places.last).series, start: moved, of: identity), uuid: identity,
+                new: SampleKey(series: try #require(places.last).series, start: moved, of: identity), uuid: identity,
                 bringer: ingest.id)
             made.value = last.value
             made.context = try #require(try store.connection.integer("SELECT min(id) FROM context"))

@@ -141,11 +141,11 @@ import Testing
     private static func damage(_ test: TestStore, hours: Int64) throws {
         let connection = try test.store.connection
         let last = hours > 0 ? "max" : "min"
-        func uuid(_ place: SamplePlace) -> String { place.identity(skew: 0).description }
+        func uuid(_ place: SampleKey) -> String { place.identity(skew: 0).description }
         let statement = try Statement(connection, "SELECT start, hash FROM deleted ORDER BY start")
-        var old: [SamplePlace] = []
+        var old: [SampleKey] = []
         while try statement.step() {
-            try old.append(SamplePlace(series: 1, start: statement.integer(0), hash: statement.blob(1)))
+            try old.append(SampleKey(series: 1, start: statement.integer(0), hash: statement.blob(1)))
         }
         if hours < 0 { old.reverse() }
         let numbers = try Statement(connection, "SELECT \(last)(start), max(seq) FROM sample")

@@ -186,7 +186,7 @@ private final class PropertySequence {
         for _ in 0..<Int.random(in: 1...2, using: &random) {
             var batch: [(GatedSample, UInt32)] = []
             for _ in 0..<Int.random(in: 0...10, using: &random) { batch.append(try sample()) }
-            let outcomes = try ingest.keep(batch.map(\.0))
+            let outcomes = try ingest.store(batch.map(\.0))
             for (entry, outcome) in zip(batch, outcomes) {
                 #expect(outcome == model.keep(entry.0, ordinal: entry.1, ingest: ingest.id), comment)
             }

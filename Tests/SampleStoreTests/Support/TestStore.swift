@@ -81,7 +81,7 @@ final class TestStore {
         outcomes: [[SampleOutcome]], account: IngestAccount
     ) {
         let ingest = try store.beginIngest(Self.description(received: received))
-        let outcomes = try batches.map { try ingest.keep($0) }
+        let outcomes = try batches.map { try ingest.store($0) }
         return (outcomes, try ingest.finish(at: received.microseconds))
     }
 
@@ -90,7 +90,7 @@ final class TestStore {
     func keepExactly(_ batch: [GatedSample]) throws -> Int64 {
         let ingest = try store.beginIngest(
             IngestDescription(kind: .import, received: Self.received.microseconds, comparesPaths: false))
-        _ = try ingest.keep(batch)
+        _ = try ingest.store(batch)
         return try ingest.finish(at: Self.received.microseconds).id
     }
 

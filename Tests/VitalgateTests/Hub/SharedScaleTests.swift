@@ -1,3 +1,4 @@
+import Ingestion
 import PipelineTesting
 import Testing
 

@@ -4,6 +4,7 @@ import EventLoopKit
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -48,7 +49,7 @@ final class HubProcess {
         settings = try Self.settings(context, store, library)
         let radio = Radio(machine: context.machine, zone: settings.zone)
         loop = radio.loop
-        live = LiveIngest(store: store, machine: context.machine, zone: settings.zone, loop: loop)
+        live = LiveIngest(store: store, now: context.machine.now, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
         if let path { capture = try Self.capture(path, live, settings.zone, context) } else { capture = nil }
         manager = ServiceManager(loop: loop)
@@ -71,7 +72,7 @@ final class HubProcess {
         live.onNotice = hub.onNotice
         if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
         loop.onBell = { [weak self] in self?.answerSignals() }
-        status.onInterest = { [weak self] in self?.take(interest: $0) }
+        status.onInterest = { [weak self] in self?.follow(interest: $0) }
         status.onHurry = { [live] in live.isHurried = $0 }
     }
 
@@ -103,7 +104,7 @@ final class HubProcess {
             context.warn(
                 "no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
         }
-        take(interest: false)
+        follow(interest: false)
         try turn()
         return .success
     }
@@ -118,7 +119,7 @@ final class HubProcess {
         isOnce = true
         live.isHurried = true
         status.onHurry = { _ in }
-        take(interest: false)
+        follow(interest: false)
         try turn()
         limit.cancel()
         whenQuiet?.cancel()
@@ -126,7 +127,7 @@ final class HubProcess {
     }
 
     /// Changes and commits are heard of only while somebody is interested: who follows the status, the service manager, or `--once`.
-    private func take(interest isFollowed: Bool) {
+    private func follow(interest isFollowed: Bool) {
         self.isFollowed = isFollowed
         let isHeard = isFollowed || isOnce || manager.isThere
         hub.onChange = isHeard ? { [weak self] in self?.changed() } : nil
@@ -158,7 +159,7 @@ final class HubProcess {
 
     private func turn() throws {
         HubSignals.watch(loop.alarm)
-        hub.take(settings)
+        hub.apply(settings)
         let clock = HubClock(hub: hub, questions: .machine(loop))
         do {
             try clock.start()
@@ -220,7 +221,7 @@ final class HubProcess {
             context.warn("everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
             return
         }
-        hub.take(settings)
+        hub.apply(settings)
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
             context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
         }

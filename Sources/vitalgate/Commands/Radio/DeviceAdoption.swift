@@ -2,6 +2,7 @@ import BlueZSource
 import CommandLineKit
 import Gateway
 import HealthModel
+import Ingestion
 import SampleStore
 import Wire
 
@@ -56,7 +57,7 @@ struct DeviceAdoption {
             device.counter = nil
             device.adopted = context.machine.now().microseconds
         }
-        try store.keep(device)
+        try store.save(device)
         context.note("\(address) is read by \(device.profiles.joined(separator: ", "))")
         return .success
     }

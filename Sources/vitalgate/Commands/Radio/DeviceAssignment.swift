@@ -2,6 +2,7 @@ import BlueZSource
 import CommandLineKit
 import Gateway
 import HealthModel
+import Ingestion
 import SampleStore
 
 /// `devices assign`: whose a device's readings are, from now on or later.

@@ -2,6 +2,7 @@ import BlueZSource
 import CommandLineKit
 import Gateway
 import Glibc
+import Ingestion
 
 /// `devices pair`.
 struct DevicePairing {

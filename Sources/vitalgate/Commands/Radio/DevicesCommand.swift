@@ -3,6 +3,7 @@ import CommandLineKit
 import Formats
 import Gateway
 import HealthModel
+import Ingestion
 import SampleStore
 
 /// `devices`: which devices are read.

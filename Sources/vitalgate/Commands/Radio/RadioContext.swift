@@ -3,6 +3,7 @@ import CommandLineKit
 import EventLoopKit
 import Gateway
 import HealthModel
+import Ingestion
 import Pipeline
 import SampleStore
 

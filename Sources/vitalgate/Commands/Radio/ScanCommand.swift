@@ -2,6 +2,7 @@ import BlueZSource
 import CommandLineKit
 import Formats
 import Gateway
+import Ingestion
 import SampleStore
 
 /// `scan`: what is near.

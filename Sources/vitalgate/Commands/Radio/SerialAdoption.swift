@@ -2,6 +2,7 @@ import CommandLineKit
 import Gateway
 import Glibc
 import HealthModel
+import Ingestion
 import Profiles
 import SampleStore
 import SerialSource
@@ -36,7 +37,7 @@ struct SerialAdoption {
             device.subject = subject
         }
         if let name = context.invocation.string("--name") { device.name = name }
-        try store.keep(device)
+        try store.save(device)
         if durable != path { context.note("\(path) has another name after each plug: it is adopted as \(durable)") }
         context.note("\(durable) is read by \(device.profiles.joined(separator: ", "))")
         return .success

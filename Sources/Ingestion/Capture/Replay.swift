@@ -21,17 +21,18 @@ public final class Replay {
         public var zone: (String) -> TimeZoneRules?
         /// Keys of encrypted advertisements, by the device's address; a capture holds none.
         public var keys: [String: String]
-        /// For the ledger.
-        public var machine: Machine
+        /// The machine's time, for the ledger.
+        public var now: @Sendable () -> Instant
         /// Whether somebody asked to stop.
         public var isCancelled: () -> Bool
 
         /// Puts it together.
         public init(
-            library: ProfileLibrary, keys: [String: String], machine: Machine, zone: @escaping (String) -> TimeZoneRules?,
+            library: ProfileLibrary, keys: [String: String], now: @escaping @Sendable () -> Instant,
+            zone: @escaping (String) -> TimeZoneRules?,
             isCancelled: @escaping () -> Bool = { false }
         ) {
-            (self.library, self.keys, self.machine) = (library, keys, machine)
+            (self.library, self.keys, self.now) = (library, keys, now)
             (self.zone, self.isCancelled) = (zone, isCancelled)
         }
     }
@@ -93,10 +94,10 @@ public final class Replay {
         let ingest = try store.beginIngest(
             IngestDescription(
                 kind: .import, name: ImportService.name(of: name), zone: reader.head.zone,
-                received: settings.machine.now().microseconds, notes: notes, owner: ProcessIdentity.current()))
+                received: settings.now().microseconds, notes: notes, owner: ProcessIdentity.current()))
         guard let zone = settings.zone(reader.head.zone) else { throw Self.noZone(reader.head.zone) }
         let live = LiveIngest(
-            store: store, machine: settings.machine, zone: zone, loop: EventLoop(clock: clock), replaying: ingest)
+            store: store, now: settings.now, zone: zone, loop: EventLoop(clock: clock), replaying: ingest)
         live.onNotice = { [weak self] in self?.onNotice($0) }
         known.removeAll()
         do {
@@ -159,7 +160,7 @@ public final class Replay {
             if profile.version != name.version {
                 note("profile \(name.id) is version \(profile.version) here; it was recorded with \(name.version)")
             }
-            profiles.append(about.address.hasPrefix(AdoptedDevice.simulated) ? SimulatedSensors.marked(profile) : profile)
+            profiles.append(about.address.hasPrefix(AdoptedDevice.simulated) ? profile.simulated : profile)
         }
         var adopted = AdoptedDevice(
             address: about.address, key: about.key, profiles: about.profiles.map(\.id), name: about.name,
@@ -201,7 +202,7 @@ public final class Replay {
             guard let device else { return }
             device.adopted.key = line.kind ?? ""
             device.adopted.device = line.from?.device
-        case .settle: if let device { live.settle(device) }
+        case .settle: if let device { live.finishStream(of: device) }
         case .records: device?.beginRecords()
         case .commit:
             guard let device else { return }
@@ -226,8 +227,8 @@ public final class Replay {
         func frame(_ payload: RawFrame.Payload) -> RawFrame {
             RawFrame(payload: payload, place: place, received: clock.now, channel: line.channel ?? "", device: known.from)
         }
-        if let reason = line.text { return live.take(frame(.malformed(reason)), of: known.device) }
-        checked.octets.withUnsafeBytes { live.take(frame(.bytes($0)), of: known.device) }
+        if let reason = line.text { return live.receive(frame(.malformed(reason)), of: known.device) }
+        checked.octets.withUnsafeBytes { live.receive(frame(.bytes($0)), of: known.device) }
     }
 
     /// The hub's own clock was set: what it had stamped is corrected, as far as this replay stored it.

@@ -16,7 +16,7 @@ final class DailyLedger {
     /// Readings of the accounts that this hub has closed.
     private(set) var accounted = 0
     private let store: SampleStore
-    private let machine: Machine
+    private let now: @Sendable () -> Instant
     /// Whether one ingest takes a recording, whose days are long gone.
     private let isReplay: Bool
     private var day: Day?
@@ -26,18 +26,18 @@ final class DailyLedger {
     private static let maximumNotes = 100
 
     /// - Parameter replaying: takes everything, whatever day it is.
-    init(store: SampleStore, machine: Machine, zone: TimeZoneRules, replaying: Ingest? = nil) {
+    init(store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules, replaying: Ingest? = nil) {
         isReplay = replaying != nil
         day = replaying.map { Day(number: 0, ingest: $0, before: 0, notes: []) }
         self.store = store
-        self.machine = machine
+        self.now = now
         self.zone = zone
     }
 
     /// The ingest of today: the one at hand, the one that an earlier run of the hub began, or a new one.
     func today() throws -> Ingest {
         if isReplay, let day { return day.ingest }
-        let now = machine.now()
+        let now = now()
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: now)
         if let day, day.number == today { return day.ingest }
@@ -56,7 +56,7 @@ final class DailyLedger {
     /// Closes the account of the day, if there is one.
     func close(state: String = "done") throws {
         guard let day else { return }
-        let account = try day.ingest.finish(at: machine.now().microseconds, state: state)
+        let account = try day.ingest.finish(at: now().microseconds, state: state)
         accounted += account.read - day.before + day.ingest.repeated
         self.day = nil
     }

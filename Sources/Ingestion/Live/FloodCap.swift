@@ -1,6 +1,6 @@
 /// How many readings are taken of what a device tells everybody: so many a second, averaged over a minute. Anybody can send under its
 /// address, and what is sent without end must not fill the disk.
-struct FloodCap {
+package struct FloodCap {
     /// At least 1.
     var perSecond: Int
     /// How long what was taken would have taken at that rate, less the time that went by.
@@ -10,6 +10,8 @@ struct FloodCap {
     /// Nobody was told yet that something was left out.
     private var hasNews = false
 
+    /// More than any sensor that only advertises has been seen to bring.
+    package static let usual = 10
     private static let averaged = Duration.seconds(60)
 
     init(perSecond: Int) { self.perSecond = perSecond }

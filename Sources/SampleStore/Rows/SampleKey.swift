@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Where a sample stands: series, start in microseconds since 1970, and the 74 bits of its UUID's hash. Kept without an allocation.
-struct SamplePlace: Hashable {
+struct SampleKey: Hashable {
     var series: Int64
     var start: Int64
     /// The upper 12 bits of the hash.

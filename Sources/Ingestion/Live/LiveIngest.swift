@@ -5,7 +5,7 @@ import SampleStore
 
 /// Takes what all live sources receive into the store: one writer, one ingest a day in the ledger.
 ///
-///     live.take(frame, of: device)
+///     live.receive(frame, of: device)
 ///     live.commit(device) { port.acknowledge() }   // only once it is durable
 ///
 /// What is committed when, so that a power cut takes little and a card lasts (Decisions/0020):
@@ -21,7 +21,8 @@ public final class LiveIngest {
     public let store: SampleStore
     /// On which it works.
     public let loop: EventLoop
-    private let machine: Machine
+    /// The machine's time, for the ledger; a recording's is the loop's.
+    private let now: @Sendable () -> Instant
     private let ledger: DailyLedger
     private let isReplay: Bool
     /// Not committed yet.
@@ -65,7 +66,7 @@ public final class LiveIngest {
     /// What passes this door, in its order, before anything is made of it; a recording listens here.
     public var onEvent: ((LiveEvent) -> Void)?
     /// Before each commit.
-    var beforeCommit: (() -> Void)?
+    package var beforeCommit: (() -> Void)?
     /// After each commit.
     public var onCommit: () -> Void = {}
     /// After each attempt to commit that failed and is made again.
@@ -74,7 +75,7 @@ public final class LiveIngest {
     public var onFailure: (any Error) -> Void = { _ in }
 
     /// How long a stream's readings wait at most for one another, and thus what a power cut can take of them.
-    public var commitEvery = Duration.seconds(HubConfiguration.usualCommitEvery) {
+    public var commitEvery = Duration.seconds(usualCommitSeconds) {
         didSet { if due != nil, failing == nil { arm(within: commitEvery) } }
     }
 
@@ -83,6 +84,8 @@ public final class LiveIngest {
         didSet { if isHurried, !oldValue { commitNow() } }
     }
 
+    /// Writes a tenth of what a commit a second does, and is little to lose of what comes all day.
+    public static let usualCommitSeconds = 30
     private static let soon = Duration.seconds(1)
     /// More than any streams bring in a minute: what comes so fast is written each second, and memory stays small.
     private static let manyPending = 4096
@@ -96,14 +99,17 @@ public final class LiveIngest {
     private static let maximumPending = 100_000
 
     /// - Parameters:
-    ///   - zone: the zone of the ledger's days, until ``take(zone:)`` gives another.
+    ///   - zone: the zone of the ledger's days, until ``use(zone:)`` gives another.
     ///   - ingest: of a recording that is replayed: takes all of it, whatever day it is, and no device is remembered.
-    public init(store: SampleStore, machine: Machine, zone: TimeZoneRules, loop: EventLoop, replaying ingest: Ingest? = nil) {
+    public init(
+        store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules, loop: EventLoop,
+        replaying ingest: Ingest? = nil
+    ) {
         isReplay = ingest != nil
         self.store = store
-        self.machine = machine
+        self.now = now
         self.loop = loop
-        ledger = DailyLedger(store: store, machine: machine, zone: zone, replaying: ingest)
+        ledger = DailyLedger(store: store, now: now, zone: zone, replaying: ingest)
     }
 
     /// Why nothing can be committed, while that is so.
@@ -132,18 +138,18 @@ public final class LiveIngest {
     // MARK: What sources bring
 
     /// Takes a frame of a device; its bytes are needed no longer than the call.
-    public func take(_ frame: RawFrame, of device: LiveDevice) {
+    public func receive(_ frame: RawFrame, of device: LiveDevice) {
         device.meet(frame)
         onEvent?(.frame(frame, device))
         let before = pending.samples.count
         let counter = device.adopted.counter
-        switch device.take(frame, at: loop.clock.uptime, into: &pending) {
+        switch device.interpret(frame, at: loop.clock.uptime, into: &pending) {
         case .readings(let count):
             entered += count
             assign(from: before, of: device)
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
             var levels = 0
-            for gated in pending.samples[before...] where gated.sample.origin.type.id == "batteryLevel" {
+            for gated in pending.samples[before...] where gated.sample.origin.type == .batteryLevel {
                 device.activity.battery = gated.sample.value
                 levels += 1
             }
@@ -214,10 +220,10 @@ public final class LiveIngest {
     }
 
     /// Ends the stream of a device: what was held back for its time is settled.
-    public func settle(_ device: LiveDevice) {
+    public func finishStream(of device: LiveDevice) {
         onEvent?(.settle(device))
         let before = pending.samples.count
-        device.settle(into: &pending)
+        device.finishStream(into: &pending)
         assign(from: before, of: device)
         if !pending.samples.isEmpty || !pending.refusals.isEmpty { arm(for: device) }
     }
@@ -227,7 +233,7 @@ public final class LiveIngest {
     public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
         onEvent?(.commit(device))
         let before = pending.samples.count
-        device.settle(into: &pending)
+        device.finishStream(into: &pending)
         assign(from: before, of: device)
         arrivals.insert(device.adopted.address)
         waiting.append(confirm)
@@ -264,7 +270,9 @@ public final class LiveIngest {
     }
 
     /// Has a device's times corrected as they were before the hub was started. Where the store cannot tell, its clock is learned anew.
-    func recallClock(of device: LiveDevice) { device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) } }
+    package func recallClock(of device: LiveDevice) {
+        device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) }
+    }
 
     /// Says it, and has the ledger remember it.
     private func note(_ notice: SourceNotice) {
@@ -291,7 +299,7 @@ public final class LiveIngest {
     /// Our own clock was set, by so many microseconds: moves what waits, and has what is stored corrected before anything more is.
     ///
     /// - Parameter correct: corrects what is stored; called again where the store fails for now.
-    func clockWasSet(by step: Int64, correct: @escaping () throws -> Void) {
+    package func clockWasSet(by step: Int64, correct: @escaping () throws -> Void) {
         onEvent?(.step(step))
         for index in pending.samples.indices { pending.samples[index].move(by: step) }
         // A clock that agreed with ours was as wrong.
@@ -302,13 +310,13 @@ public final class LiveIngest {
 
     /// Has the store changed behind the changes that wait for it already, and before any sample that does; `change` is called again where
     /// the store fails for now.
-    func change(_ change: @escaping () throws -> Void) {
+    package func change(_ change: @escaping () throws -> Void) {
         changes.append(change)
         arm()
     }
 
     /// Whether the store is still where it was; the hub ends where it is not.
-    func hasStore() -> Bool {
+    package func hasStore() -> Bool {
         do throws(StoreError) {
             try store.checkPlace()
             return true
@@ -319,8 +327,8 @@ public final class LiveIngest {
     }
 
     /// Reads local times, and tells one day from the next, by another zone.
-    public func take(zone: TimeZoneRules) { ledger.zone = zone }
-    var zone: TimeZoneRules { ledger.zone }
+    public func use(zone: TimeZoneRules) { ledger.zone = zone }
+    package var zone: TimeZoneRules { ledger.zone }
 
     /// Commits what is left and closes the ledger's account. Every source has been stopped before.
     /// - Parameter state: how the account is closed.
@@ -419,10 +427,10 @@ public final class LiveIngest {
         try writeSamples()
         // Behind the samples: what is held for want of a comparison is released at once.
         for comparison in comparisons {
-            try store.keep(
+            try store.save(
                 comparison,
                 description: IngestDescription(
-                    kind: .release, name: "clock of \(comparison.device)", received: machine.now().microseconds))
+                    kind: .release, name: "clock of \(comparison.device)", received: now().microseconds))
         }
         comparisons.removeAll()
     }
@@ -440,7 +448,7 @@ public final class LiveIngest {
         skipped.removeAll(keepingCapacity: true)
         // Whose they are is decided again, where nobody writes meanwhile: an import may have brought the same weighing.
         var decided = pending.samples
-        _ = try ingest.keep(pending.samples, with: Array(changed.values)) {
+        _ = try ingest.store(pending.samples, with: Array(changed.values)) {
             try SharedScale.assign(&$0, asKnownIn: store, sharedBy: shared)
             let nobodys = try PersonHistory.assign(&$0, in: store)
             decided = $0

@@ -15,12 +15,10 @@ public struct DeviceAssembly: Sendable {
     /// where nothing else does, so what nearly every device has comes last.
     public func profiles(for device: NearbyDevice) -> [Profile] {
         let matches = library.profiles.filter { $0.hasBinaryReadings && Self.matches($0.match, device) }
-        return matches.filter { $0.id != Self.battery } + matches.filter { $0.id == Self.battery }
+        return matches.filter { !$0.tellsOnlyOfDevice } + matches.filter(\.tellsOnlyOfDevice)
     }
 
-    private static let battery = "sig-battery"
-
-    static func matches(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
+    package static func matches(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
         if match.services.contains(where: { BluetoothUUID($0).map(device.services.contains) ?? false }) { return true }
         if match.advertisedServiceData.contains(where: {
             BluetoothUUID($0).map { device.adverts.contains(.service($0)) } ?? false
@@ -66,7 +64,7 @@ public struct DeviceAssembly: Sendable {
         for profile in profiles {
             switch profile.connection.presence {
             case .leave(let quiet, let rest): longest = (max(quiet, longest?.quiet ?? 0), max(rest, longest?.rest ?? 0))
-            case .stay: stays = stays || profile.id != battery
+            case .stay: stays = stays || !profile.tellsOnlyOfDevice
             case .adverts: break
             }
         }
@@ -114,7 +112,7 @@ public struct DeviceAssembly: Sendable {
 
 extension AdoptedDevice {
     /// What the source knew of it when it was last here.
-    var memory: DeviceMemory {
+    package var memory: DeviceMemory {
         var memory = DeviceMemory()
         memory.device = device
         memory.records = lastRecord.flatMap { record in
@@ -127,7 +125,7 @@ extension AdoptedDevice {
     }
 
     /// Takes over what the source learned. Returns whether that was anything new.
-    mutating func take(_ memory: DeviceMemory) -> Bool {
+    package mutating func learn(_ memory: DeviceMemory) -> Bool {
         let before = self
         if let device = memory.device {
             self.device = device

@@ -17,7 +17,7 @@ public struct ImportProgress: Sendable {
 /// Walks a file down the whole way: source, interpreter, normaliser, gate, store, in batches. While one is written, the next is read.
 public struct ImportService {
     private let store: SampleStore
-    private let machine: Machine
+    private let now: @Sendable () -> Instant
     private let zone: TimeZoneRules
     /// Whether somebody asked to stop.
     private let isCancelled: () -> Bool
@@ -30,12 +30,13 @@ public struct ImportService {
 
     /// - Parameter comparesPaths: whether the same measurement over another path is a duplicate; else only the very same reading.
     public init(
-        store: SampleStore, machine: Machine, zone: TimeZoneRules, isCancelled: @escaping () -> Bool = { false },
+        store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
+        isCancelled: @escaping () -> Bool = { false },
         comparesPaths: Bool = true
     ) {
         self.comparesPaths = comparesPaths
         self.store = store
-        self.machine = machine
+        self.now = now
         self.zone = zone
         self.isCancelled = isCancelled
     }
@@ -80,7 +81,7 @@ public struct ImportService {
             try ingest.note(reading.notes + Self.notes(of: failure, behind: entered))
         } catch {
             // The store failed: what it still takes of the account is better than none.
-            _ = try? ingest.finish(at: machine.now().microseconds, state: "failed")
+            _ = try? ingest.finish(at: now().microseconds, state: "failed")
             throw error
         }
         if let failure {
@@ -88,7 +89,7 @@ public struct ImportService {
             ingest.refuse(Refusal(failure.reason, at: failure.place ?? Place(.byte, 0)))
         }
         let account = try ingest.finish(
-            at: machine.now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done")
+            at: now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done")
         // What came in is counted apart from where it ended, so that a reading lost on the way cannot stay unseen.
         guard entered == account.read + ingest.repeated else {
             throw StoreError(
@@ -118,28 +119,28 @@ public struct ImportService {
         var readings: [Reading] = []
         var state = ImportProgress(frames: 0, readings: 0, place: nil)
         var isZoneNoted = false
-        let keeper = BatchKeeper { [store] batch in
+        let writer = BatchWriter { [store] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
-            _ = try ingest.keep(batch.output.samples) { try PersonHistory.assign(&$0, in: store) }
+            _ = try ingest.store(batch.output.samples) { try PersonHistory.assign(&$0, in: store) }
         }
         // Whatever ends this, the store is the caller's again.
-        defer { _ = try? keeper.finish() }
+        defer { _ = try? writer.finish() }
         func flush() throws {
             if path.normaliser.readsLocalTimes, !isZoneNoted {
                 batch.zone = zone.identifier
                 isZoneNoted = true
             }
             state.readings += batch.output.samples.count
-            try keeper.take(&batch)
+            try writer.write(&batch)
             progress(state)
             if isCancelled() { throw Cancelled() }
         }
         func finish() throws {
             path.finish(into: &batch.output)
             do { try flush() } catch is Cancelled {}
-            try keeper.finish()
+            try writer.finish()
         }
         do {
             try reading.source.forEachFrame { frame in
@@ -149,7 +150,7 @@ public struct ImportService {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings:
                         entered += readings.count
-                        path.take(readings, of: frame, into: &batch.output)
+                        path.process(readings, of: frame, into: &batch.output)
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
                     case .notData: break
                     }

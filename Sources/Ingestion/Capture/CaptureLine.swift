@@ -36,7 +36,7 @@ public struct CaptureHead: Codable, Hashable, Sendable {
     /// The head of a capture of what comes into a store.
     public init(of store: SampleStore, zone: TimeZoneRules) {
         (capture, part, holds) = (Self.version, 1, Self.sentence)
-        (id, subject, demo) = (StoreAccess.randomUUID(), store.subject, store.isDemo)
+        (id, subject, demo) = (UUIDText.random(), store.subject, store.isDemo)
         self.zone = zone.identifier
     }
 }

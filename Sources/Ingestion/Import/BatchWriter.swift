@@ -18,39 +18,39 @@ struct ImportBatch {
     }
 }
 
-/// Keeps batches in their order, one at a time, on a thread of its own, while the next one is read.
+/// Writes batches in their order, one at a time, on a thread of its own, while the next one is read.
 ///
 /// From the first batch until ``finish()`` the store is this thread's alone.
-final class BatchKeeper: @unchecked Sendable {
-    private let keep: (ImportBatch) throws -> Void
+final class BatchWriter: @unchecked Sendable {
+    private let body: (ImportBatch) throws -> Void
     private let queue = DispatchQueue(label: "vitalgate.import")
     private let work = DispatchGroup()
     // The thread's while it works, the caller's else.
     private var batch = ImportBatch()
     private var failure: (any Error)?
 
-    /// - Parameter keep: makes a batch durable, or nothing of it.
-    init(_ keep: @escaping (ImportBatch) throws -> Void) { self.keep = keep }
+    /// - Parameter body: makes a batch durable, or nothing of it.
+    init(_ body: @escaping (ImportBatch) throws -> Void) { self.body = body }
 
     /// Takes a batch once the one before is durable, and gives an empty one for it.
     ///
-    /// - Throws: what keeping the one before threw; then nothing more is taken.
-    func take(_ next: inout ImportBatch) throws {
+    /// - Throws: what writing the one before threw; then nothing more is written.
+    func write(_ next: inout ImportBatch) throws {
         try finish()
         swap(&batch, &next)
-        queue.async(group: work) { self.keepTaken() }
+        queue.async(group: work) { self.writeTaken() }
     }
 
     /// Waits until all that was taken is durable.
     ///
-    /// - Throws: what keeping it threw.
+    /// - Throws: what writing it threw.
     func finish() throws {
         work.wait()
         if let failure { throw failure }
     }
 
-    private func keepTaken() {
-        do { try keep(batch) } catch { failure = error }
+    private func writeTaken() {
+        do { try body(batch) } catch { failure = error }
         batch.clear()
     }
 }

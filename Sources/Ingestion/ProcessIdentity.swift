@@ -13,13 +13,13 @@ public enum ProcessIdentity {
 
     /// `number start boot`; `nil` where there is no such process.
     private static func name(of process: pid_t) -> String? {
-        guard let status = Machine.read("/proc/\(process)/stat", limit: 65_536) else { return nil }
+        guard let status = SmallFile.read("/proc/\(process)/stat", limit: 65_536) else { return nil }
         // proc(5): the command stands in parentheses and may hold anything; the start is the 20th field behind it.
         guard let end = status.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = status[(end + 1)...].split(separator: UInt8(ascii: " "))
         // A zombie has ended, and only waits for its parent to take note.
         guard fields.count > 19, fields[0].first != UInt8(ascii: "Z") else { return nil }
-        let boot = Machine.read("/proc/sys/kernel/random/boot_id", limit: 256) ?? []
+        let boot = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 256) ?? []
         let text = { (bytes: ArraySlice<UInt8>) in String(decoding: bytes, as: UTF8.self) }
         return "\(process) \(text(fields[19])) \(text(boot.filter { $0 > 0x20 }[...]))"
     }

@@ -80,7 +80,7 @@ public final class CaptureReader: ReplayFeed {
             throw SourceError(
                 .malformed, "\(path): line 1: it is a capture of version \(version), which only a newer Vitalgate reads")
         }
-        guard let head = CaptureText.value(CaptureHead.self, line), head.part >= 1, StoreAccess.isUUID(head.subject) else {
+        guard let head = CaptureText.value(CaptureHead.self, line), head.part >= 1, UUIDText.isValid(head.subject) else {
             throw SourceError(.malformed, "\(path): line 1: it does not say what a capture's first line has to")
         }
         return head
@@ -180,9 +180,9 @@ public final class CaptureReader: ReplayFeed {
 
     private static func isSound(_ device: CapturedDevice) -> Bool {
         let clock = device.clock ?? []
-        return !device.address.isEmpty && (device.subject == Origin.unassigned || StoreAccess.isUUID(device.subject))
+        return !device.address.isEmpty && (device.subject == Origin.unassigned || UUIDText.isValid(device.subject))
             && clock.allSatisfy { $0.count == 2 && $0.allSatisfy(numbers.contains) }
             && numbers.contains(device.adopted) && (1...1_000_000).contains(device.readingsPerSecond)
-            && (device.shared ?? []).allSatisfy { $0.from <= $0.to && StoreAccess.isUUID($0.subject) }
+            && (device.shared ?? []).allSatisfy { $0.from <= $0.to && UUIDText.isValid($0.subject) }
     }
 }

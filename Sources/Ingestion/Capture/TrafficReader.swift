@@ -194,7 +194,7 @@ public final class TrafficReader: ReplayFeed {
             try body(ReplayLine(line: line(.flush, nil, time), place: place))
         }
         guard let last else { return }
-        for address in chosen.keys.sorted() { try settle(address, last.time, last.place, body) }
+        for address in chosen.keys.sorted() { try finishStream(address, last.time, last.place, body) }
     }
 
     private func take(
@@ -218,7 +218,7 @@ public final class TrafficReader: ReplayFeed {
                 return try compare(value, clock, peer.address, time, place, body)
             }
             if way == .notified, device.records?.controlPoint.characteristic == uuid {
-                return try settle(peer.address, time, place, body)
+                return try finishStream(peer.address, time, place, body)
             }
             if way != .written { try hear("gatt:\(uuid)", value, peer, time, place, body) }
         case .unknown(let peer, _):
@@ -226,7 +226,7 @@ public final class TrafficReader: ReplayFeed {
             var line = line(.skip, nil, time)
             (line.kind, line.count) = ("unknown-handle", 1)
             try body(ReplayLine(line: line, place: place))
-        case .disconnected(let peer): try settle(peer.address, time, place, body)
+        case .disconnected(let peer): try finishStream(peer.address, time, place, body)
         case .connected, .service, .shortened, .unlinked: break
         }
     }
@@ -237,7 +237,7 @@ public final class TrafficReader: ReplayFeed {
         _ body: (ReplayLine) throws -> Void
     ) throws {
         guard let device = chosen[peer.address] else { return }
-        guard channel == "gatt:2AAA" || device.profiles.contains(where: { $0.match(channel: channel) != nil }) else { return }
+        guard device.profiles.contains(where: { $0.match(channel: channel) != nil }) else { return }
         try describe(peer.address, time, place, body)
         var line = line(.frame, device.number, time)
         (line.channel, line.octets) = (channel, HexadecimalText.text(octets))
@@ -291,7 +291,7 @@ public final class TrafficReader: ReplayFeed {
         try body(ReplayLine(line: line, place: place))
     }
 
-    private func settle(_ address: String, _ time: Instant, _ place: Place, _ body: (ReplayLine) throws -> Void) throws {
+    private func finishStream(_ address: String, _ time: Instant, _ place: Place, _ body: (ReplayLine) throws -> Void) throws {
         guard let device = chosen[address], written.contains(address) else { return }
         try release(address, body)
         try body(ReplayLine(line: line(.settle, device.number, time), place: place))

@@ -29,10 +29,10 @@ public final class LiveDevice {
     private var repeats = RepeatedReadings()
     private var records: RecordOrdinals?
     private var seals = SealCount()
-    private var flood = FloodCap(perSecond: HubConfiguration.usualReadingsPerSecond)
+    private var flood = FloodCap(perSecond: FloodCap.usual)
     private var toldOfFlood = false
     /// Of what is refused, apart: whoever has no key of the device's takes nothing of what it may send itself.
-    private var refusedFlood = FloodCap(perSecond: HubConfiguration.usualReadingsPerSecond)
+    private var refusedFlood = FloodCap(perSecond: FloodCap.usual)
 
     /// A device repeats one advertisement many times; silence of this length ends the row.
     private static let advertRow: Int64 = 60_000_000
@@ -76,7 +76,7 @@ public final class LiveDevice {
     }
 
     /// What it goes by, as it said last.
-    var key: String {
+    package var key: String {
         let own = adopted.ownKey ?? device?.key ?? adopted.device?.key ?? adopted.key
         return aliases[own] ?? own
     }
@@ -113,18 +113,16 @@ public final class LiveDevice {
     }
 
     /// - Parameter uptime: now, by the clock that nobody sets.
-    func take(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
+    func interpret(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
         if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
-        if frame.channel == "gatt:2AAA", case .bytes(let bytes) = frame.payload {
-            sessionStart = SessionStart.timestamp(bytes)
-            for interpreter in interpreters.values { interpreter.sessionStart = sessionStart }
-            return .skipped(SkipKind("session-start"))
-        }
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
+        // Where the new one cannot be read, the old one does not hold any more.
+        if interpreter.tellsSession { learnSession(nil) }
         do throws(Refusal) {
             let outcome = try interpreter.interpret(frame, into: &readings)
             if let kind = sentByOthers(frame, interpreter) { return .skipped(kind) }
+            if let session = interpreter.toldSession() { learnSession(session.timestamp) }
             switch outcome {
             case .readings:
                 if joins.isRepeated(readings, number: interpreter.packetNumber, frame) {
@@ -140,7 +138,7 @@ public final class LiveDevice {
                 let received = joins.join(&readings, isPart: interpreter.isPart, frame)
                 forgetWhatStampsShowed(frame.received)
                 let first = output.samples.count
-                path.take(readings, of: frame, received: received, into: &output)
+                path.process(readings, of: frame, received: received, into: &output)
                 holdUntimed(&output.samples, from: first, frame)
                 return .readings(readings.count)
             case .skipped(let kind):
@@ -156,6 +154,12 @@ public final class LiveDevice {
             output.refusals.append(error)
             return .readings(error.readings)
         }
+    }
+
+    /// From when the device counts, for all its channels.
+    private func learnSession(_ start: Timestamp?) {
+        sessionStart = start
+        for interpreter in interpreters.values { interpreter.sessionStart = start }
     }
 
     private static let unsealed = SkipKind("unsealed")
@@ -295,7 +299,7 @@ public final class LiveDevice {
     public func beginRecords() { records = RecordOrdinals() }
 
     /// Settles what was held back for its time.
-    func settle(into output: inout Normaliser.Output) {
+    func finishStream(into output: inout Normaliser.Output) {
         records = nil
         let first = output.samples.count
         path.finish(into: &output)
@@ -308,7 +312,7 @@ public final class LiveDevice {
     /// seconds it is off, where that counts.
     func learn(ahead: Int64, ofUTC: Int64, received: Instant, into output: inout Normaliser.Output) -> Int64? {
         // What came before goes by the clock of before.
-        settle(into: &output)
+        finishStream(into: &output)
         // A hub whose own clock is not set has nothing to compare with.
         guard received >= Normaliser.earliestHub else { return nil }
         isClockKnown = true
@@ -327,7 +331,7 @@ public final class LiveDevice {
     }
 
     /// Our own clock was set, by so many microseconds: what was learned by comparing it is worth that much less.
-    func clockWasSet(by step: Int64) {
+    package func clockWasSet(by step: Int64) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
         joins.clockWasSet(by: step)
         stamps.removeAll()
@@ -365,15 +369,5 @@ public final class LiveDevice {
             octets.append(octet)
         }
         return octets
-    }
-}
-
-extension AdoptedDevice {
-    /// The prefix of the addresses of Bluetooth devices.
-    static let bluetooth = "bluetooth:"
-
-    /// `C0:01:02:03:04:01`, where it is reached over Bluetooth.
-    var bluetoothAddress: String? {
-        address.hasPrefix(Self.bluetooth) ? String(address.dropFirst(Self.bluetooth.count)) : nil
     }
 }

@@ -1,0 +1,23 @@
+import HealthModel
+import Profiles
+import SampleStore
+
+extension AdoptedDevice {
+    /// The prefix of the addresses of Bluetooth devices.
+    package static let bluetooth = "bluetooth:"
+
+    /// `C0:01:02:03:04:01`, where it is reached over Bluetooth.
+    package var bluetoothAddress: String? {
+        address.hasPrefix(Self.bluetooth) ? String(address.dropFirst(Self.bluetooth.count)) : nil
+    }
+
+    /// The prefix of the addresses of devices that do not exist.
+    package static let simulated = "simulated:"
+}
+
+extension Profile {
+    /// Says of all it makes that it is simulated.
+    package var simulated: Profile {
+        naming { SourceRevision(id: "simulation.\($0.id)", name: "Vitalgate simulation: \($0.name)", version: $0.version) }
+    }
+}

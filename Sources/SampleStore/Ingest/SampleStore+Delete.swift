@@ -1,0 +1,120 @@
+import HealthModel
+
+extension SampleStore {
+    /// Deletes samples for good: they leave tombstones, so that the same readings arriving again stay deleted.
+    ///
+    /// - Returns: how many; all of the query's or none.
+    @discardableResult
+    public func delete(
+        matching query: SampleQuery, description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int) {
+        try change(description) { _, deletion in
+            var places: [SampleKey] = []
+            let cursor = try samples(matching: query)
+            while let (series, stored) = try cursor.nextWithSeries() {
+                places.append(SampleKey(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
+            }
+            cursor.close()
+            var count = 0
+            for place in places where try deletion.delete(place) {
+                count += 1
+            }
+            return count
+        }
+    }
+
+    /// Deletes the samples of these UUIDs; an unknown one fails and nothing is deleted.
+    @discardableResult
+    public func delete(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+        try change(description) { _, deletion in
+            var count = 0
+            for uuid in uuids {
+                let places = try places(of: uuid, in: "sample")
+                var found = false
+                for place in places where try deletion.delete(place) {
+                    found = true
+                    count += 1
+                }
+                guard found else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+            }
+            return count
+        }
+    }
+
+    /// Gives deleted samples back as they were.
+    @discardableResult
+    public func restore(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+        try change(description) { _, deletion in
+            var count = 0
+            let witnesses = Witnesses(connection: connection, deletion: deletion)
+            var restored: [SampleKey] = []
+            for uuid in try inOrder(uuids) {
+                var found = false
+                for place in try places(of: uuid, in: "deleted") {
+                    guard try witnesses.standsIn(place) else { continue }
+                    throw StoreError(
+                        .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
+                }
+                for place in try places(of: uuid, in: "deleted")
+                where try deletion.restore(place) {
+                    found = true
+                    count += 1
+                    restored.append(place)
+                }
+                guard found else {
+                    if let place = try places(of: uuid, in: "deleted").first,
+                        let next = try Replacements(connection: connection).successor(of: place)
+                    {
+                        throw StoreError(
+                            .invalid, "\(uuid) was replaced by \(next), by a repair: 'vitalgate migrate undo' takes that back")
+                    }
+                    throw StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
+                }
+            }
+            // What stood in for it meanwhile steps back: else one measurement would be there twice.
+            try witnesses.review(after: restored)
+            return count
+        }
+    }
+
+    /// Deleted samples as they came once: those of one frame stay in order.
+    private func inOrder(_ uuids: [SampleIdentity]) throws(StoreError) -> [SampleIdentity] {
+        guard uuids.count > 1 else { return uuids }
+        var numbers: [SampleIdentity: Int64] = [:]
+        for uuid in uuids {
+            for place in try places(of: uuid, in: "deleted") {
+                numbers[uuid] = try connection.integer(
+                    "SELECT seq FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
+                    .integer(place.start), .blob(place.hash))
+            }
+        }
+        return uuids.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 }
+    }
+
+    /// Makes a change in one transaction, with its entry in the ledger; a change that changes nothing leaves none, and is ingest 0.
+    func change(
+        _ description: IngestDescription, _ body: (Int64, Deletion) throws -> Int
+    ) throws -> (ingest: Int64, count: Int) {
+        do {
+            return try connection.transaction {
+                let ingest = try beginIngest(description)
+                let deletion = Deletion(connection: connection, ingest: ingest.id)
+                let count = try body(ingest.id, deletion)
+                guard count > 0 || deletion.hasChangedMore else { throw NothingToChange() }
+                try connection.run(
+                    "UPDATE ingest SET finished = ?, state = 'done', deleted = ?, restored = ? WHERE id = ?",
+                    .integer(description.received), .integer(Int64(deletion.deleted)), .integer(Int64(deletion.restored)),
+                    .integer(ingest.id))
+                return (ingest.id, count)
+            }
+        } catch is NothingToChange {
+            return (0, 0)
+        } catch {
+            // Rows that it made for samples to share are gone with it.
+            interner.forget()
+            throw error
+        }
+    }
+
+    private struct NothingToChange: Error {}
+}
