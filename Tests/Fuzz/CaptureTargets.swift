@@ -1,5 +1,4 @@
 import FileSource
-import Gateway
 import Glibc
 import HealthModel
 import Ingestion
@@ -12,7 +11,7 @@ enum CaptureTargets {
     private static var settings: Replay.Settings {
         Replay.Settings(
             library: Fuzz.library, keys: [:],
-            machine: Machine(environment: [:], now: { Instant(seconds: 1_795_000_000) }, zoneDirectory: "/nonexistent"),
+            now: { Instant(seconds: 1_795_000_000) },
             zone: { $0 == "UTC" ? TimeZoneRules(fixed: .utc) : nil })
     }
 
