@@ -96,7 +96,8 @@ let package = Package(
             dependencies: [
                 "Gateway", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
                 "Pipeline", "PipelineTesting", "HealthModel",
-            ]),
+            ],
+            exclude: ["Captures"]),
         .testTarget(
             name: "VitalgateTests", dependencies: ["HealthModel", "PipelineTesting", "vitalgate"],
             exclude: ["BadInput", "Snapshots"]),

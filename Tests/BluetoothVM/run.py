@@ -25,7 +25,7 @@ def run(path):
     except Exception:
         traceback.print_exc(file=sys.stdout)
         vm.check('ran to its end', False)
-    vm.close()
+    vm.close(loses=getattr(module, 'LOSES', False))
     return vm
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import time
 LIMIT = 300
 CONFIGURATION = '/tmp/vitalgate.json5'
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+LOGS = pathlib.Path('/vm/log')
 
 ADDRESSES = {name: f'C0:01:02:03:04:0{number}' for number, name in enumerate(
     ('heart', 'thermo', 'cuff', 'glucose', 'oximeter', 'scale', 'bthome', 'cgm', 'sealed'), start=1)}
@@ -90,6 +92,8 @@ class Scenario:
         self.started = time.monotonic()
         self.passed = self.failed = 0
         self.programs = []
+        # What each hub heard, with the store that it had.
+        self.captures = []
         # What a scenario waits for is committed each second.
         pathlib.Path(CONFIGURATION).write_text('{hub: {commitEvery: 1}}\n', encoding='utf-8')
         # Of what the sensors sent: what is read so far, up to this octet.
@@ -175,6 +179,9 @@ class Scenario:
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def hub_command(self, *arguments, store='/tmp/store.db'):
+        if arguments[:1] == ('run',):
+            self.captures.append((f'/tmp/{self.name}.{len(self.captures)}.ndjson', store))
+            arguments = (*arguments, '--capture', self.captures[-1][0])
         return [self.vitalgate, '--config', CONFIGURATION, '--store', store, '--profiles', SOURCE / 'DeviceProfiles', *arguments]
 
     def terminal(self, *arguments, store='/tmp/store.db'):
@@ -243,9 +250,40 @@ class Scenario:
         self.check('nothing more was held', sum(account['quarantined'] for account in accounts) == held and not self.quarantined())
         self.check('the store is sound', self.hub('store', 'check', store=store)[1].strip() == 'ok')
 
-    def close(self):
+    def replay(self, loses):
+        """What the hubs heard makes the same samples again, with the same UUIDs: facts to check. Kept among the logs, to be replayed
+        without a machine (Tests/GatewayTests/Captures). `loses`: what was heard need not be stored, as where a hub was killed."""
+        # A record that two hubs heard was received twice.
+        heard, stored = collections.defaultdict(list), {}
+        for path, store in self.captures:
+            code, lines, said = self.hub('replay', path, '--format', 'ndjson', store=store)
+            # 65: what was refused then is refused again, and a hub that was killed may have left half a line.
+            self.check('what was heard can be replayed', code in (0, 65), said)
+            for uuid, sample in self.by_uuid(map(json.loads, lines.splitlines())).items():
+                heard[uuid].append(sample)
+            stored.update(self.by_uuid(self.stored(store=store)))
+        missing = [uuid for uuid, sample in stored.items() if sample not in heard[uuid]]
+        self.check('all that is stored comes of it', not missing, f'{len(stored)} stored, not so {[stored[uuid] for uuid in missing[:2]]}')
+        if not loses:
+            added = [samples[0] for uuid, samples in heard.items() if uuid not in stored]
+            self.check('and nothing else', not added, added[:2])
+        for number, (path, _) in enumerate(self.captures):
+            shutil.copy(path, LOGS / f'capture.{number}.ndjson')
+        lines = [f'{uuid} {sample["type"]} {sample["original"]["value"]} {sample["original"]["unit"]} {sample["start"]} {sample["end"]}\n'
+                 for uuid, sample in sorted(stored.items())]
+        (LOGS / 'samples.txt').write_text(''.join(lines), encoding='utf-8')
+
+    @staticmethod
+    def by_uuid(samples):
+        """Samples without their place in a store."""
+        return {sample['uuid']: {key: value for key, value in sample.items() if key not in ('ingest', 'seq')} for sample in samples}
+
+    def close(self, loses=False):
         for program in self.programs:
             if program.running():
                 program.stop()
+        if self.captures:
+            self.replay(loses)
+        for program in self.programs:
             if self.failed:
                 print(f'---- {self.name}: end of {program.log}\n{program.output()[-4000:]}', flush=True)

@@ -6,6 +6,7 @@ import time
 from bluez import until, wait
 
 SENSORS = 'glucose'
+LOSES = True  # a hub is killed half way
 
 
 def seconds(text):

@@ -8,6 +8,7 @@ from bluez import until
 from values import heart_rate
 
 SENSORS = 'heart'
+LOSES = True  # the first disk is gone in the end, and what waited for the second when the hub ended was never stored
 DISK = pathlib.Path('/tmp/disk')
 STORE = f'{DISK}/store.db'
 
