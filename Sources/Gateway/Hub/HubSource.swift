@@ -24,7 +24,7 @@ public protocol HubSource: AnyObject {
     var host: (any HubSourceHost)? { get set }
     /// What a person decided: before the first start, and again whenever that changes, running or not.
     func apply(_ settings: HubSettings)
-    /// Begins to deliver. Where there is nothing to read from (no device is adopted), it waits for ``take(_:)`` and that is no failure.
+    /// Begins to deliver. Where there is nothing to read from (no device is adopted), it waits for ``apply(_:)`` and that is no failure.
     /// - Throws: ``SourceError`` where it cannot work now; nothing is left open then. The hub tries again, or not, as configured.
     func start() throws(SourceError)
     /// Gives back descriptors and timers; everything received is handed on before it returns. Also called after a failure.
