@@ -91,6 +91,26 @@ import Testing
         }
     }
 
+    /// Whoever takes a merge back says that they are two: each can be deleted and restored.
+    @Test func apartAgain() throws {
+        try TestStore.with { test in
+            let (firsts, others) = try doubled(test)
+            let count = firsts.count + others.count
+            _ = try undo(try merge(test).ingest, test)
+            #expect(try test.identities().count == count)
+            for sample in [firsts[0], others[0]] {
+                let uuid = sample.sample.identity
+                _ = try test.store.delete([uuid], description: TestStore.description(.delete))
+                #expect(try test.identities().count == count - 1)
+                _ = try test.store.restore([uuid], description: TestStore.description(.restore))
+                #expect(try test.identities().count == count)
+                let gone = try test.store.delete([uuid], description: TestStore.description(.delete)).ingest
+                _ = try undo(gone, test)
+                #expect(try test.identities().count == count)
+            }
+        }
+    }
+
     @Test func forgottenImportsComeAnew() throws {
         try TestStore.with { test in
             let (_, others) = try doubled(test)

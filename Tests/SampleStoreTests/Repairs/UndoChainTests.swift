@@ -66,6 +66,47 @@ import Testing
         }
     }
 
+    /// The first's and the second's imports are taken back, so the third stands in; then a person restores the second.
+    @Test("what was taken back is not restored beside what stands in") func restoredBesideAStandIn() throws {
+        try TestStore.with { test in
+            let paths = try (0..<3).map { try Self.sample(0, $0) }
+            for path in paths { try test.keep([path]) }
+            _ = try Self.undo(test, 1)
+            _ = try Self.undo(test, 2)
+            #expect(try test.identities() == [paths[2].sample.identity])
+            let error = thrown(StoreError.self) { try Self.restore(test, [paths[1]]) }
+            #expect(error?.message.contains("is a duplicate of a sample that is there") == true)
+            #expect(try test.identities() == [paths[2].sample.identity])
+            // Nothing tells it any more: one of the two can be had again.
+            _ = try Self.undo(test, 3)
+            #expect(throws: StoreError.self) { try Self.restore(test, [paths[1], paths[2]]) }
+            try Self.restore(test, [paths[1]])
+            #expect(try test.identities() == [paths[1].sample.identity])
+            #expect(throws: StoreError.self) { try Self.restore(test, [paths[2]]) }
+        }
+    }
+
+    /// So where the first was repaired.
+    @Test func notRestoredBesideARepairedFirst() throws {
+        try TestStore.with { test in
+            let paths = try (0..<2).map { try Self.sample(0, $0) }
+            for path in paths { try test.keep([path]) }
+            let taken = try Self.undo(test, 1)
+            _ = try Self.undo(test, 2)
+            #expect(try test.identities().isEmpty)
+            _ = try Self.undo(test, taken)
+            _ = try Self.shift(test, "ble", days: 1)
+            let before = try test.identities()
+            #expect(before.count == 1)
+            #expect(throws: StoreError.self) { try Self.restore(test, [paths[1]]) }
+            #expect(try test.identities() == before)
+        }
+    }
+
+    private static func restore(_ test: TestStore, _ samples: [GatedSample]) throws {
+        _ = try test.store.restore(samples.map(\.sample.identity), description: TestStore.description(.restore))
+    }
+
     @Test("an undoing is not undone while what it gave back is repaired") func repairedMeanwhile() throws {
         try TestStore.with { test in
             try test.keep([try NearDuplicateTests.ble()("80.15", at: 24)])
