@@ -80,10 +80,37 @@ struct Witnesses {
         try Replacements(connection: connection).root(of: place)
     }
 
-    /// Whether the sample at a place is a witness whose first is there, but for one that is no witness any more since this moment.
-    func standsIn(_ place: SampleKey) throws(StoreError) -> Bool {
-        guard let own = try witness(at: place), own.withdrawn != deletion.ingest else { return false }
-        return try isLive(own.first)
+    /// Whether the measurement of a sample is told by another that is there: the first that it is a witness of, another witness of that, or what a
+    /// repair made of one.
+    func isToldByAnother(_ place: SampleKey) throws(StoreError) -> Bool {
+        guard let own = try witness(at: place), try !isParted(own) else { return false }
+        let replacements = Replacements(connection: connection)
+        if try isLive(replacements.last(from: own.first)) { return true }
+        for other in try witnesses(of: own.first) where other.place != place {
+            if try isLive(replacements.last(from: other.place)) { return true }
+        }
+        return false
+    }
+
+    /// All that tell the same as a sample, those that were taken back among them, the earliest first.
+    private func witnesses(of first: SampleKey) throws(StoreError) -> [Witness] {
+        var found: [Witness] = []
+        for witness in try list(Self.ofFirst(Self.columns, "TRUE", order: "ingest, series, start"), at: first) {
+            if try !isParted(witness) { found.append(witness) }
+        }
+        return found
+    }
+
+    /// Whether it is no witness any more since this moment, or somebody has said that it and its first are two: the merge that made one of them was
+    /// taken back.
+    private func isParted(_ witness: Witness) throws(StoreError) -> Bool {
+        guard let withdrawn = witness.withdrawn else { return false }
+        if withdrawn == deletion.ingest { return true }
+        return try connection.integer(
+            """
+            SELECT 1 FROM ingest AS undoing JOIN ingest AS undone ON undone.id = undoing.undoes
+            WHERE undoing.id = ? AND undone.kind = \(IngestKind.merge.literal)
+            """, .integer(withdrawn)) != nil
     }
 
     /// Lets witnesses stand in for firsts that are gone, and step back where the first is there again.
@@ -105,7 +132,7 @@ struct Witnesses {
 
     /// Lets the first of a measurement, or what stands in for it, be a sample.
     func review(_ first: SampleKey) throws(StoreError) {
-        let all = try list(Self.ofFirst(Self.columns, "withdrawn IS NULL", order: "ingest, series, start"), at: first)
+        let all = try witnesses(of: first)
         guard !all.isEmpty else { return }
         if try isKept(first) {
             for witness in all { try stepBack(witness, from: first) }
@@ -121,7 +148,10 @@ struct Witnesses {
         for witness in all {
             if let standing {
                 try stepBack(witness, from: standing)
-            } else if try standIn(witness) {
+            } else if try witness.isWithdrawn
+                ? isLive(Replacements(connection: connection).last(from: witness.place)) : standIn(witness)
+            {
+                // One that was taken back is there only where a person restored it.
                 standing = witness.place
             }
         }

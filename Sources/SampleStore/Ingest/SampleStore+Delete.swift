@@ -51,7 +51,7 @@ extension SampleStore {
             for uuid in try inOrder(uuids) {
                 var found = false
                 for place in try places(of: uuid, in: "deleted") {
-                    guard try witnesses.standsIn(place) else { continue }
+                    guard try witnesses.isToldByAnother(place) else { continue }
                     throw StoreError(
                         .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
                 }

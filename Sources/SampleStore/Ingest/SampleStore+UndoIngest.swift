@@ -29,7 +29,7 @@ extension SampleStore {
             }
             for place in live where try !witnesses.isLeftToSettling(place, undoing: chain) { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
-            for place in dead where try !witnesses.standsIn(place) && !witnesses.isLeftToSettling(place, undoing: chain) {
+            for place in dead where try !witnesses.isToldByAnother(place) && !witnesses.isLeftToSettling(place, undoing: chain) {
                 try deletion.restore(place)
             }
             try connection.run(

@@ -103,6 +103,48 @@ import Testing
         }
     }
 
+    /// The other way round: it is restored while it is alone, and then what it told of comes back.
+    @Test(arguments: [1, 3] as [Int64]) func stepsBackThoughItWasTakenBack(returning: Int64) throws {
+        try TestStore.with { test in
+            let paths = try (0..<3).map { try Self.sample(0, $0) }
+            for path in paths { try test.keep([path]) }
+            let taken = try [1, 2, 3].map { try ($0, Self.undo(test, $0)) }
+            #expect(try test.identities().isEmpty)
+            try Self.restore(test, [paths[1]])
+            #expect(try test.identities() == [paths[1].sample.identity])
+            _ = try Self.undo(test, try #require(taken.first { $0.0 == returning }).1)
+            #expect(try test.identities().count == 1)
+        }
+    }
+
+    /// Whatever a person imports, takes back, deletes and restores of a measurement that came over three paths: it is there once at most.
+    @Test(arguments: 0..<60 as Range<UInt64>) func neverTwice(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        try TestStore.with { test in
+            let known = try (0..<2).map { measurement in try (0..<3).map { try Self.sample(measurement, $0) } }
+            var ingests = try known.joined().map { try test.keep([$0]).account.id }
+            for _ in 0..<40 {
+                let sample = known[Int.random(in: 0..<2, using: &random)][Int.random(in: 0..<3, using: &random)]
+                let uuid = sample.sample.identity
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0: ingests.append(try test.keep([sample]).account.id)
+                case 1, 2:
+                    guard let ingest = ingests.randomElement(using: &random) else { continue }
+                    if let undoing = try? Self.undo(test, ingest), undoing > 0 { ingests.append(undoing) }
+                case 3:
+                    let deleted = try? test.store.delete([uuid], description: TestStore.description(.delete))
+                    if let deleted { ingests.append(deleted.ingest) }
+                default:
+                    let restored = try? test.store.restore([uuid], description: TestStore.description(.restore))
+                    if let restored { ingests.append(restored.ingest) }
+                }
+                let live = try Set(test.identities())
+                for tellings in known { #expect(tellings.count { live.contains($0.sample.identity) } <= 1, "seed \(seed)") }
+            }
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     private static func restore(_ test: TestStore, _ samples: [GatedSample]) throws {
         _ = try test.store.restore(samples.map(\.sample.identity), description: TestStore.description(.restore))
     }
