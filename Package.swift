@@ -42,6 +42,7 @@ let package = Package(
         .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
+        .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel"]),
 
         // Level 4: from frames to the store, live and from files.
         .target(
@@ -49,6 +50,9 @@ let package = Package(
             dependencies: [
                 "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SampleStore", "Wire",
             ]),
+
+        // From the store to other stores.
+        .target(name: "ExportEngine", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // Level 5: assembly.
         .target(
@@ -91,6 +95,11 @@ let package = Package(
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
         .testTarget(
             name: "SampleStoreTests", dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "ExportEngineTests",
+            dependencies: ["ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

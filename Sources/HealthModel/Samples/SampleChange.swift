@@ -30,6 +30,14 @@ public enum SampleChange: Sendable {
         case .deleted(let deletion): deletion.seq
         }
     }
+
+    /// The UUID of the sample that came or went.
+    public var uuid: SampleIdentity {
+        switch self {
+        case .added(let stored): stored.uuid
+        case .deleted(let deletion): deletion.uuid
+        }
+    }
 }
 
 /// A sample that is no longer there, as readers of changes hear of it.

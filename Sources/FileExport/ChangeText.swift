@@ -1,0 +1,37 @@
+import Formats
+import HealthModel
+
+/// Changes as text: a line of NDJSON each, or a row of CSV whose first cell says what happened.
+final class ChangeText {
+    private let form: FileExporter.Form
+    private let me: String
+    private let line: ChangeLine
+    private let csv = CSVWriter()
+
+    init(_ form: FileExporter.Form, me: String) {
+        (self.form, self.me) = (form, me)
+        line = ChangeLine(me: me)
+    }
+
+    /// In front of a file's first line.
+    var head: [UInt8] {
+        guard form == .csv else { return [] }
+        var octets: [UInt8] = []
+        csv.append(row: ["change"] + SampleCells.columns + ["replacedBy", "anchor"], to: &octets)
+        return octets
+    }
+
+    func append(_ change: SampleChange, anchor: String, to octets: inout [UInt8]) {
+        guard form == .csv else { return line.append(change, anchor: anchor, to: &octets) }
+        switch change {
+        case .added(let stored): csv.append(row: ["added"] + cells(stored) + ["", anchor], to: &octets)
+        case .deleted(let deletion):
+            let stored = StoredSample(sample: deletion.sample, ingest: deletion.ingest, seq: deletion.seq)
+            csv.append(row: ["deleted"] + cells(stored) + [deletion.replacedBy ?? "", anchor], to: &octets)
+        }
+    }
+
+    private func cells(_ stored: StoredSample) -> [String] {
+        SampleCells.cells(stored, value: stored.sample.value, unit: stored.sample.origin.type.canonicalUnit, me: me)
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import Pipeline
+
+/// The file that grows, and how far it is whole.
+final class ExportFile {
+    /// What is true of the file, written behind what it is about.
+    struct State {
+        /// Of the last change in it, or in the one before.
+        var anchor: String?
+        /// In octets; what lies behind was not acknowledged.
+        var length = 0
+        /// Whose changes it has; 0 where files are not of a day.
+        var day = 0
+        /// Files that have their final name.
+        var closed = 0
+    }
+
+    private let folder: String
+    private let name: String
+    private let suffix: String
+    private var descriptor: Int32 = -1
+    private(set) var state = State()
+
+    private var path: String { "\(folder)/\(name).\(suffix)" }
+    private var statePath: String { "\(folder)/\(name).state" }
+
+    private let dayName: (Int) -> String
+
+    /// - Parameter dayName: how a day is written in a file's final name.
+    init(folder: String, name: String, suffix: String, dayName: @escaping (Int) -> String) throws(DeliveryError) {
+        (self.folder, self.name, self.suffix, self.dayName) = (folder, name, suffix, dayName)
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Self.error(folder) }
+        try readState()
+        if state.length > 0, access(path, F_OK) != 0, access(finalPath, F_OK) == 0 {
+            try begin()
+        } else {
+            try open()
+        }
+    }
+
+    deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
+
+    private func open() throws(DeliveryError) {
+        descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.error(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.error(path) }
+        guard Int(status.st_size) >= state.length else {
+            throw DeliveryError(.unfit, "\(path): it is shorter than what was written into it: somebody has changed it")
+        }
+        guard ftruncate(descriptor, off_t(state.length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else { throw Self.error(path) }
+    }
+
+    /// Appends lines, durable once this returns.
+    func append(_ octets: [UInt8], anchor: String, day: Int) throws(DeliveryError) {
+        try Self.write(octets, to: descriptor, path)
+        guard fdatasync(descriptor) == 0 else { throw Self.error(path) }
+        var next = state
+        next.length += octets.count
+        (next.anchor, next.day) = (anchor, day)
+        try save(next)
+    }
+
+    /// Gives the file its final name, and begins another.
+    func close() throws(DeliveryError) {
+        guard access(finalPath, F_OK) != 0 else { throw DeliveryError(.unfit, "\(finalPath): it is there already") }
+        guard rename(path, finalPath) == 0 else { throw Self.error(path) }
+        Glibc.close(descriptor)
+        descriptor = -1
+        try begin()
+    }
+
+    /// The file that was open has its final name.
+    private func begin() throws(DeliveryError) {
+        var next = state
+        (next.length, next.closed) = (0, state.closed + 1)
+        try save(next)
+        try open()
+    }
+
+    /// What the open file is going to be called: known from the state, so that a start can tell that it was renamed and nothing more.
+    private var finalPath: String {
+        let number = String(state.closed + 1)
+        let parts = [name, dayName(state.day), String(repeating: "0", count: max(0, 6 - number.count)) + number]
+        return "\(folder)/\(parts.filter { !$0.isEmpty }.joined(separator: "-")).\(suffix)"
+    }
+
+    // MARK: State
+
+    private func readState() throws(DeliveryError) {
+        let file = Glibc.open(statePath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw Self.error(statePath) }
+            return
+        }
+        defer { Glibc.close(file) }
+        var octets = [UInt8](repeating: 0, count: 4096)
+        let count = read(file, &octets, octets.count)
+        guard count >= 0 else { throw Self.error(statePath) }
+        let words = String(decoding: octets.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count == 4, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0 else {
+            throw DeliveryError(.unfit, "\(statePath): it does not say how far the file is whole")
+        }
+        state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
+    }
+
+    private func save(_ next: State) throws(DeliveryError) {
+        let temporary = statePath + ".new"
+        let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw Self.error(temporary) }
+        defer { Glibc.close(file) }
+        try Self.write(Array("\(next.anchor ?? "0") \(next.length) \(next.day) \(next.closed)\n".utf8), to: file, temporary)
+        guard fsync(file) == 0, rename(temporary, statePath) == 0 else { throw Self.error(statePath) }
+        let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw Self.error(folder) }
+        defer { Glibc.close(directory) }
+        guard fsync(directory) == 0 else { throw Self.error(folder) }
+        state = next
+    }
+
+    private static func write(_ octets: [UInt8], to file: Int32, _ path: String) throws(DeliveryError) {
+        var written = 0
+        while written < octets.count {
+            let count = octets[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw error(path) }
+            written += count
+        }
+    }
+
+    /// What the system has said last: a full disk gets room again, a file that is not ours to write does not.
+    static func error(_ path: String) -> DeliveryError {
+        let code = errno
+        let stops = [EACCES, EPERM, EROFS, ENOTDIR, ELOOP, EISDIR].contains(code)
+        return DeliveryError(stops ? .unauthorised : .unreachable, "\(path): \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import FileExport
+
+/// What a folder has after whatever happened: each change once, in order, in files that stay as they are.
+@Suite struct FileExporterTests {
+    private let folder: TemporaryFolder
+    private let origin = Origin(
+        subject: "11111111-2222-4333-8444-555555555555", type: .heartRate,
+        source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func exporter(
+        _ form: FileExporter.Form = .ndjson, limit: Int = 64 << 20, at time: Int64 = 1_800_000_000
+    ) -> FileExporter {
+        FileExporter(
+            .init(folder: folder.file("export"), name: "vitals", form: form, limit: limit), me: origin.subject,
+            now: { Instant(seconds: time) })
+    }
+
+    private func batch(_ range: Range<Int>) throws -> ExportBatch {
+        var batch = ExportBatch()
+        for number in range {
+            let start = Instant(seconds: 1_790_000_000 + Int64(number))
+            let reading = Reading(
+                origin: origin, numeral: try Numeral("\(60 + number % 40)"), unit: try Unit(ucum: "/min"),
+                time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+            let sample = try #require(
+                try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
+                    .first
+            ).sample
+            batch.changes.append(
+                number % 7 == 6
+                    ? .deleted(StoredDeletion(sample: sample, replacedBy: nil, ingest: 1, seq: Int64(number + 1)))
+                    : .added(StoredSample(sample: sample, ingest: 1, seq: Int64(number + 1))))
+            batch.anchors.append("0123456789abcdef-\(number + 1)")
+        }
+        return batch
+    }
+
+    private var files: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.file("export")).filter { !$0.contains(".state") }.sorted()
+        }
+    }
+
+    private func text(_ name: String) throws -> String {
+        String(decoding: try #require(FileManager.default.contents(atPath: folder.file("export/" + name))), as: UTF8.self)
+    }
+
+    /// The numbers of all changes, file by file; the file that grows comes last.
+    private func numbers() throws -> [Int] {
+        let names = try files.filter { $0 != "vitals.ndjson" } + files.filter { $0 == "vitals.ndjson" }
+        return try names.flatMap { try text($0).split(separator: "\n") }.map { line in
+            let anchor = try #require(line.split(separator: "\"anchor\":\"0123456789abcdef-").last)
+            return try #require(Int(anchor.prefix { $0.isNumber }))
+        }
+    }
+
+    @Test func linesAsChangesPrintsThem() throws {
+        #expect(try exporter().deliver(batch(0..<10)) == 0)
+        #expect(try numbers() == Array(1...10))
+        #expect(try text("vitals.ndjson").split(separator: "\n").count { $0.hasPrefix("{\"deleted\"") } == 1)
+        var status = stat()
+        #expect(stat(folder.file("export/vitals.ndjson"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(stat(folder.file("export"), &status) == 0 && status.st_mode & 0o777 == 0o700)
+    }
+
+    @Test func rowsSayWhatHappened() throws {
+        let exporter = exporter(.csv)
+        _ = try exporter.deliver(batch(0..<7))
+        _ = try exporter.deliver(batch(7..<8))
+        let rows = try text("vitals.csv").split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        #expect(rows.count == 9)
+        #expect(Set(rows.map(\.count)).count == 1)
+        #expect(rows.map { $0[0] } == ["change"] + Array(repeating: "added", count: 6) + ["deleted", "added"])
+    }
+
+    /// What was delivered and not acknowledged comes again, and is there once.
+    @Test func nothingTwice() throws {
+        _ = try exporter().deliver(batch(0..<5))
+        #expect(try exporter().deliver(batch(0..<5)) == 0)
+        _ = try exporter().deliver(batch(2..<9))
+        #expect(try numbers() == Array(1...9))
+    }
+
+    /// Killed in the middle of a line: the half is cut off, and comes again.
+    @Test func halfALineIsCutOff() throws {
+        _ = try exporter().deliver(batch(0..<5))
+        let whole = try text("vitals.ndjson")
+        try folder.write(Array((whole + "{\"uuid\":\"01").utf8), to: "export/vitals.ndjson")
+        _ = try exporter().deliver(batch(5..<6))
+        #expect(try numbers() == Array(1...6))
+    }
+
+    /// Somebody has made room with an editor: nothing is guessed.
+    @Test func aFileThatShrankStopsIt() throws {
+        _ = try exporter().deliver(batch(0..<5))
+        try folder.write(Array(try text("vitals.ndjson").utf8.dropLast(10)), to: "export/vitals.ndjson")
+        #expect(throws: DeliveryError.self) { try exporter().deliver(batch(5..<6)) }
+        #expect(try text("vitals.ndjson").count > 100)
+    }
+
+    @Test func filesTurnAndStay() throws {
+        let exporter = exporter(limit: 1000)
+        for number in 0..<9 { _ = try exporter.deliver(batch(number..<number + 1)) }
+        #expect(try files.count > 2)
+        #expect(try files.allSatisfy { $0 == "vitals.ndjson" || $0.hasPrefix("vitals-20270115-00000") })
+        #expect(try numbers() == Array(1...9))
+        // Another day.
+        let before = try files
+        _ = try self.exporter(limit: 1 << 20, at: 1_800_086_400).deliver(batch(9..<10))
+        #expect(try files.count == before.count + 1)
+        #expect(try numbers() == Array(1...10))
+    }
+
+    /// Killed between the new name and the note of it.
+    @Test func aTurnIsTakenUp() throws {
+        for number in 0..<3 { _ = try exporter().deliver(batch(number..<number + 1)) }
+        #expect(rename(folder.file("export/vitals.ndjson"), folder.file("export/vitals-20270115-000001.ndjson")) == 0)
+        _ = try exporter().deliver(batch(2..<5))
+        #expect(try files == ["vitals-20270115-000001.ndjson", "vitals.ndjson"])
+        #expect(try numbers() == Array(1...5))
+        let first = try text("vitals-20270115-000001.ndjson")
+        #expect(first.split(separator: "\n").count == 3)
+    }
+}
