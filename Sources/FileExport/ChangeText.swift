@@ -1,16 +1,17 @@
 import Formats
 import HealthModel
+import Pipeline
 
 /// Changes as text: a line of NDJSON each, or a row of CSV whose first cell says what happened.
 final class ChangeText {
     private let form: FileExporter.Form
-    private let me: String
+    private let context: ExportContext
     private let line: ChangeLine
     private let csv = CSVWriter()
 
-    init(_ form: FileExporter.Form, me: String) {
-        (self.form, self.me) = (form, me)
-        line = ChangeLine(me: me)
+    init(_ form: FileExporter.Form, _ context: ExportContext) {
+        (self.form, self.context) = (form, context)
+        line = ChangeLine(me: context.me)
     }
 
     /// In front of a file's first line.
@@ -32,6 +33,7 @@ final class ChangeText {
     }
 
     private func cells(_ stored: StoredSample) -> [String] {
-        SampleCells.cells(stored, value: stored.sample.value, unit: stored.sample.origin.type.canonicalUnit, me: me)
+        let (value, unit) = context.quantity(of: stored.sample)
+        return SampleCells.cells(stored, value: value, unit: unit, me: context.me)
     }
 }

@@ -52,7 +52,7 @@ final class ExportFile {
     }
 
     /// Appends lines, durable once this returns.
-    func append(_ octets: [UInt8], anchor: String, day: Int) throws(DeliveryError) {
+    func append(_ octets: [UInt8], anchor: String?, day: Int) throws(DeliveryError) {
         try Self.write(octets, to: descriptor, path)
         guard fdatasync(descriptor) == 0 else { throw Self.error(path) }
         var next = state
@@ -98,7 +98,8 @@ final class ExportFile {
         let count = read(file, &octets, octets.count)
         guard count >= 0 else { throw Self.error(statePath) }
         let words = String(decoding: octets.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count == 4, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0 else {
+        guard words.count == 4, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
+        else {
             throw DeliveryError(.unfit, "\(statePath): it does not say how far the file is whole")
         }
         state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)

@@ -16,27 +16,41 @@ public final class FileExporter: Exporter {
     }
 
     /// What a person settles.
-    public struct Settings: Sendable {
+    public struct Settings: ExporterSettings {
+        public static let keys = ["folder", "format", "limit", "daily"]
         /// Made, with mode 0700, where it is not there.
         public var folder: String
-        /// Of the files.
-        public var name: String
         /// What the lines are.
-        public var form: Form
+        public var form = Form.ndjson
         /// In octets: a longer file gets its final name.
-        public var limit: Int
+        public var limit = 64 << 20
         /// A file has the changes of one day.
-        public var isDaily: Bool
-        /// Of the days.
-        public var zone: TimeZoneRules
+        public var isDaily = true
 
         /// 64 MiB a file, a file a day.
-        public init(
-            folder: String, name: String, form: Form = .ndjson, limit: Int = 64 << 20, isDaily: Bool = true,
-            zone: TimeZoneRules = TimeZoneRules(fixed: .utc)
-        ) {
-            (self.folder, self.name, self.form) = (folder, name, form)
-            (self.limit, self.isDaily, self.zone) = (limit, isDaily, zone)
+        public init(folder: String, form: Form = .ndjson, limit: Int = 64 << 20, isDaily: Bool = true) {
+            (self.folder, self.form, self.limit, self.isDaily) = (folder, form, limit, isDaily)
+        }
+
+        private enum Key: String, CodingKey { case folder, format, limit, daily }
+
+        public init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Key.self)
+            folder = try members.decode(String.self, forKey: .folder)
+            guard folder.hasPrefix("/") else { throw SettingsFault("folder", "a folder's path begins with /") }
+            if let name = try members.decodeIfPresent(String.self, forKey: .format) {
+                guard let form = Form(rawValue: name) else {
+                    throw SettingsFault("format", "expected \(Form.allCases.map(\.rawValue).joined(separator: " or "))")
+                }
+                self.form = form
+            }
+            if let megabytes = try members.decodeIfPresent(Int.self, forKey: .limit) {
+                guard (1...65_536).contains(megabytes) else {
+                    throw SettingsFault("limit", "expected a whole number of MiB from 1 to 65536")
+                }
+                limit = megabytes << 20
+            }
+            isDaily = try members.decodeIfPresent(Bool.self, forKey: .daily) ?? true
         }
     }
 
@@ -44,13 +58,13 @@ public final class FileExporter: Exporter {
     public let batchLimit = 65_536
     private let settings: Settings
     private let lines: ChangeText
-    private let now: () -> Instant
+    private let context: ExportContext
     private var file: ExportFile?
 
-    /// - Parameter me: the subject that is written as `me`.
-    public init(_ settings: Settings, me: String, now: @escaping () -> Instant) {
-        (self.settings, self.now) = (settings, now)
-        lines = ChangeText(settings.form, me: me)
+    /// Opens nothing yet.
+    public init(_ settings: Settings, context: ExportContext) {
+        (self.settings, self.context) = (settings, context)
+        lines = ChangeText(settings.form, context)
     }
 
     /// Looks whether the folder is there and can be written.
@@ -70,15 +84,17 @@ public final class FileExporter: Exporter {
         // What is there already: it was delivered, and nobody was left to hear of it.
         let known = file.state.anchor.flatMap { batch.anchors.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
         guard known < batch.changes.count else { return 0 }
-        let day = settings.isDaily ? Self.day(now(), settings.zone) : 0
+        let day = settings.isDaily ? Self.day(context.now(), context.zone) : 0
         if file.state.length > 0, file.state.length >= settings.limit || file.state.day != day {
             try file.close()
         }
         var octets: [UInt8] = []
         if file.state.length == 0 { octets = lines.head }
-        for index in known..<batch.changes.count { lines.append(batch.changes[index], anchor: batch.anchors[index], to: &octets) }
+        for index in known..<batch.changes.count {
+            lines.append(batch.changes[index], anchor: batch.anchors.isEmpty ? "" : batch.anchors[index], to: &octets)
+        }
         do throws(DeliveryError) {
-            try file.append(octets, anchor: batch.anchors[batch.anchors.count - 1], day: day)
+            try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day)
         } catch {
             // How far it is whole is read anew.
             self.file = nil
@@ -89,8 +105,8 @@ public final class FileExporter: Exporter {
 
     private func opened() throws(DeliveryError) -> ExportFile {
         if let file { return file }
-        let zone = settings.zone
-        let opened = try ExportFile(folder: settings.folder, name: settings.name, suffix: settings.form.rawValue) { day in
+        let zone = context.zone
+        let opened = try ExportFile(folder: settings.folder, name: context.name, suffix: settings.form.rawValue) { day in
             Self.name(of: day, zone)
         }
         file = opened
@@ -106,7 +122,8 @@ public final class FileExporter: Exporter {
         guard day != 0 else { return "" }
         let start = CalendarIntervals(.day, zone: zone).start(of: day)
         let offset = zone.offset(at: start)
-        let (days, _) = (start.microseconds &+ Int64(offset.seconds) * 1_000_000).flooredQuotientAndRemainder(dividingBy: Calendar.day)
+        let (days, _) = (start.microseconds &+ Int64(offset.seconds) * 1_000_000).flooredQuotientAndRemainder(
+            dividingBy: Calendar.day)
         let date = Calendar.date(days: Int(days))
         func padded(_ number: Int, _ width: Int) -> String {
             let digits = String(number)

@@ -4,6 +4,9 @@ import HealthModel
 ///
 /// It is given every change at least once, in the order of their numbers; what it was given before an error, a kill or a power cut comes again. It
 /// sees to it that the target has each sample once all the same, by a key that the target enforces: the UUID.
+///
+/// It runs in a process of its own, on one thread, and may block: nobody waits for it but its target. Within a limit, though, which it sets for
+/// each answer (30 seconds where nothing else is usual), so that a target that is silent is one that fails.
 public protocol Exporter: AnyObject {
     /// More changes than that are never given at once; at least 1.
     var batchLimit: Int { get }
@@ -14,24 +17,41 @@ public protocol Exporter: AnyObject {
     /// - Throws: ``DeliveryError`` where nothing could be delivered now.
     func check() throws(DeliveryError) -> [Finding]
 
+    /// Makes the target what it has to be, such as a database with our tables; what is there stays. Nothing to do for most.
+    ///
+    /// - Returns: what was made, for a person.
+    func create() throws(DeliveryError) -> [Finding]
+
     /// Makes changes the target's for good.
     ///
     /// - Returns: how many of them the target has no place for, such as a type it does not know; the others are there, whole, once this returns.
     /// - Throws: ``DeliveryError`` where it did not take them, or nobody can say whether it did.
     func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int
 
-    /// What a start has to know, and nothing delivered may depend on, is put in order: buffers are written, connections closed.
+    /// Buffers are written, connections closed; nothing that was delivered depends on it.
     func finish() throws(DeliveryError)
+}
+
+extension Exporter {
+    public func create() throws(DeliveryError) -> [Finding] { [] }
+    public func finish() throws(DeliveryError) {}
+}
+
+/// An exporter whose target can tell what it has, so that both can be compared.
+public protocol ComparableExporter: Exporter {
+    /// Hands over the UUIDs of all samples that are there, in any order and in portions; deleted ones are none.
+    func contents(_ body: ([SampleIdentity]) throws -> Void) throws
 }
 
 /// Changes on their way to a target.
 public struct ExportBatch: Sendable {
     /// In the order of their numbers.
     public var changes: [SampleChange]
-    /// Each with the anchor of a reader who has seen it, as text.
+    /// Each with the anchor of a reader who has seen it, as text. None where something is told again out of its turn, as after a comparison or once a
+    /// refusal was mended: such changes say how it is now, and no later one of the same sample has been delivered.
     public var anchors: [String]
 
-    /// Changes with their anchors, as many of one as of the other.
+    /// Changes with their anchors: as many as changes, or none.
     public init(changes: [SampleChange] = [], anchors: [String] = []) {
         self.changes = changes
         self.anchors = anchors
@@ -41,6 +61,6 @@ public struct ExportBatch: Sendable {
     public func half(first: Bool) -> ExportBatch {
         let middle = changes.count / 2
         let range = first ? 0..<middle : middle..<changes.count
-        return ExportBatch(changes: Array(changes[range]), anchors: Array(anchors[range]))
+        return ExportBatch(changes: Array(changes[range]), anchors: anchors.isEmpty ? [] : Array(anchors[range]))
     }
 }

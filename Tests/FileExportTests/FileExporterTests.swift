@@ -18,10 +18,10 @@ import Testing
 
     private func exporter(
         _ form: FileExporter.Form = .ndjson, limit: Int = 64 << 20, at time: Int64 = 1_800_000_000
-    ) -> FileExporter {
+    ) throws -> FileExporter {
         FileExporter(
-            .init(folder: folder.file("export"), name: "vitals", form: form, limit: limit), me: origin.subject,
-            now: { Instant(seconds: time) })
+            .init(folder: folder.file("export"), form: form, limit: limit),
+            context: try ExportContext(name: "vitals", me: origin.subject, now: { Instant(seconds: time) }))
     }
 
     private func batch(_ range: Range<Int>) throws -> ExportBatch {
@@ -32,8 +32,10 @@ import Testing
                 origin: origin, numeral: try Numeral("\(60 + number % 40)"), unit: try Unit(ucum: "/min"),
                 time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
             let sample = try #require(
-                try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
-                    .first
+                try ReadingPath.samples(
+                    of: [reading], zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000)
+                )
+                .first
             ).sample
             batch.changes.append(
                 number % 7 == 6
@@ -73,10 +75,12 @@ import Testing
     }
 
     @Test func rowsSayWhatHappened() throws {
-        let exporter = exporter(.csv)
+        let exporter = try exporter(.csv)
         _ = try exporter.deliver(batch(0..<7))
         _ = try exporter.deliver(batch(7..<8))
-        let rows = try text("vitals.csv").split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        let rows = try text("vitals.csv").split(separator: "\n").map {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
         #expect(rows.count == 9)
         #expect(Set(rows.map(\.count)).count == 1)
         #expect(rows.map { $0[0] } == ["change"] + Array(repeating: "added", count: 6) + ["deleted", "added"])
@@ -108,7 +112,7 @@ import Testing
     }
 
     @Test func filesTurnAndStay() throws {
-        let exporter = exporter(limit: 1000)
+        let exporter = try exporter(limit: 1000)
         for number in 0..<9 { _ = try exporter.deliver(batch(number..<number + 1)) }
         #expect(try files.count > 2)
         #expect(try files.allSatisfy { $0 == "vitals.ndjson" || $0.hasPrefix("vitals-20270115-00000") })

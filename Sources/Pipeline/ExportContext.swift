@@ -1,0 +1,55 @@
+import HealthModel
+
+/// What every exporter is told by whoever makes it.
+public struct ExportContext {
+    /// The target's name in the configuration.
+    public let name: String
+    /// The subject that is written as `me`.
+    public let me: String
+    /// Of days that a target tells apart.
+    public let zone: TimeZoneRules
+    /// The time, for what has to be dated and for how long something takes.
+    public let now: () -> Instant
+    private let units: [QuantityType: (unit: Unit, conversion: UnitConversion)]
+
+    /// - Parameters:
+    ///   - units: those that a person wants for types' values.
+    ///   - now: the clock of whoever assembles.
+    /// - Throws: ``UnitError`` where a type has no conversion to its unit.
+    public init(
+        name: String, me: String, units: [QuantityType: Unit] = [:], zone: TimeZoneRules = TimeZoneRules(fixed: .utc),
+        now: @escaping () -> Instant
+    ) throws(UnitError) {
+        (self.name, self.me, self.zone, self.now) = (name, me, zone, now)
+        var known: [QuantityType: (unit: Unit, conversion: UnitConversion)] = [:]
+        for (type, unit) in units {
+            known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))
+        }
+        self.units = known
+    }
+
+    /// A sample's value in the unit that was asked for; in its type's canonical one where none was.
+    public func quantity(of sample: QuantitySample) -> (value: Double, unit: Unit) {
+        guard let known = units[sample.origin.type] else { return (sample.value, sample.origin.type.canonicalUnit) }
+        // In the unit that was measured in, the digits that were measured: there and back again may differ in the last one.
+        let isAsMeasured = sample.unit.code == known.unit.code
+        return (isAsMeasured ? sample.numeral.doubleValue : known.conversion(sample.value), known.unit)
+    }
+}
+
+/// A kind's own part of a target's entry in the configuration. Whoever reads the file looks for keys that nobody knows.
+public protocol ExporterSettings: Decodable, Sendable {
+    /// The keys that it has, of which the decoder may ask.
+    static var keys: [String] { get }
+}
+
+/// A value in the configuration that does not fit.
+public struct SettingsFault: Error, Hashable, Sendable {
+    /// The key, within the target's entry.
+    public var key: String
+    /// What was expected, for a person.
+    public var words: String
+
+    /// A key with what was expected.
+    public init(_ key: String, _ words: String) { (self.key, self.words) = (key, words) }
+}

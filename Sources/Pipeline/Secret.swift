@@ -1,0 +1,60 @@
+import Glibc
+
+/// A password or a token, by where it is kept: in a file or in the environment, never in the configuration, a command's arguments or a log.
+///
+///     password: { file: "/etc/vitalgate/influx.password" }   // its first line
+///     password: { environment: "INFLUX_PASSWORD" }
+public enum Secret: Hashable, Sendable {
+    case file(String)
+    case environment(String)
+
+    /// Longer ones are none.
+    private static let longest = 65_536
+
+    /// The secret, without the line's end.
+    ///
+    /// - Throws: ``DeliveryError`` of the kind `unfit` where it is not there, is empty, or others than its owner and group may read the file.
+    public func read() throws(DeliveryError) -> String {
+        switch self {
+        case .environment(let name):
+            guard let value = getenv(name), value.pointee != 0 else {
+                throw DeliveryError(.unfit, "the environment has no \(name)")
+            }
+            return String(cString: value)
+        case .file(let path):
+            let file = open(path, O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { throw DeliveryError(.unfit, "\(path): \(String(cString: strerror(errno)))") }
+            defer { close(file) }
+            var status = stat()
+            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw DeliveryError(.unfit, "\(path): it is no file")
+            }
+            guard status.st_mode & 0o007 == 0 else {
+                throw DeliveryError(.unfit, "\(path): everybody on this machine may read it ('chmod o= \(path)')")
+            }
+            var octets = [UInt8](repeating: 0, count: Self.longest)
+            let count = Glibc.read(file, &octets, octets.count)
+            guard count > 0 else { throw DeliveryError(.unfit, "\(path): it is empty") }
+            let line = octets.prefix(count).prefix { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
+            guard !line.isEmpty else { throw DeliveryError(.unfit, "\(path): its first line is empty") }
+            return String(decoding: line, as: UTF8.self)
+        }
+    }
+}
+
+extension Secret: Decodable {
+    private enum Key: String, CodingKey, CaseIterable { case file, environment }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        let key = decoder.codingPath.last?.stringValue ?? ""
+        if let path = try members.decodeIfPresent(String.self, forKey: .file) {
+            guard path.hasPrefix("/") else { throw SettingsFault(key, "a secret's file has a path that begins with /") }
+            self = .file(path)
+        } else if let name = try members.decodeIfPresent(String.self, forKey: .environment), !name.isEmpty {
+            self = .environment(name)
+        } else {
+            throw SettingsFault(key, "expected { file: \"/PATH\" } or { environment: \"NAME\" }")
+        }
+    }
+}
