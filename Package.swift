@@ -16,6 +16,8 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        // The same library's other half: what comes in is a source's, what goes out an exporter's.
+        .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -42,7 +44,7 @@ let package = Package(
         .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
-        .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel"]),
+        .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
 
         // Level 4: from frames to the store, live and from files.
         .target(
@@ -59,7 +61,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
-                "SampleStore",
+                "SampleStore", "ExportEngine", "FileExport",
                 "Wire", "CSystemdDaemon",
             ]),
 
@@ -67,7 +69,9 @@ let package = Package(
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Gateway", "Ingestion", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource",
+                "Gateway", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore",
+                "Profiles",
+                "FileSource",
                 "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "Wire",
             ]),
 

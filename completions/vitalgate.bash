@@ -2,10 +2,11 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
+        '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
         '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
@@ -42,6 +43,15 @@ _vitalgate_options() {
         '/migrate/suggest') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/migrate/list') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/migrate/show') candidates=('--pairs' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/export') candidates=('--once' '--until-eof' '--to' '--format' '--types' '--from' '--subject' '--where' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/list') candidates=('--names' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/status') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/check') candidates=('--create' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/retry') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/skip') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/verify') candidates=('--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/list') candidates=('--ids' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/show') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -211,6 +221,27 @@ _vitalgate_option() {
         '/migrate/show --time-zone') kind=none ;;
         '/migrate/show --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/migrate/show --safe') kind= ;;
+        '/export --once') kind= ;;
+        '/export --until-eof') kind= ;;
+        '/export --to') kind=file ;;
+        '/export --format') kind=words; candidates=('ndjson' 'csv' 'wide' 'apple-health') ;;
+        '/export --types') kind=none ;;
+        '/export --from') kind=none ;;
+        '/export --subject') kind=none ;;
+        '/export --where') kind=none ;;
+        '/export --time-zone') kind=none ;;
+        '/targets/list --names') kind= ;;
+        '/targets/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/targets/list --safe') kind= ;;
+        '/targets/status --time-zone') kind=none ;;
+        '/targets/status --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/targets/status --safe') kind= ;;
+        '/targets/check --create') kind= ;;
+        '/targets/check --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/targets/check --safe') kind= ;;
+        '/targets/verify --dry-run') kind= ;;
+        '/targets/verify --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/targets/verify --safe') kind= ;;
         '/profile/list --ids') kind= ;;
         '/profile/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/profile/list --safe') kind= ;;
@@ -294,6 +325,15 @@ _vitalgate_argument() {
         '/quarantine/reject '*) kind=none ;;
         '/migrate/undo 0') kind=none ;;
         '/migrate/show 0') kind=none ;;
+        '/export 0') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/targets/status 0') kind=none ;;
+        '/targets/check 0') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/targets/retry 0') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/targets/retry '*) kind=none ;;
+        '/targets/skip 0') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/targets/skip '*) kind=none ;;
+        '/targets/verify 0') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/targets/restart 0') kind=program; candidates=('targets' 'list' '--names') ;;
         '/profile/show 0') kind=program; candidates=('profile' 'list' '--ids') ;;
         '/profile/check '*) kind=file ;;
         '/profile/test '*) kind=program; candidates=('profile' 'list' '--ids') ;;

@@ -4,11 +4,14 @@ import SampleStore
 
 /// Brings one target up to what the store has: reads on from its cursor, delivers, and moves the cursor once the target has acknowledged.
 ///
-///     let run = TargetRun(settings, exporter: exporter, reader: reader, store: store, now: now)
+///     let run = try TargetRun(settings, exporter: exporter, reader: reader, store: store, now: now)
 ///     while case .more = try run.step() {}
 ///
 /// There is no queue: the store is what waits. The cursor is a place in the change log and never a time, so what is back-dated goes over, too. A kill at
 /// any moment repeats at most what was delivered behind the cursor, which the exporter makes nothing of.
+///
+/// A target that begins is told what is new and, by turns, what was there before: a backlog of years does not keep today's readings waiting. An
+/// exporter that needs the order of numbers (``Exporter/isOrdered``) is told all in one row.
 public final class TargetRun {
     /// What a step came to.
     public enum Outcome: Hashable, Sendable {
@@ -22,6 +25,11 @@ public final class TargetRun {
         case stopped
     }
 
+    /// Which of the target's cursors a batch is read behind.
+    private enum Part {
+        case new, backlog
+    }
+
     /// How far it has come.
     public private(set) var target: Target
     private let settings: TargetSettings
@@ -29,56 +37,101 @@ public final class TargetRun {
     /// A connection for reading, and one for the cursor: the exporter may take long, and no snapshot is held meanwhile.
     private let reader: SampleStore
     private let store: SampleStore
+    private let lock: TargetLock
     private let now: () -> Instant
     private var backoff = Backoff()
     private var generator: any RandomNumberGenerator
+    private var isBacklogsTurn = false
+    /// A target that was stopped is tried once when its exporter starts: whoever mended it may have done just that.
+    private var isFirst = true
 
-    /// - Throws: ``StoreError`` where the store cannot be read; `invalid` where the target was filled by another filter.
+    /// - Throws: ``StoreError`` where the store cannot be read.
     public init(
         _ settings: TargetSettings, exporter: any Exporter, reader: SampleStore, store: SampleStore,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), now: @escaping () -> Instant
     ) throws {
         (self.settings, self.exporter, self.reader, self.store) = (settings, exporter, reader, store)
         (self.generator, self.now) = (generator, now)
-        let known = try store.targets().first { $0.name == settings.name }
-        target = known ?? Target(name: settings.name, filter: settings.filterText, at: now())
-        guard target.filter == settings.filterText else {
-            throw StoreError(
-                .invalid,
-                "the target '\(settings.name)' was filled by another filter ('\(target.filter)'): give it a new name, or bring it in order with 'vitalgate targets verify \(settings.name)'"
-            )
-        }
+        lock = try TargetLock(store: store.path, target: settings.name)
+        target = Target(name: settings.name, filter: settings.filterText, at: now())
+    }
+
+    /// How many changes wait, those that the filter leaves out among them.
+    public var waiting: Int {
+        get throws { try reader.changesWaiting(for: target) }
     }
 
     /// Delivers one batch, and keeps what came of it.
     public func step() throws -> Outcome {
-        let (batch, end) = try next()
-        guard !batch.changes.isEmpty || end != target.anchor else {
-            try keep(.delivering, nil)
-            return .upToDate
+        try lock.holding {
+            // Another process may have retried, skipped or compared meanwhile.
+            target = try store.target(settings.name) ?? begun()
+            let isFirst = isFirst
+            self.isFirst = false
+            if let words = try hindrance() {
+                try keep(.stopped, words)
+                return .stopped
+            }
+            guard target.state != .stopped || isFirst else { return .stopped }
+            if let outcome = try retry() { return outcome }
+            return try advance()
         }
-        var delivery = Delivery(exporter)
-        do throws(DeliveryError) {
-            try delivery.deliver(batch)
-        } catch {
-            return try failed(error, delivery, batch)
-        }
-        backoff.succeed()
-        try keep(.delivering, nil, delivery, upTo: end)
-        return .more
     }
 
-    /// The next changes for the target, and the anchor behind the last one that was looked at.
-    private func next() throws -> (ExportBatch, Anchor) {
+    /// A target that nothing was ever delivered to.
+    private func begun() throws -> Target {
+        let last = try reader.lastAnchor()
+        guard !exporter.isOrdered, last != .beginning else {
+            return Target(name: settings.name, filter: settings.filterText, at: now())
+        }
+        return Target(
+            name: settings.name, after: last, backlog: .init(anchor: .beginning, end: try reader.lastChange()),
+            filter: settings.filterText, at: now())
+    }
+
+    /// Why its contents cannot be carried on.
+    private func hindrance() throws -> String? {
+        let mend =
+            exporter is any ComparableExporter
+            ? "'vitalgate targets verify \(settings.name)' compares and goes on"
+            : "'vitalgate targets restart \(settings.name)' tells it everything again"
+        if target.filter != settings.filterText {
+            return "it was filled by another filter than the configuration has now: \(mend)"
+        }
+        if try !reader.knows(target.anchor) { return "the store was put back from a copy since, or is another one: \(mend)" }
+        return nil
+    }
+
+    // MARK: What is new, and what was there
+
+    private func advance() throws -> Outcome {
+        isBacklogsTurn.toggle()
+        var parts: [Part] = target.backlog == nil ? [.new] : isBacklogsTurn ? [.backlog, .new] : [.new, .backlog]
+        while let part = parts.first {
+            parts.removeFirst()
+            let (batch, end) = try next(part)
+            if batch.changes.isEmpty, end == nil, part == .new || target.backlog == nil { continue }
+            return try deliver(batch, end, part)
+        }
+        backoff.succeed()
+        try keep(.delivering, nil)
+        return .upToDate
+    }
+
+    /// The next changes for the target, and the anchor behind the last one that was looked at; `nil` where there is none.
+    private func next(_ part: Part) throws -> (ExportBatch, Anchor?) {
         var batch = ExportBatch()
-        var end = target.anchor
+        var end: Anchor?
         var looked = 0
         let limit = max(1, min(settings.batchSize, exporter.batchLimit))
+        let (start, last) =
+            part == .new ? (target.anchor, .max) : (target.backlog?.anchor ?? .beginning, target.backlog?.end ?? 0)
         do {
-            try reader.changes(after: target.anchor, types: nil) { change, anchor in
+            try reader.changes(after: start, types: nil) { change, anchor in
+                guard change.seq <= last else { throw Enough() }
                 end = anchor
                 looked += 1
-                if Self.passes(change, settings.filter) {
+                if settings.passes(change.sample) {
                     batch.changes.append(change)
                     batch.anchors.append(anchor.description)
                 }
@@ -92,47 +145,80 @@ public final class TargetRun {
     /// Of what a filter leaves out, in one step.
     private static let mostLookedAt = 100_000
 
-    private static func passes(_ change: SampleChange, _ filter: SamplePredicate?) -> Bool {
-        let sample =
-            switch change {
-            case .added(let stored): stored.sample
-            case .deleted(let deletion): deletion.sample
-            }
-        // What came from a store does not go back into one (story 31).
-        return filter?.matches(sample) ?? true
+    private func deliver(_ batch: ExportBatch, _ end: Anchor?, _ part: Part) throws -> Outcome {
+        var delivery = Delivery(exporter)
+        do throws(DeliveryError) {
+            try delivery.deliver(batch)
+        } catch {
+            // What was done before the failure is done: the cursor moves up to there.
+            let anchor = delivery.done > 0 ? Anchor(batch.anchors[delivery.done - 1]) : nil
+            return try failed(error) { state, words in try keep(state, words, delivery, part, upTo: anchor) }
+        }
+        backoff.succeed()
+        try keep(.delivering, nil, delivery, part, upTo: end)
+        return .more
     }
 
-    /// What was delivered before the failure is delivered: the cursor moves up to there.
-    private func failed(_ error: DeliveryError, _ delivery: Delivery, _ batch: ExportBatch) throws -> Outcome {
-        let done = delivery.delivered + delivery.refused.count
-        let anchor = done > 0 ? Anchor(batch.anchors[done - 1]) : nil
+    private func failed(_ error: DeliveryError, _ keep: (Target.State, String) throws -> Void) throws -> Outcome {
         switch error.kind {
         case .unauthorised, .unfit:
-            try keep(.stopped, error.reason, delivery, upTo: anchor)
+            try keep(.stopped, error.reason)
             return .stopped
         case .busy(let pause):
-            try keep(.waiting, error.reason, delivery, upTo: anchor)
+            try keep(.waiting, error.reason)
             return .wait(pause)
         case .unreachable, .tooLarge, .refused:
-            try keep(.waiting, error.reason, delivery, upTo: anchor)
+            try keep(.waiting, error.reason)
             return .wait(backoff.pause(using: &generator))
         }
     }
 
-    private func keep(_ state: Target.State, _ words: String?, _ delivery: Delivery? = nil, upTo anchor: Anchor? = nil) throws {
+    // MARK: What was set aside
+
+    /// Tells again what a person wants told again, as it is now; `nil` where there is nothing of that.
+    private func retry() throws -> Outcome? {
+        let again = try store.setAside(
+            by: settings.name, retried: true, limit: max(1, min(settings.batchSize, exporter.batchLimit)))
+        guard !again.isEmpty else { return nil }
+        var batch = ExportBatch()
+        for each in again {
+            if let change = try reader.change(of: each.uuid), settings.passes(change.sample) { batch.changes.append(change) }
+        }
+        var delivery = Delivery(exporter)
+        do throws(DeliveryError) {
+            try delivery.deliver(batch)
+        } catch {
+            return try failed(error) { state, words in try keep(state, words) }
+        }
+        let refused = Set(delivery.refused.map(\.change.uuid))
+        try keep(.delivering, nil, delivery, taken: again.map(\.uuid).filter { !refused.contains($0) })
+        return .more
+    }
+
+    // MARK: The cursor
+
+    private func keep(
+        _ state: Target.State, _ words: String?, _ delivery: Delivery? = nil, _ part: Part = .new, upTo anchor: Anchor? = nil,
+        taken: [SampleIdentity] = []
+    ) throws {
         var next = target
         (next.state, next.words) = (state, words)
-        if let anchor { next.anchor = anchor }
+        switch part {
+        case .new: next.anchor = anchor ?? next.anchor
+        case .backlog:
+            if let anchor { next.backlog?.anchor = anchor } else if delivery != nil, state == .delivering { next.backlog = nil }
+        }
         next.delivered += delivery?.delivered ?? 0
         next.leftOut += delivery?.leftOut ?? 0
         let time = now()
         let setAside = (delivery?.refused ?? []).map {
             SetAside(seq: $0.change.seq, uuid: $0.change.uuid, words: $0.words, time: time)
         }
+        let taken = taken + (delivery?.gone ?? [])
         // Idle means idle: nothing is written for a target that has all.
-        guard next != target || !setAside.isEmpty else { return }
+        guard next != target || !setAside.isEmpty || !taken.isEmpty else { return }
         next.changed = time
-        try store.save(next, setAside: setAside)
+        try store.save(next, setAside: setAside, taken: taken)
         target = next
     }
 }

@@ -23,7 +23,7 @@ final class ChangeText {
     }
 
     func append(_ change: SampleChange, anchor: String, to octets: inout [UInt8]) {
-        guard form == .csv else { return line.append(change, anchor: anchor, to: &octets) }
+        guard form == .csv else { return line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets) }
         switch change {
         case .added(let stored): csv.append(row: ["added"] + cells(stored) + ["", anchor], to: &octets)
         case .deleted(let deletion):

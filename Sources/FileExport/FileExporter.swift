@@ -11,12 +11,15 @@ import Pipeline
 public final class FileExporter: Exporter {
     /// What the lines are.
     public enum Form: String, Sendable, CaseIterable {
+        /// Lines as `changes` prints them.
         case ndjson
+        /// A row a change, as `query --format csv` has samples, with what happened in front.
         case csv
     }
 
     /// What a person settles.
     public struct Settings: ExporterSettings {
+        /// `folder`, `format`, `limit` in MiB, `daily`.
         public static let keys = ["folder", "format", "limit", "daily"]
         /// Made, with mode 0700, where it is not there.
         public var folder: String
@@ -34,6 +37,7 @@ public final class FileExporter: Exporter {
 
         private enum Key: String, CodingKey { case folder, format, limit, daily }
 
+        /// - Throws: ``SettingsFault`` where a value does not fit.
         public init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             folder = try members.decode(String.self, forKey: .folder)
@@ -56,6 +60,8 @@ public final class FileExporter: Exporter {
 
     /// A commit of the disk each: many at once where there are many.
     public let batchLimit = 65_536
+    /// A kill repeats the batch that was written last, which is known by its last anchor.
+    public let isOrdered = true
     private let settings: Settings
     private let lines: ChangeText
     private let context: ExportContext
@@ -79,6 +85,7 @@ public final class FileExporter: Exporter {
         return [Finding(.good, settings.folder, "can be written")]
     }
 
+    /// Appends lines, durable once this returns; those that are there already are left out.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let file = try opened()
         // What is there already: it was delivered, and nobody was left to hear of it.
@@ -113,6 +120,7 @@ public final class FileExporter: Exporter {
         return opened
     }
 
+    /// Closes the file.
     public func finish() { file = nil }
 
     private static func day(_ time: Instant, _ zone: TimeZoneRules) -> Int { CalendarIntervals(.day, zone: zone).index(of: time) }

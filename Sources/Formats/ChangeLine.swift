@@ -10,11 +10,18 @@ public final class ChangeLine {
 
     /// Appends the line with its newline.
     ///
-    /// - Parameter anchor: where the reader is behind this change.
-    public func append(_ change: SampleChange, anchor: String, to bytes: inout [UInt8]) {
+    /// - Parameters:
+    ///   - anchor: where the reader is behind this change.
+    ///   - quantity: gives a sample's value in the unit that is wanted; the type's own where none is given.
+    public func append(
+        _ change: SampleChange, anchor: String, in quantity: ((QuantitySample) -> (value: Double, unit: Unit)?)? = nil,
+        to bytes: inout [UInt8]
+    ) {
         switch change {
         case .added(let stored):
-            line.append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
+            let wanted = quantity.flatMap { $0(stored.sample) }
+            line.append(
+                stored.sample, ingest: stored.ingest, seq: stored.seq, value: wanted?.value, unit: wanted?.unit, to: &bytes)
             // Within the object, which ends in a brace and a line feed.
             bytes.removeLast(2)
             bytes += ",\"anchor\":".utf8

@@ -16,6 +16,7 @@ import Profiles
 ///             commitEvery: 30,                      // seconds; what a power cut can take of streams such as a strap's
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
+///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
 ///     }
@@ -35,6 +36,9 @@ public struct Configuration: Sendable {
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
+    /// Other stores, by name.
+    public var targets: [TargetConfiguration]
+
     private struct File: Decodable {
         var store: String?
         var timeZone: String?
@@ -43,6 +47,7 @@ public struct Configuration: Sendable {
         var hub: HubConfiguration?
         var priority: [String]?
         var corrections: String?
+        var targets: TargetConfigurations?
     }
 
     private struct Key: CodingKey {
@@ -86,6 +91,7 @@ public struct Configuration: Sendable {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
         }
         appliesCorrections = file.corrections == "apply"
+        targets = file.targets?.all ?? []
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> File {
@@ -97,7 +103,7 @@ public struct Configuration: Sendable {
         decoder.allowsJSON5 = true
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
-            let known = ["store", "timeZone", "subject", "profiles", "priority", "corrections", "hub"]
+            let known = ["store", "timeZone", "subject", "profiles", "priority", "corrections", "hub", "targets"]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
             }

@@ -28,9 +28,17 @@ public struct ExportContext {
         self.units = known
     }
 
+    /// The unit of a type's values: the one that was asked for, else its canonical one.
+    public func unit(of type: QuantityType) -> Unit { units[type]?.unit ?? type.canonicalUnit }
+
     /// A sample's value in the unit that was asked for; in its type's canonical one where none was.
     public func quantity(of sample: QuantitySample) -> (value: Double, unit: Unit) {
-        guard let known = units[sample.origin.type] else { return (sample.value, sample.origin.type.canonicalUnit) }
+        wantedQuantity(of: sample) ?? (sample.value, sample.origin.type.canonicalUnit)
+    }
+
+    /// A sample's value in the unit that was asked for; `nil` where none was.
+    public func wantedQuantity(of sample: QuantitySample) -> (value: Double, unit: Unit)? {
+        guard let known = units[sample.origin.type] else { return nil }
         // In the unit that was measured in, the digits that were measured: there and back again may differ in the last one.
         let isAsMeasured = sample.unit.code == known.unit.code
         return (isAsMeasured ? sample.numeral.doubleValue : known.conversion(sample.value), known.unit)

@@ -11,6 +11,9 @@ public protocol Exporter: AnyObject {
     /// More changes than that are never given at once; at least 1.
     var batchLimit: Int { get }
 
+    /// Whether what was there before the target began has to come before what is new, as in a file of lines. Else both come by turns, each in its order.
+    var isOrdered: Bool { get }
+
     /// Looks whether the target is there, lets us in and is as it has to be. Changes nothing.
     ///
     /// - Returns: what was looked at, for a person.
@@ -33,6 +36,7 @@ public protocol Exporter: AnyObject {
 }
 
 extension Exporter {
+    public var isOrdered: Bool { false }
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func finish() throws(DeliveryError) {}
 }

@@ -1,4 +1,5 @@
 import CommandLineKit
+import FileExport
 import Gateway
 import HealthModel
 import Pipeline
@@ -14,7 +15,8 @@ enum Program {
         [
             ImportCommand.self, DecodeCommand.self, QueryCommand.self, StatsCommand.self, ChangesCommand.self, IngestCommand.self,
             DeleteCommand.self, RestoreCommand.self,
-            QuarantineCommand.self, MigrateCommand.self, ProfileCommand.self, UnitCommand.self, TypesCommand.self,
+            QuarantineCommand.self, MigrateCommand.self, ExportCommand.self, TargetsCommand.self, ProfileCommand.self,
+            UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
             SubjectsCommand.self, DoctorCommand.self,
@@ -89,6 +91,8 @@ enum Program {
         case let error as FewerReadings: (error.description, .dataError)
         case let error as StoreError: (error.description, exitCode(of: error))
         case let error as HubFailure: (error.description, .ioError)
+        case let error as ExportFileError: (error.description, .cannotCreate)
+        case let error as DeliveryError: (error.description, error.kind == .unauthorised ? .noPermission : .unavailable)
         case let error as SourceError:
             (error.description, error.kind == .noInput ? .noInput : error.kind == .malformed ? .dataError : .ioError)
         default: ("\(error)", .software)

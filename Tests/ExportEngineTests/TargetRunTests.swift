@@ -5,132 +5,25 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// A store that something else keeps, in memory: it has a sample once, by its UUID, and fails as such things do.
-private final class ScriptedTarget: Exporter {
-    var batchLimit = 7
-    /// What it has.
-    private(set) var contents: [SampleIdentity: Double] = [:]
-    /// It never takes a value like this.
-    var refuses: (Double) -> Bool = { _ in false }
-    /// What happens at a delivery; nothing where it works.
-    var mood: () -> Mood? = { nil }
-    private(set) var deliveries = 0
-
-    enum Mood: CaseIterable {
-        /// Nobody answers.
-        case gone
-        /// It takes everything, and the answer is lost: the classic double.
-        case deaf
-        /// The connection breaks in the middle.
-        case torn
-        case busy
-        case small
-    }
-
-    func check() -> [Finding] { [] }
-    func finish() {}
-
-    func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
-        deliveries += 1
-        switch mood() {
-        case .gone: throw DeliveryError(.unreachable, "nobody answers")
-        case .busy: throw DeliveryError(.busy(.seconds(7)), "later")
-        case .small where batch.changes.count > 1: throw DeliveryError(.tooLarge, "too much at once")
-        case .deaf:
-            try take(batch.changes)
-            throw DeliveryError(.unreachable, "the answer was lost")
-        case .torn:
-            try take(Array(batch.changes.prefix(batch.changes.count / 2)))
-            throw DeliveryError(.unreachable, "the connection broke")
-        case .small, nil: try take(batch.changes)
-        }
-        return 0
-    }
-
-    private func take(_ changes: [SampleChange]) throws(DeliveryError) {
-        for case .added(let stored) in changes where refuses(stored.sample.value) {
-            throw DeliveryError(.refused, "no such value")
-        }
-        for change in changes {
-            switch change {
-            case .added(let stored): contents[stored.uuid] = stored.sample.value
-            case .deleted(let deletion): contents[deletion.uuid] = nil
-            }
-        }
-    }
-}
-
 /// A target ends up with what the store has, whatever fails on the way.
 @Suite struct TargetRunTests {
-    private let folder: TemporaryFolder
-    private let store: SampleStore
-    private let origin = Origin(
-        subject: "11111111-2222-4333-8444-555555555555", type: .heartRate,
-        source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
-    private static let received = Instant(seconds: 1_800_000_000)
+    private let test: ExportedStore
+    private var store: SampleStore { test.store }
 
-    init() throws {
-        folder = try TemporaryFolder()
-        store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: origin.subject, time: 0))
-    }
-
-    private func sample(_ value: Int, at second: Int) throws -> GatedSample {
-        let start = Instant(seconds: 1_790_000_000 + Int64(second))
-        let reading = Reading(
-            origin: origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
-            time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
-        return try #require(
-            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.received).first)
-    }
-
-    private func description(_ kind: IngestKind = .import) -> IngestDescription {
-        IngestDescription(kind: kind, received: Self.received.microseconds)
-    }
-
-    private func add(_ samples: [GatedSample]) throws {
-        let ingest = try store.beginIngest(description())
-        _ = try ingest.store(samples)
-        _ = try ingest.finish(at: 0)
-    }
-
-    private func contents() throws -> [SampleIdentity: Double] {
-        var contents: [SampleIdentity: Double] = [:]
-        let cursor = try store.samples(matching: SampleQuery())
-        while let stored = try cursor.next() { contents[stored.uuid] = stored.sample.value }
-        return contents
-    }
-
-    private func run(_ target: ScriptedTarget, keeping cursor: SampleStore? = nil) throws -> TargetRun {
-        try TargetRun(
-            TargetSettings(name: "other"), exporter: target,
-            reader: try SampleStore(path: store.path, access: .read), store: cursor ?? store,
-            generator: SeededGenerator(seed: 1), now: { Self.received })
-    }
-
-    private func finish(_ run: TargetRun) throws {
-        for _ in 0..<10_000 {
-            switch try run.step() {
-            case .upToDate: return
-            case .stopped: Issue.record("it has stopped: \(run.target.words ?? "")")
-            case .more, .wait: continue
-            }
-        }
-        Issue.record("it never ends")
-    }
+    init() throws { test = try ExportedStore() }
 
     @Test func itHasWhatTheStoreHas() throws {
         let target = ScriptedTarget()
-        try add(try (0..<50).map { try sample(60 + $0 % 3, at: $0) })
-        let run = try run(target)
-        try finish(run)
-        #expect(try target.contents == contents())
+        try test.add(try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) })
+        let run = try test.run(target)
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
         #expect(run.target.delivered == 50)
         // Back-dated by weeks, and gone again.
-        try add([try sample(70, at: -3_000_000), try sample(71, at: -3_000_001)])
-        _ = try store.delete([try sample(60, at: 0).sample.identity], description: description(.delete))
-        try finish(run)
-        #expect(try target.contents == contents())
+        try test.add([try test.sample(70, at: -3_000_000), try test.sample(71, at: -3_000_001)])
+        _ = try store.delete([try test.sample(60, at: 0).sample.identity], description: test.description(.delete))
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
         #expect(try store.targets().map(\.delivered) == [53])
         // Idle means idle.
         let (deliveries, before) = (target.deliveries, try store.targets())
@@ -144,16 +37,16 @@ private final class ScriptedTarget: Exporter {
         let target = ScriptedTarget()
         target.batchLimit = 1024
         target.refuses = { $0 == 99 }
-        try add(try (0..<1024).map { try sample($0 == 700 ? 99 : 60, at: $0) })
+        try test.add(try (0..<1024).map { try test.sample($0 == 700 ? 99 : 60, at: $0) })
         let run = try TargetRun(
             TargetSettings(name: "other", batchSize: 1024), exporter: target,
-            reader: try SampleStore(path: store.path, access: .read), store: store, now: { Self.received })
-        try finish(run)
-        #expect(target.contents.count == 1023)
+            reader: try SampleStore(path: store.path, access: .read), store: store, now: { ExportedStore.received })
+        try test.finish(run)
+        #expect(target.samples.count == 1023)
         #expect(target.deliveries <= 1 + 2 * 10)
         let aside = try store.setAside(by: "other")
         #expect(aside.map(\.words) == ["no such value"])
-        #expect(try aside.map(\.uuid) == [sample(99, at: 700).sample.identity])
+        #expect(try aside.map(\.uuid) == [test.sample(99, at: 700).sample.identity])
         #expect(run.target.delivered == 1023)
     }
 
@@ -164,24 +57,170 @@ private final class ScriptedTarget: Exporter {
             func finish() {}
             func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int { throw DeliveryError(.unauthorised, "401") }
         }
-        try add([try sample(60, at: 0)])
+        try test.add([try test.sample(60, at: 0)])
         let run = try TargetRun(
-            TargetSettings(name: "closed"), exporter: Closed(), reader: try SampleStore(path: store.path, access: .read), store: store,
-            now: { Self.received })
+            TargetSettings(name: "closed"), exporter: Closed(), reader: try SampleStore(path: store.path, access: .read),
+            store: store,
+            now: { ExportedStore.received })
         #expect(try run.step() == .stopped)
         let target = try #require(try store.targets().first)
-        #expect(target.state == .stopped && target.words == "401" && target.anchor == .beginning)
+        #expect(target.state == .stopped && target.words == "401" && target.backlog?.anchor == .beginning)
+        #expect(try run.step() == .stopped)
     }
 
-    /// Another filter makes other contents.
-    @Test func anotherFilterIsAnotherTarget() throws {
-        try add([try sample(60, at: 0)])
-        try finish(try run(ScriptedTarget()))
-        #expect(throws: StoreError.self) {
-            try TargetRun(
-                TargetSettings(name: "other", filter: .types([.bodyMass]), filterText: "bodyMass"), exporter: ScriptedTarget(),
-                reader: store, store: store, now: { Self.received })
+    /// Another filter makes other contents: a person has to say that it is meant.
+    @Test func anotherFilterStopsIt() throws {
+        try test.add([try test.sample(60, at: 0)])
+        let target = ScriptedTarget()
+        try test.finish(try test.run(target))
+        let other = TargetSettings(name: "other", filter: .types([.bodyMass]), filterText: "bodyMass")
+        let run = try test.run(target, other)
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words?.contains("targets verify other") == true)
+        #expect(target.samples.count == 1)
+        let (differences, _) = try TargetComparison(other, exporter: target, store: store, now: { ExportedStore.received })
+            .repair()
+        #expect(differences == TargetDifferences(equal: 0, missing: 0, surplus: 1, foreign: 0))
+        try test.finish(run)
+        #expect(target.samples.isEmpty)
+    }
+
+    /// A backlog of years does not keep today's readings waiting.
+    @Test func whatIsNewDoesNotWait() throws {
+        let target = ScriptedTarget()
+        try test.add(try (0..<500).map { try test.sample(60 + $0 % 3, at: $0) })
+        let run = try test.run(target)
+        _ = try run.step()
+        let new = try test.sample(99, at: 1000)
+        try test.add([new])
+        for _ in 0..<2 { _ = try run.step() }
+        #expect(target.samples[new.sample.identity] == 99)
+        #expect(target.samples.count < 30)
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
+        #expect(try store.targets().first?.backlog == nil)
+        #expect(try run.waiting == 0)
+    }
+
+    /// In a file of lines what is old comes first.
+    @Test func inOneRowWhereOrderCounts() throws {
+        let target = ScriptedTarget()
+        target.isOrdered = true
+        try test.add(try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) })
+        let run = try test.run(target)
+        _ = try run.step()
+        let new = try test.sample(99, at: 1000)
+        try test.add([new])
+        for _ in 0..<4 { _ = try run.step() }
+        #expect(target.samples[new.sample.identity] == nil && target.samples.count == 35)
+        try test.finish(run)
+        #expect(target.samples.count == 51)
+    }
+
+    /// A target that refuses each and every record is not fed on, and nothing is set aside.
+    @Test func whatTakesNothingIsStopped() throws {
+        let target = ScriptedTarget()
+        target.batchLimit = 300
+        target.refuses = { _ in true }
+        try test.add(try (0..<300).map { try test.sample(60, at: $0) })
+        let run = try test.run(target)
+        #expect(try run.step() == .stopped)
+        #expect(try store.setAside(by: "other").isEmpty)
+        #expect(run.target.words?.contains("it takes nothing") == true)
+        target.refuses = { _ in false }
+        // Whoever mended it starts it again, or says so.
+        try test.finish(try test.run(target))
+        #expect(target.samples.count == 300)
+    }
+
+    @Test func whatWasSetAsideIsToldAgain() throws {
+        let target = ScriptedTarget()
+        target.refuses = { $0 >= 90 }
+        let refused = try (0..<3).map { try test.sample(90 + $0, at: 100 + $0) }
+        try test.add(try (0..<20).map { try test.sample(60, at: $0) } + refused)
+        let run = try test.run(target)
+        try test.finish(run)
+        #expect(try store.setAside(by: "other").count == 3)
+        // One is gone here meanwhile, which the target hears; one is given up; one it takes now.
+        try test.delete(refused[0])
+        try test.finish(run)
+        #expect(try store.setAside(by: "other").map(\.uuid) == refused.dropFirst().map(\.sample.identity))
+        #expect(try store.skip([refused[1].sample.identity], of: "other") == 1)
+        #expect(throws: StoreError.self) { try store.retry([refused[1].sample.identity], of: "other") }
+        #expect(try store.retry([], of: "other") == 1)
+        try test.finish(run)
+        // Refused once more, it is not told again by itself.
+        #expect(try store.setAside(by: "other").map(\.isRetried) == [false])
+        target.refuses = { _ in false }
+        _ = try store.retry([], of: "other")
+        try test.finish(run)
+        #expect(try store.setAside(by: "other").isEmpty)
+        #expect(target.samples[refused[2].sample.identity] == 92)
+        #expect(target.samples.count == 21)
+    }
+
+    /// Samples under a source of the target's own came from there.
+    @Test func nothingGoesBackWhereItCameFrom() throws {
+        try test.add([try test.sample(60, at: 0)])
+        let target = ScriptedTarget()
+        let run = try test.run(target, TargetSettings(name: "other", ownSources: ["strap"]))
+        try test.finish(run)
+        #expect(target.samples.isEmpty)
+    }
+
+    /// The store is put back from a copy, goes on from there, and the target has what nobody has any more.
+    @Test func aStorePutBackIsNoticed() throws {
+        let target = ScriptedTarget()
+        try test.add(try (0..<30).map { try test.sample(60, at: $0) })
+        try test.finish(try test.run(target))
+        let copy = test.folder.file("copy.db")
+        try store.backup(to: copy)
+        let lost = try test.sample(70, at: 500)
+        try test.add([lost])
+        try test.delete(try test.sample(60, at: 3))
+        try test.finish(try test.run(target))
+        #expect(target.samples.count == 30)
+        let old = try SampleStore(path: copy, access: .write)
+        let run = try TargetRun(
+            TargetSettings(name: "other"), exporter: target, reader: try SampleStore(path: copy, access: .read), store: old,
+            now: { ExportedStore.received })
+        // The copy was made before, and knows its cursor; what the target has more is known to nobody.
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words?.contains("targets verify other") == true)
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: target, store: old, now: { ExportedStore.received })
+        let (differences, refused) = try comparison.repair()
+        #expect(differences == TargetDifferences(equal: 29, missing: 1, surplus: 0, foreign: 1))
+        #expect(refused == 0)
+        #expect(target.samples[lost.sample.identity] == 70)
+        #expect(target.samples.count == 31)
+    }
+
+    /// Whatever somebody does to a target behind our back, comparing brings it in order.
+    @Test(arguments: 0..<20) func comparingMendsIt(seed: UInt64) throws {
+        var random: any RandomNumberGenerator = SeededGenerator(seed: seed)
+        func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &random) }
+        let target = ScriptedTarget()
+        let all = try (0..<40).map { try test.sample(60 + $0 % 3, at: $0) }
+        try test.add(all)
+        let run = try test.run(target)
+        try test.finish(run)
+        for _ in 0..<10 { try? test.delete(all[roll(40)]) }
+        if roll(2) == 0 { try test.finish(run) }
+        let foreign = try test.sample(99, at: 5000).sample.identity
+        target.meddle { held in
+            for _ in 0..<10 { held[all[roll(40)].sample.identity] = roll(2) == 0 ? nil : 60 }
+            held[foreign] = 99
         }
+        let comparison = TargetComparison(
+            TargetSettings(name: "other", batchSize: 4), exporter: target, store: store, now: { ExportedStore.received })
+        let differences = try comparison.compare()
+        #expect(try comparison.repair().differences == differences)
+        #expect(differences.foreign == 1)
+        #expect(try Set(target.samples.keys) == Set(test.contents().keys).union([foreign]))
+        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count, missing: 0, surplus: 0, foreign: 1))
+        try test.finish(run)
+        #expect(try Set(target.samples.keys) == Set(test.contents().keys).union([foreign]))
     }
 
     /// Few values at few times, so that the same comes, goes and comes back; failures of all kinds; kills between a delivery and its cursor; a
@@ -193,29 +232,29 @@ private final class ScriptedTarget: Exporter {
         target.refuses = { $0 == 63 }
         target.mood = { roll(3) == 0 ? ScriptedTarget.Mood.allCases[roll(5)] : nil }
         let readOnly = try SampleStore(path: store.path, access: .read)
-        var current = try run(target)
+        var current = try test.run(target)
         for _ in 0..<60 {
             switch roll(6) {
-            case 0, 1: try add(try (0..<1 + roll(12)).map { _ in try sample(60 + roll(4), at: roll(30)) })
+            case 0, 1: try test.add(try (0..<1 + roll(12)).map { _ in try test.sample(60 + roll(4), at: roll(30)) })
             case 2:
-                let known = try contents().keys.sorted { $0.description < $1.description }
-                if !known.isEmpty { _ = try store.delete([known[roll(known.count)]], description: description(.delete)) }
+                let known = try test.contents().keys.sorted { $0.description < $1.description }
+                if !known.isEmpty { _ = try store.delete([known[roll(known.count)]], description: test.description(.delete)) }
             case 3:
-                let gone = try sample(60 + roll(4), at: roll(30)).sample.identity
-                _ = try? store.restore([gone], description: description(.restore))
+                let gone = try test.sample(60 + roll(4), at: roll(30)).sample.identity
+                _ = try? store.restore([gone], description: test.description(.restore))
             case 4:
                 // Killed behind a delivery: the cursor does not move.
-                let killed = try run(target, keeping: readOnly)
+                let killed = try test.run(target, keeping: readOnly)
                 do {
                     for _ in 0..<3 { _ = try killed.step() }
                 } catch is StoreError {}
-                current = try run(target)
+                current = try test.run(target)
             default: _ = try current.step()
             }
         }
         target.mood = { nil }
-        try finish(try run(target))
-        #expect(try target.contents == contents().filter { $0.value != 63 })
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents().filter { $0.value != 63 })
         #expect(try store.check().isEmpty)
     }
 }

@@ -35,7 +35,7 @@ final class ImportProcess {
         self.completion = completion
         let output = try OutputPipe(loop: loop, limit: Self.longest)
         let errors = try OutputPipe(loop: loop, limit: Self.longest)
-        process = try Self.spawn(arguments, output: output.writing, errors: errors.writing)
+        process = try ChildProcess.spawn(arguments, output: output.writing, errors: errors.writing)
         (self.output, self.errors) = (output, errors)
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
     }
@@ -83,26 +83,6 @@ final class ImportProcess {
         // Both ends are closed: it has ended, or is about to.
         _ = reap(0)
         completion(Result(status: status, output: output.bytes, errors: errors.bytes))
-    }
-
-    private static func spawn(_ arguments: [String], output: Int32, errors: Int32) throws(SystemFailure) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own: what a terminal's Ctrl-C stops is the hub, which then stops its import.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        var process: pid_t = 0
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, environ)
-        guard code == 0 else { throw SystemFailure(arguments[0], code) }
-        return process
     }
 }
 
@@ -156,19 +136,5 @@ private final class OutputPipe {
                 return
             }
         }
-    }
-}
-
-/// A call of the system that failed.
-struct SystemFailure: Error, CustomStringConvertible {
-    var description: String
-    var code: Int32
-
-    /// Without what it is about, whose name may be nobody's to read.
-    var reason: String { String(cString: strerror(code)) }
-
-    init(_ subject: String, _ code: Int32) {
-        description = "\(subject): \(String(cString: strerror(code)))"
-        self.code = code
     }
 }

@@ -90,4 +90,15 @@ extension SampleStore {
         let start = try epochs.start(of: anchor)
         try changes(after: start, types: types) { change in try body(change, try epochs.anchor(behind: change.seq)) }
     }
+
+    /// Whether an anchor is of this store's history, so that its reader can go on.
+    public func knows(_ anchor: Anchor) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            _ = try Epochs(connection).start(of: anchor)
+            return true
+        } catch {
+            guard error.kind == .invalid else { throw error }
+            return false
+        }
+    }
 }

@@ -13,7 +13,8 @@ import Glibc
 /// writer rings behind its commit, by opening the log and closing it again. inotify(7) tells of that, and nothing is written to the card.
 /// A writer that is killed between the two rings as well: the system closes its log.
 public final class StoreBell {
-    private let descriptor: Int32
+    /// For poll(2): readable once there may be something new; then ``wait()`` returns at once.
+    public let descriptor: Int32
     /// What is watched, and for which events. Where there is no log yet, the database itself tells that a writer has come.
     private let watched: [(path: String, events: Int32)]
 

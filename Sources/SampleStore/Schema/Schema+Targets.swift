@@ -1,12 +1,15 @@
 extension Schema {
-    /// - `target`: how far each target has come in the change log, by name; counts are of all time.
-    /// - `set_aside`: what a target did not take, with its words; `seq` is the change's.
+    /// - `target`: how far each target has come in the change log, by name. `anchor` is the last change that it has; `backlog` the same of what
+    ///   was there before it began, up to the number `backlog_end`. Counts are of all time.
+    /// - `set_aside`: what a target did not take, with its words; `seq` is the change's, `retry` whether it is to be told again.
     static let targets = """
         CREATE TABLE target(
             name TEXT PRIMARY KEY,
             anchor TEXT NOT NULL,
-            delivered INTEGER NOT NULL DEFAULT 0,
-            left_out INTEGER NOT NULL DEFAULT 0,
+            backlog TEXT,
+            backlog_end INTEGER,
+            delivered INTEGER NOT NULL,
+            left_out INTEGER NOT NULL,
             state TEXT NOT NULL,
             words TEXT,
             changed INTEGER NOT NULL,
@@ -14,11 +17,12 @@ extension Schema {
         ) WITHOUT ROWID;
         CREATE TABLE set_aside(
             target TEXT NOT NULL,
-            seq INTEGER NOT NULL,
             uuid TEXT NOT NULL,
+            seq INTEGER NOT NULL,
             words TEXT NOT NULL,
             time INTEGER NOT NULL,
-            PRIMARY KEY(target, seq)
+            retry INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY(target, uuid)
         ) WITHOUT ROWID;
         """
 }

@@ -1,7 +1,6 @@
 import BlueZSource
 import CommandLineKit
 import EventLoopKit
-import Formats
 import Gateway
 import Pipeline
 
@@ -22,14 +21,7 @@ enum DoctorCommand: Command {
             configuration: Result { () throws(ConfigurationError) in try context.configuration() }, machine: context.machine,
             executable: ProfileFolders.executable())
         let findings = settings.examine() + bluetooth(context)
-        switch context.format {
-        case .ndjson: for finding in findings { try context.streams.output.write(object(finding).line) }
-        case .csv:
-            try TableOutput(context: context).write(
-                header: ["subject", "state", "finding", "command"],
-                rows: findings.map { [$0.subject, $0.weight.rawValue, $0.text, $0.command ?? ""] })
-        case .table: for finding in findings { try context.streams.output.write(text(finding)) }
-        }
+        try FindingReport(context: context).write(findings)
         return findings.contains { $0.weight == .broken } ? .unavailable : .success
     }
 
@@ -43,21 +35,5 @@ enum DoctorCommand: Command {
         }
         loop.run()
         return findings
-    }
-
-    private static func object(_ finding: Finding) -> JSONObject {
-        var object = JSONObject()
-        object.set("subject", finding.subject)
-        object.set("state", finding.weight.rawValue)
-        object.set("finding", finding.text)
-        object.set("command", finding.command)
-        return object
-    }
-
-    /// A command may be long, and is there to be copied: it has a line of its own, which no table cuts.
-    private static func text(_ finding: Finding) -> String {
-        let state = finding.weight.rawValue
-        let line = state + String(repeating: " ", count: 9 - state.count) + "\(finding.subject): \(finding.text)\n"
-        return line + (finding.command.map { "         → \($0)\n" } ?? "")
     }
 }

@@ -1,0 +1,120 @@
+import HealthModel
+import Pipeline
+
+/// The `export.xml` of Apple's Health app, as far as quantity samples go, so that what reads those reads this.
+///
+/// Values have the digits and the unit that were measured, where HealthKit can write that unit, else its own. Times have seconds, as there; where samples
+/// differ in less, their UUIDs, which stand as HealthKit's sync identifiers, keep them apart. Of several people each needs a file of their own.
+final class AppleHealthText: SampleText {
+    private let context: ExportContext
+
+    init(_ context: ExportContext) { self.context = context }
+
+    func begin(_ octets: inout [UInt8]) {
+        octets += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n <ExportDate value=\"".utf8
+        octets += Self.time(context.now(), .utc).utf8
+        octets += "\"/>\n".utf8
+    }
+
+    func end(_ octets: inout [UInt8]) { octets += "</HealthData>\n".utf8 }
+
+    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+        let sample = stored.sample
+        guard let type = sample.origin.type.healthKitIdentifier, let (value, unit) = Self.quantity(of: sample) else {
+            return false
+        }
+        let zone = sample.zone ?? .utc
+        octets += " <Record".utf8
+        Self.set("type", type, &octets)
+        Self.set("sourceName", sample.origin.source.name, &octets)
+        if let version = sample.origin.source.version { Self.set("sourceVersion", version, &octets) }
+        if let device = sample.origin.device { Self.set("device", Self.description(of: device), &octets) }
+        Self.set("unit", unit, &octets)
+        Self.set("creationDate", Self.time(sample.received, zone), &octets)
+        Self.set("startDate", Self.time(sample.start, zone), &octets)
+        Self.set("endDate", Self.time(sample.end, zone), &octets)
+        Self.set("value", value, &octets)
+        octets += ">\n".utf8
+        for (key, value) in sample.metadata?.entries ?? [] {
+            guard let (name, text) = Self.entry(key, value) else { continue }
+            Self.append(key: name, text, &octets)
+        }
+        // A record that its maker numbered keeps its number.
+        Self.append(key: "HKMetadataKeySyncIdentifier", sample.record?.id ?? stored.uuid.description, &octets)
+        Self.append(key: "HKMetadataKeySyncVersion", "\(sample.record?.version ?? 1)", &octets)
+        octets += " </Record>\n".utf8
+        return true
+    }
+
+    /// As measured, where HealthKit has a word for the unit and takes it for the type; else in its own.
+    private static func quantity(of sample: QuantitySample) -> (value: String, unit: String)? {
+        let type = sample.origin.type
+        if var unit = sample.unit.healthKitString, (try? Unit(healthKit: unit)) != nil {
+            // HealthKit does not know of which substance a mole is, but by this.
+            if let molarMass = type.molarMass, !unit.contains("<") { unit = unit.replacing("mol", with: "mol<\(molarMass)>") }
+            return (sample.numeral.text, unit)
+        }
+        guard let unit = type.healthKitUnit, let own = try? Unit(healthKit: unit),
+            let conversion = try? type.canonicalUnit.conversion(to: own, molarMass: type.molarMass)
+        else { return nil }
+        return (conversion(sample.value).description, unit)
+    }
+
+    /// `2026-11-20 06:31:00 +0100`.
+    private static func time(_ instant: Instant, _ zone: ZoneOffset) -> String {
+        let text = instant.wallTime(at: zone).description
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) \(zone.description.filter { $0 != ":" })"
+    }
+
+    private static func description(of device: Device) -> String {
+        let parts = [
+            ("name", device.name), ("manufacturer", device.manufacturer), ("model", device.model), ("hardware", device.hardware),
+            ("firmware", device.firmware), ("software", device.software), ("localIdentifier", device.key),
+            ("UDIDeviceIdentifier", device.udi),
+        ]
+        let said = parts.compactMap { name, value in value.map { ", \(name):\($0)" } }
+        return "<<HKDevice: 0x0>\(said.joined())>"
+    }
+
+    /// HealthKit's key and text of what is said about a sample.
+    private static func entry(_ key: String, _ value: MetadataValue) -> (key: String, text: String)? {
+        let known = MetadataKey(named: key)
+        let name = known?.rawKey ?? key
+        switch value {
+        case .string(let text):
+            guard case .enumeration(let names) = known?.kind, let number = names.first(where: { $0.value == text })?.key else {
+                return (name, text)
+            }
+            return (name, "\(number)")
+        case .number(let numeral): return (name, numeral.text)
+        case .boolean(let flag): return (name, flag ? "1" : "0")
+        case .quantity(let numeral, let unit): return unit.healthKitString.map { (name, "\(numeral.text) \($0)") }
+        }
+    }
+
+    private static func append(key: String, _ value: String, _ octets: inout [UInt8]) {
+        octets += "  <MetadataEntry".utf8
+        set("key", key, &octets)
+        set("value", value, &octets)
+        octets += "/>\n".utf8
+    }
+
+    /// An attribute; what XML cannot hold is a blank.
+    private static func set(_ name: String, _ value: String, _ octets: inout [UInt8]) {
+        octets.append(UInt8(ascii: " "))
+        octets += name.utf8
+        octets += "=\"".utf8
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "&": octets += "&amp;".utf8
+            case "<": octets += "&lt;".utf8
+            case ">": octets += "&gt;".utf8
+            case "\"": octets += "&quot;".utf8
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F || (0xFFFE...0xFFFF).contains(scalar.value):
+                octets.append(UInt8(ascii: " "))
+            default: octets += String(scalar).utf8
+            }
+        }
+        octets.append(UInt8(ascii: "\""))
+    }
+}

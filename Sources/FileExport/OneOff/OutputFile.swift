@@ -1,0 +1,106 @@
+import CArchiveWriter
+import Glibc
+
+/// A file that is written in one go: under another name until it is whole and on the disk, then under its own. Packed, where its name says so.
+final class OutputFile {
+    /// What is around the text.
+    enum Packing {
+        case none
+        /// One stream, as `zstd` makes it.
+        case zstandard
+        /// A ZIP archive with the text as a member of this path.
+        case zip(member: String)
+    }
+
+    private let path: String
+    private let partial: String
+    private var descriptor: Int32
+    private var archive: OpaquePointer?
+    private var waiting: [UInt8] = []
+
+    /// - Parameter time: seconds since 1970 of a member of an archive.
+    init(path: String, packing: Packing, time: Int64) throws(ExportFileError) {
+        self.path = path
+        partial = "\(path).part-\(getpid())"
+        guard access(path, F_OK) != 0 else { throw ExportFileError("\(path): it is there already, and is not overwritten") }
+        descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw ExportFileError(path, errno) }
+        switch packing {
+        case .none: break
+        case .zstandard:
+            try openArchive(member: "data", time) { archive_write_set_format_raw($0) | archive_write_add_filter_zstd($0) }
+        case .zip(let member): try openArchive(member: member, time) { archive_write_set_format_zip($0) }
+        }
+        waiting.reserveCapacity(Self.portion * 2)
+    }
+
+    private static let portion = 1 << 18
+
+    private func openArchive(member: String, _ time: Int64, _ choose: (OpaquePointer) -> Int32) throws(ExportFileError) {
+        guard let archive = archive_write_new() else { throw ExportFileError(path, ENOMEM) }
+        self.archive = archive
+        guard choose(archive) == ARCHIVE_OK, archive_write_open_fd(archive, descriptor) == ARCHIVE_OK,
+            let entry = archive_entry_new()
+        else { throw archiveError() }
+        defer { archive_entry_free(entry) }
+        archive_entry_set_pathname(entry, member)
+        archive_entry_set_filetype(entry, 0o100000)
+        archive_entry_set_perm(entry, 0o600)
+        archive_entry_set_mtime(entry, time_t(time), 0)
+        guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw archiveError() }
+    }
+
+    deinit {
+        if let archive { archive_write_free(archive) }
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        unlink(partial)
+    }
+
+    func write(_ body: (inout [UInt8]) -> Void) throws(ExportFileError) {
+        body(&waiting)
+        if waiting.count >= Self.portion { try flush() }
+    }
+
+    private func flush() throws(ExportFileError) {
+        defer { waiting.removeAll(keepingCapacity: true) }
+        var written = 0
+        while written < waiting.count {
+            let count = waiting[written...].withUnsafeBytes { bytes in
+                if let archive {
+                    archive_write_data(archive, bytes.baseAddress, bytes.count)
+                } else {
+                    Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+                }
+            }
+            if count < 0, archive == nil, errno == EINTR { continue }
+            guard count > 0 else { throw archive == nil ? ExportFileError(path, errno) : archiveError() }
+            written += count
+        }
+    }
+
+    /// The file is whole: it gets its name once it is on the disk.
+    func finish() throws(ExportFileError) {
+        try flush()
+        if let archive {
+            guard archive_write_close(archive) == ARCHIVE_OK else { throw archiveError() }
+        }
+        guard fsync(descriptor) == 0, link(partial, path) == 0 else { throw ExportFileError(path, errno) }
+        unlink(partial)
+        close(descriptor)
+        descriptor = -1
+    }
+
+    private func archiveError() -> ExportFileError {
+        let words = archive.flatMap { archive_error_string($0) }.map { String(cString: $0) } ?? "it cannot be packed"
+        return ExportFileError("\(path): \(words)")
+    }
+}
+
+/// Why a file could not be written.
+public struct ExportFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path, and the system's words.
+    public let description: String
+    init(_ description: String) { self.description = description }
+    init(_ path: String, _ code: Int32) { description = "\(path): \(String(cString: strerror(code)))" }
+}

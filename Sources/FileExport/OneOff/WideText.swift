@@ -1,0 +1,66 @@
+import Formats
+import HealthModel
+import Pipeline
+
+/// CSV with a row for each moment of a source and device, and a column for each type: for spreadsheets and statistics.
+///
+/// Two readings of one type at one moment are two rows: nothing is averaged, nothing is lost.
+final class WideText: SampleText {
+    private let context: ExportContext
+    private let columns: [QuantityType: Int]
+    private let names: [String]
+    private let csv = CSVWriter()
+    /// Rows of the moment that is being told.
+    private var rows: [Row] = []
+    private var start: Instant?
+
+    private struct Row {
+        var origin: Origin
+        var end: Instant
+        var zone: ZoneOffset?
+        var cells: [String?]
+    }
+
+    private static let head = ["start", "end", "zone", "subject", "source.name", "device.name"]
+
+    init(_ context: ExportContext, _ types: [QuantityType]) {
+        self.context = context
+        let sorted = Array(Set(types)).sorted { $0.id < $1.id }
+        columns = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
+        names = sorted.map { "\($0.id) [\(context.unit(of: $0).code)]" }
+    }
+
+    func begin(_ octets: inout [UInt8]) { csv.append(row: Self.head + names, to: &octets) }
+
+    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+        let sample = stored.sample
+        guard let column = columns[sample.origin.type] else { return false }
+        if start != sample.start { flush(to: &octets) }
+        start = sample.start
+        let row = rows.firstIndex {
+            $0.end == sample.end && $0.cells[column] == nil && $0.origin.subject == sample.origin.subject
+                && $0.origin.source.id == sample.origin.source.id && $0.origin.device?.key == sample.origin.device?.key
+        }
+        if row == nil {
+            rows.append(
+                Row(origin: sample.origin, end: sample.end, zone: sample.zone, cells: Array(repeating: nil, count: names.count)))
+        }
+        rows[row ?? rows.count - 1].cells[column] = context.quantity(of: sample).value.description
+        return true
+    }
+
+    func end(_ octets: inout [UInt8]) { flush(to: &octets) }
+
+    private func flush(to octets: inout [UInt8]) {
+        guard let start else { return }
+        for row in rows {
+            let subject = row.origin.subject == context.me ? "me" : row.origin.subject
+            let head = [
+                start.description, row.end.description, row.zone?.description ?? "", subject, row.origin.source.name,
+                row.origin.device?.name ?? "",
+            ]
+            csv.append(row: head + row.cells.map { $0 ?? "" }, to: &octets)
+        }
+        rows.removeAll(keepingCapacity: true)
+    }
+}

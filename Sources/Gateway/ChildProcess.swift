@@ -1,0 +1,49 @@
+import Glibc
+
+/// Programs that the hub starts.
+enum ChildProcess {
+    /// Starts a program in a group of its own: what a terminal's Ctrl-C stops is the hub, which then stops what it started.
+    ///
+    /// - Parameters:
+    ///   - arguments: with the program's path in front.
+    ///   - input: what it reads from; /dev/null where nothing is said.
+    ///   - output: where it writes to; where the hub does where nothing is said. So with `errors`.
+    static func spawn(
+        _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil
+    ) throws(SystemFailure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
+        if let errors { posix_spawn_file_actions_adddup2(&actions, errors, 2) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var process: pid_t = 0
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, environ)
+        guard code == 0 else { throw SystemFailure(arguments[0], code) }
+        return process
+    }
+}
+
+/// A call of the system that failed.
+struct SystemFailure: Error, CustomStringConvertible {
+    var description: String
+    var code: Int32
+
+    /// Without what it is about, whose name may be nobody's to read.
+    var reason: String { String(cString: strerror(code)) }
+
+    init(_ subject: String, _ code: Int32) {
+        description = "\(subject): \(String(cString: strerror(code)))"
+        self.code = code
+    }
+}

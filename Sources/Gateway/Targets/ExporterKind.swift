@@ -1,0 +1,28 @@
+import FileExport
+import Pipeline
+
+/// The kinds of targets there are: a new one is a line here, and its own package target.
+public enum ExporterKind: String, CaseIterable, Sendable {
+    case files
+
+    /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
+    func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
+        switch self {
+        case .files: try Self.maker(decoder) { FileExporter($0, context: $1) }
+        }
+    }
+
+    /// The keys that a kind has beside those that all have.
+    var keys: [String] {
+        switch self {
+        case .files: FileExporter.Settings.keys
+        }
+    }
+
+    private static func maker<Settings: ExporterSettings>(
+        _ decoder: any Decoder, _ make: @escaping @Sendable (Settings, ExportContext) throws -> any Exporter
+    ) throws -> @Sendable (ExportContext) throws -> any Exporter {
+        let settings = try Settings(from: decoder)
+        return { try make(settings, $0) }
+    }
+}

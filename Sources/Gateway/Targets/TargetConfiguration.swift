@@ -1,0 +1,152 @@
+import ExportEngine
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// One of the configuration's `targets`: another store, and what goes there.
+///
+///     targets: {
+///         archive: {
+///             kind: "files", folder: "/srv/vitalgate/archive", format: "csv",
+///             types: ["heartRate", "bodyMass"],          // all of them without it
+///             where: "subject = me",                     // a condition as 'query --where' takes it
+///             units: { bodyMass: "[lb_av]" },            // the type's own without it
+///             batch: 1000,                               // changes at once
+///         },
+///     }
+public struct TargetConfiguration: Sendable {
+    /// By which commands know it: small letters, digits, `-`.
+    public let name: String
+    /// What is behind it.
+    public let kind: ExporterKind
+    private let types: [String]?
+    private let condition: String?
+    private let ownSources: [String]
+    private let units: [String: String]
+    private let batch: Int
+    private let make: @Sendable (ExportContext) throws -> any Exporter
+
+    /// What every target may say.
+    static let keys = ["kind", "types", "where", "units", "batch", "ownSources"]
+    /// More than that no machine of this size feeds.
+    static let most = 64
+
+    init(name: String, from decoder: any Decoder) throws {
+        self.name = name
+        let path = "targets.\(name)"
+        guard Self.isName(name) else {
+            throw ConfigurationError("'\(path)': a target's name is of a to z, 0 to 9 and -, at most 64 of them")
+        }
+        let members = try decoder.container(keyedBy: Key.self)
+        guard let kindName = try members.decodeIfPresent(String.self, forKey: Key("kind")),
+            let kind = ExporterKind(rawValue: kindName)
+        else {
+            let known = ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError("'\(path).kind': expected one of \(known)")
+        }
+        self.kind = kind
+        let known = Self.keys + kind.keys
+        if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
+            throw ConfigurationError(
+                "'\(path).\(unknown)': unknown key; known for \(kind.rawValue) are \(known.joined(separator: ", "))")
+        }
+        types = try members.decodeIfPresent([String].self, forKey: Key("types"))
+        condition = try members.decodeIfPresent(String.self, forKey: Key("where"))
+        ownSources = try members.decodeIfPresent([String].self, forKey: Key("ownSources")) ?? []
+        units = try members.decodeIfPresent([String: String].self, forKey: Key("units")) ?? [:]
+        batch = try members.decodeIfPresent(Int.self, forKey: Key("batch")) ?? 1000
+        guard (1...100_000).contains(batch) else {
+            throw ConfigurationError("'\(path).batch': expected a whole number from 1 to 100000", isOutOfRange: true)
+        }
+        do {
+            make = try kind.read(decoder)
+        } catch let fault as SettingsFault {
+            throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
+        }
+        if let unknown = types?.first(where: { QuantityType($0) == nil }) {
+            throw ConfigurationError("'\(path).types': '\(unknown)' is no type; 'vitalgate types' lists them")
+        }
+        _ = try ownUnits()
+    }
+
+    private func ownUnits() throws(ConfigurationError) -> [QuantityType: Unit] {
+        var found: [QuantityType: Unit] = [:]
+        for (name, code) in units.sorted(by: { $0.key < $1.key }) {
+            let path = "targets.\(self.name).units.\(name)"
+            guard let type = QuantityType(name) else {
+                throw ConfigurationError("'\(path)': there is no such type; 'vitalgate types' lists them")
+            }
+            do throws(UnitError) {
+                let unit = try Unit(written: code)
+                _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+                found[type] = unit
+            } catch {
+                throw ConfigurationError("'\(path)': \(error.description)")
+            }
+        }
+        return found
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: "-")
+            && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    /// What the engine needs, with persons and times as this store and zone have them.
+    ///
+    /// - Throws: ``ConfigurationError`` where the condition cannot be read.
+    public func settings(in store: SampleStore, zone: TimeZoneRules, now: Instant) throws -> TargetSettings {
+        let types = self.types.map { Set($0.compactMap { QuantityType($0) }) }
+        var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
+        if let condition {
+            do {
+                let predicate = try SamplePredicate(
+                    condition, instant: { Instant(written: $0, now: now, zone: zone) },
+                    subject: { try? StoreAccess.subject($0, in: store) })
+                try predicate.check(for: types ?? Set(QuantityType.all))
+                parts.append(predicate)
+            } catch let error as PredicateError {
+                throw ConfigurationError("'targets.\(name).where': \(error.description)")
+            }
+        }
+        let text = ((self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []) + (condition.map { [$0] } ?? [])
+        return TargetSettings(
+            name: name, filter: parts.isEmpty ? nil : .and(parts),
+            filterText: text.joined(separator: " where "), ownSources: Set(ownSources), batchSize: batch)
+    }
+
+    /// The exporter; it connects to nothing yet.
+    public func exporter(me: String, zone: TimeZoneRules, now: @escaping () -> Instant) throws -> any Exporter {
+        try make(ExportContext(name: name, me: me, units: ownUnits(), zone: zone, now: now))
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(_ name: String) { stringValue = name }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+/// The configuration's `targets`, by name.
+struct TargetConfigurations: Decodable {
+    var all: [TargetConfiguration] = []
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Name.self)
+        for key in members.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+            all.append(try TargetConfiguration(name: key.stringValue, from: members.superDecoder(forKey: key)))
+        }
+        guard all.count <= TargetConfiguration.most else {
+            throw ConfigurationError("'targets': more than \(TargetConfiguration.most) of them")
+        }
+    }
+
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

@@ -1,0 +1,130 @@
+import EventLoopKit
+import Glibc
+import Ingestion
+
+/// Keeps one `vitalgate export NAME` running for each target of the configuration: a target that is slow, dead or fed with rubbish holds up neither
+/// the radio nor another target, and one whose exporter is brought down is started again.
+public final class TargetProcesses {
+    private let loop: EventLoop
+    private var running: [String: TargetProcess] = [:]
+    private var pauses: [String: EventLoop.Timer] = [:]
+    private var attempts: [String: Int] = [:]
+    private var commands: [String: [String]] = [:]
+    /// For the log.
+    public var onNotice: (SourceNotice) -> Void = { _ in }
+
+    /// What ended sooner than that is started again less and less often.
+    private static let recovered = Duration.seconds(300)
+    private static let patience = Duration.milliseconds(1500)
+
+    /// Starts nothing yet.
+    public init(loop: EventLoop) { self.loop = loop }
+
+    /// Has exactly these run, by name; what runs already with the same command stays as it is.
+    ///
+    /// - Parameter restarts: end those that run and start them again, since the configuration behind their commands has changed.
+    public func run(_ commands: [String: [String]], restarts: Bool = false) {
+        for name in self.commands.keys where restarts || self.commands[name] != commands[name] {
+            pauses.removeValue(forKey: name)?.cancel()
+            attempts[name] = nil
+            running.removeValue(forKey: name)?.end(within: Self.patience)
+        }
+        self.commands = commands
+        for name in commands.keys.sorted() where running[name] == nil && pauses[name] == nil { start(name) }
+    }
+
+    /// Ends all; nothing that was delivered is lost by that.
+    public func stop() {
+        commands = [:]
+        for timer in pauses.values { timer.cancel() }
+        pauses.removeAll()
+        for process in running.values { process.stop() }
+        for process in running.values { process.end(within: Self.patience) }
+        running.removeAll()
+    }
+
+    private func start(_ name: String) {
+        guard let command = commands[name] else { return }
+        do throws(SystemFailure) {
+            running[name] = try TargetProcess(command, loop: loop) { [weak self] in self?.ended(name, $0) }
+        } catch {
+            putOff(name, "\(error)")
+        }
+    }
+
+    private func ended(_ name: String, _ status: Int32) {
+        guard let process = running.removeValue(forKey: name) else { return }
+        if loop.clock.uptime - process.started > Self.recovered { attempts[name] = nil }
+        let how = status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
+        putOff(name, "its exporter ended (\(how))")
+    }
+
+    private func putOff(_ name: String, _ reason: String) {
+        let delay = Duration.seconds(1 << min(attempts[name, default: 0], 8))
+        attempts[name, default: 0] += 1
+        onNotice(SourceNotice(.warning, "target \(name)", "\(reason); started again in \(delay.components.seconds) s"))
+        pauses[name] = loop.after(delay) { [weak self] in
+            self?.pauses[name] = nil
+            self?.start(name)
+        }
+    }
+}
+
+/// One exporter as a process: it ends when its standard input does, and so with the hub, however that ends.
+private final class TargetProcess {
+    let started: Duration
+    private let process: pid_t
+    private let lifeline: Descriptor
+    private let loop: EventLoop
+    private var isReaped = false
+    private var status: Int32 = 0
+
+    init(_ command: [String], loop: EventLoop, completion: @escaping (Int32) -> Void) throws(SystemFailure) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SystemFailure("pipe", errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        lifeline = Descriptor(owning: ends[1])
+        process = try ChildProcess.spawn(command, input: ends[0])
+        started = loop.clock.uptime
+        self.loop = loop
+        // Nothing is written: an event means that the other end is gone.
+        loop.watch(lifeline.number, events: 0) { [weak self] _ in
+            guard let self else { return }
+            loop.unwatch(lifeline.number)
+            _ = reap(0)
+            completion(status)
+        }
+    }
+
+    deinit {
+        loop.unwatch(lifeline.number)
+        guard !isReaped else { return }
+        kill(process, SIGKILL)
+        _ = reap(0)
+    }
+
+    func stop() { kill(process, SIGTERM) }
+
+    func end(within limit: Duration) {
+        loop.unwatch(lifeline.number)
+        stop()
+        let end = loop.clock.uptime + limit
+        while !reap(WNOHANG) {
+            guard loop.clock.uptime < end else {
+                kill(process, SIGKILL)
+                _ = reap(0)
+                return
+            }
+            usleep(5000)
+        }
+    }
+
+    private func reap(_ options: Int32) -> Bool {
+        guard !isReaped else { return true }
+        var answer = waitpid(process, &status, options)
+        while answer < 0, errno == EINTR { answer = waitpid(process, &status, options) }
+        isReaped = answer != 0
+        return isReaped
+    }
+}

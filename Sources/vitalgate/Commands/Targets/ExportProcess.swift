@@ -1,0 +1,154 @@
+import CommandLineKit
+import EventLoopKit
+import ExportEngine
+import Gateway
+import Glibc
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Keeps one target up to date: delivers what there is, and sleeps until somebody commits.
+final class ExportProcess {
+    private let context: CommandContext
+    private let name: String
+    private let store: SampleStore
+    private let exporter: any Exporter
+    private let target: TargetRun
+    private let loop: EventLoop
+    private let bell: StoreBell
+    private var pause: EventLoop.Timer?
+    private var isTurnDue = false
+    private var failure: (any Error)?
+    /// What was said last, so that the same is not said again and again.
+    private var said: (state: Target.State, words: String?)?
+
+    init(_ context: CommandContext, _ target: TargetConfiguration, _ store: SampleStore) throws {
+        (self.context, self.store, name) = (context, store, target.name)
+        let (settings, exporter) = try context.assemble(target, store)
+        self.exporter = exporter
+        self.target = try TargetRun(
+            settings, exporter: exporter, reader: try SampleStore(path: store.path, access: .read), store: store,
+            now: context.machine.now)
+        loop = EventLoop(clock: MachineClock(context.machine))
+        // Before the first look, so that no commit falls between the two.
+        bell = try StoreBell(store: store.path)
+    }
+
+    // MARK: Once
+
+    /// Brings the target up to date.
+    func runOnce() throws -> ExitCode {
+        HubSignals.watch(loop.alarm)
+        var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
+        let before = try store.target(name)
+        while !HubSignals.isStopAsked {
+            let outcome = try target.step()
+            progress.update(
+                "\(Readable.count(target.target.delivered - (before?.delivered ?? 0), "change")) delivered, \((try? target.waiting) ?? 0) to go"
+            )
+            if outcome == .more { continue }
+            progress.finish()
+            try? exporter.finish()
+            return try end(outcome, before)
+        }
+        progress.finish()
+        return .tryAgain
+    }
+
+    private func end(_ outcome: TargetRun.Outcome, _ before: Target?) throws -> ExitCode {
+        let target = self.target.target
+        let delivered = target.delivered - (before?.delivered ?? 0)
+        let setAside = try store.setAside(by: name).count
+        var words = "\(name): \(Readable.count(delivered, "change")) delivered"
+        if target.leftOut > (before?.leftOut ?? 0) {
+            words += ", for \(target.leftOut - (before?.leftOut ?? 0)) of which it has no place"
+        }
+        if setAside > 0 { words += "; \(setAside) set aside ('vitalgate targets status \(name)' says why)" }
+        switch outcome {
+        case .more, .upToDate:
+            context.note(words + "; it has everything")
+            return setAside > 0 ? .dataError : .success
+        case .wait:
+            context.note(words + "; \(try self.target.waiting) wait: \(TerminalText.sanitized(target.words ?? ""))")
+            return .tryAgain
+        case .stopped:
+            context.note(words + "; it was stopped: \(TerminalText.sanitized(target.words ?? ""))")
+            return .unavailable
+        }
+    }
+
+    // MARK: For ever
+
+    /// Keeps the target up to date until it is stopped.
+    func run() throws -> ExitCode {
+        HubSignals.watch(loop.alarm)
+        loop.onBell = { [loop] in if HubSignals.isStopAsked { loop.stop() } }
+        loop.watch(bell.descriptor) { [weak self] _ in self?.rung() }
+        if context.invocation.flag("--until-eof") {
+            loop.watch(STDIN_FILENO) { [weak self] _ in self?.heardInput() }
+        }
+        turn()
+        if !HubSignals.isStopAsked, failure == nil { loop.run() }
+        if let failure { throw failure }
+        try? exporter.finish()
+        return .success
+    }
+
+    private func heardInput() {
+        var octets = [UInt8](repeating: 0, count: 64)
+        guard read(STDIN_FILENO, &octets, octets.count) <= 0 else { return }
+        loop.stop()
+    }
+
+    private func rung() {
+        guarded {
+            try bell.wait()
+            try store.checkPlace()
+            // While the target is left alone, only a person's word counts.
+            if pause != nil, try store.target(name)?.state == .waiting { return }
+            turn()
+        }
+    }
+
+    private func turn() {
+        pause?.cancel()
+        pause = nil
+        guard !isTurnDue else { return }
+        isTurnDue = true
+        loop.after(.zero) { [weak self] in
+            self?.isTurnDue = false
+            self?.guarded { try self?.step() }
+        }
+    }
+
+    private func step() throws {
+        let outcome = try target.step()
+        tell(outcome)
+        switch outcome {
+        case .more: turn()
+        case .upToDate, .stopped: break
+        case .wait(let duration): pause = loop.after(duration) { [weak self] in self?.turn() }
+        }
+    }
+
+    private func guarded(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            failure = error
+            loop.stop()
+        }
+    }
+
+    private func tell(_ outcome: TargetRun.Outcome) {
+        let target = self.target.target
+        guard said?.state != target.state || said?.words != target.words else { return }
+        defer { said = (target.state, target.words) }
+        let words = target.words ?? ""
+        switch target.state {
+        case .delivering: if said != nil { context.inform("target \(name): it takes what it is given again") }
+        case .waiting: context.warn("target \(name): it is asked again, and misses nothing: \(words)")
+        case .stopped: context.warn("target \(name): stopped, until 'vitalgate targets retry \(name)': \(words)")
+        }
+    }
+}

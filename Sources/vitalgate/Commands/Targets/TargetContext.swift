@@ -1,0 +1,30 @@
+import CommandLineKit
+import ExportEngine
+import Gateway
+import HealthModel
+import Pipeline
+import SampleStore
+
+extension CommandContext {
+    /// A target as the configuration has it.
+    func target(_ name: String) throws -> TargetConfiguration {
+        let targets = try configuration().targets
+        if let target = targets.first(where: { $0.name == name }) { return target }
+        throw invocation.invalid(
+            "TARGET", value: name,
+            expected: targets.isEmpty
+                ? "a target, and the configuration names none (key 'targets')"
+                : "one of \(targets.map(\.name).joined(separator: ", "))")
+    }
+
+    /// A target's settings and its exporter, for a store that is open.
+    func assemble(_ target: TargetConfiguration, _ store: SampleStore) throws -> (
+        settings: TargetSettings, exporter: any Exporter
+    ) {
+        let zone = try machine.zone(configuration().timeZone)
+        return (
+            try target.settings(in: store, zone: zone, now: machine.now()),
+            try target.exporter(me: store.subject, zone: zone, now: machine.now)
+        )
+    }
+}

@@ -1,0 +1,123 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Writes how targets are doing, as the person asked.
+struct TargetReport {
+    let context: CommandContext
+
+    /// A target of the configuration, and what the store knows of it.
+    private struct Entry {
+        var name: String
+        /// Empty where the configuration does not name it any more.
+        var kind: String
+        var known: Target?
+        var waiting: Int
+        var setAside: Int
+        /// Seconds since the first reading that waits came in.
+        var lag: Int
+    }
+
+    func write(named name: String?) throws {
+        let configured = try name.map { [try context.target($0)] } ?? context.configuration().targets
+        let store = try context.openForReading()
+        let known = try store.targets()
+        var entries = try configured.map {
+            try entry($0.name, $0.kind.rawValue, known.first { [name = $0.name] in $0.name == name }, store)
+        }
+        if name == nil {
+            for target in known where !configured.contains(where: { $0.name == target.name }) {
+                entries.append(try entry(target.name, "", target, store))
+            }
+        }
+        try write(entries)
+        if let name { try write(try store.setAside(by: name)) }
+    }
+
+    private func entry(_ name: String, _ kind: String, _ known: Target?, _ store: SampleStore) throws -> Entry {
+        let waiting = try known.map(store.changesWaiting) ?? Int(store.lastChange())
+        return Entry(
+            name: name, kind: kind, known: known, waiting: waiting, setAside: try store.setAside(by: name).count,
+            lag: waiting == 0 ? 0 : try lag(known, store))
+    }
+
+    private struct Enough: Error {}
+
+    private func lag(_ known: Target?, _ store: SampleStore) throws -> Int {
+        var received: Instant?
+        let anchor = known?.backlog?.anchor ?? known?.anchor ?? .beginning
+        // The anchor of a store that was put back is known no more: verify is what helps there.
+        guard try store.knows(anchor) else { return 0 }
+        do {
+            try store.changes(after: anchor, types: nil) { change, _ in
+                received =
+                    switch change {
+                    case .added(let stored): stored.sample.received
+                    case .deleted(let deletion): deletion.sample.received
+                    }
+                throw Enough()
+            }
+        } catch is Enough {}
+        guard let received else { return 0 }
+        return Int(max(0, context.machine.now().microseconds - received.microseconds) / 1_000_000)
+    }
+
+    private func write(_ entries: [Entry]) throws {
+        if context.format == .ndjson {
+            for entry in entries { try context.streams.output.write(object(entry).line) }
+            return
+        }
+        try TableOutput(context: context).write(
+            header: ["name", "kind", "state", "delivered", "left out", "waiting", "set aside", "lag", "said"],
+            rows: entries.map {
+                [
+                    $0.name, $0.kind, state(of: $0), "\($0.known?.delivered ?? 0)", "\($0.known?.leftOut ?? 0)", "\($0.waiting)",
+                    "\($0.setAside)", $0.waiting == 0 ? "" : "\($0.lag) s", TerminalText.sanitized($0.known?.words ?? ""),
+                ]
+            })
+    }
+
+    /// As the store knows it; `new` where nothing was delivered yet, `removed` where the configuration names it no more.
+    private func state(of entry: Entry) -> String {
+        guard !entry.kind.isEmpty else { return "removed" }
+        return entry.known?.state.rawValue ?? "new"
+    }
+
+    private func object(_ entry: Entry) -> JSONObject {
+        var object = JSONObject()
+        object.set("name", entry.name)
+        object.set("kind", entry.kind)
+        object.set("state", state(of: entry))
+        object.set("delivered", entry.known?.delivered ?? 0)
+        object.set("leftOut", entry.known?.leftOut ?? 0)
+        object.set("waiting", entry.waiting)
+        object.set("setAside", entry.setAside)
+        object.set("lag", entry.lag)
+        object.set("said", entry.known?.words)
+        object.set("changed", entry.known?.changed.description)
+        return object
+    }
+
+    private func write(_ setAside: [SetAside]) throws {
+        if context.format == .ndjson {
+            for each in setAside {
+                var object = JSONObject()
+                object.set("uuid", each.uuid.description)
+                object.set("said", each.words)
+                object.set("time", each.time.description)
+                object.set("retry", each.isRetried)
+                try context.streams.output.write(object.line)
+            }
+            return
+        }
+        guard !setAside.isEmpty else { return }
+        let times = try context.times()
+        try context.streams.output.write("\n")
+        try TableOutput(context: context).write(
+            header: ["set aside", "time", "said"],
+            rows: setAside.map { [$0.uuid.description, times.local($0.time), TerminalText.sanitized($0.words)] })
+    }
+}

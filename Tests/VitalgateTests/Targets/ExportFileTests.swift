@@ -1,0 +1,43 @@
+import Testing
+
+/// `export --to`: what is written is read back.
+@Suite struct ExportFileTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    /// Counts and statistics of a store.
+    private func account(_ store: String) throws -> [String] {
+        try folder.vitalgate(["stats", "heartRate", "--every", "1d", "--format", "ndjson"], store: store).lines
+    }
+
+    @Test(arguments: ["me.xml", "me.zip"]) func theHealthAppsExportIsReadBack(name: String) throws {
+        // Of one second, one value, one source: only their UUIDs tell them apart.
+        var text = InboxTests.csv(50)
+        for part in 1...9 { text += "2026-01-01T00:00:00.\(part)Z,heartRate,60,/min\n" }
+        try folder.vitalgate("import", folder.write("a.csv", text))
+        let run = try folder.vitalgate("export", "--to", folder.path(name))
+        #expect(run.status == 0 && run.errors.hasSuffix("\(name): 59 samples\n"), "\(run)")
+        let back = folder.path("back.db")
+        let account = try JSON(try folder.vitalgate(["import", "--format", "ndjson", folder.path(name)], store: back).last)
+        #expect((account["read"].integer, account["stored"].integer) == (59, 59))
+        #expect(try self.account(back).count == 1)
+        #expect(
+            try self.account(back).map { try JSON($0)["average"] } == self.account(folder.store).map { try JSON($0)["average"] })
+        // Once more is nothing new.
+        let again = try JSON(try folder.vitalgate(["import", "--format", "ndjson", folder.path(name)], store: back).last)
+        #expect(again["duplicate"].integer == 59)
+        #expect(folder.mode(name) == 0o600)
+    }
+
+    @Test func packedLinesAreThoseOfQuery() throws {
+        try folder.vitalgate("import", folder.write("in.csv", InboxTests.csv(50)))
+        #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 0)
+        #expect(try folder.text("a.ndjson") == folder.vitalgate("query", "all", "--format", "ndjson").output)
+        #expect(try folder.vitalgate("export", "--to", folder.path("a.csv"), "--types", "bodyMass").status == 0)
+        #expect(folder.text("a.csv").split(separator: "\n").count == 1)
+        #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 73)
+        #expect(try folder.vitalgate("export", "--to", "/nowhere/a.csv").status == 73)
+        #expect(try folder.vitalgate("export", "--types", "heartRate", "archive").status == 64)
+    }
+}
