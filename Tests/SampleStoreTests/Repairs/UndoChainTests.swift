@@ -117,12 +117,80 @@ import Testing
         }
     }
 
+    /// Told over another path while it was taken back, it is one measurement all the same once that is undone.
+    @Test(arguments: [false, true]) func toldWhileItWasTakenBack(isRestored: Bool) throws {
+        try TestStore.with { test in
+            let paths = try (0..<2).map { try Self.sample(0, $0) }
+            try test.keep([paths[0]])
+            let taken = try Self.undo(test, 1)
+            let account = try test.keep([paths[1]]).account
+            #expect((account.stored, account.duplicate) == (1, 0))
+            #expect(try test.identities() == [paths[1].sample.identity])
+            if isRestored { try Self.restore(test, [paths[0]]) } else { _ = try Self.undo(test, taken) }
+            #expect(try test.identities() == [paths[0].sample.identity])
+            _ = try Self.undo(test, isRestored ? 4 : 1)
+            #expect(try test.identities() == [paths[1].sample.identity])
+            _ = try Self.undo(test, account.id)
+            #expect(try test.identities() == [])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// What stands in is no first: who tells the same as it tells the same as the first.
+    @Test func toldAgainBesideAStandIn() throws {
+        try TestStore.with { test in
+            let paths = try (0..<3).map { try Self.sample(0, $0) }
+            try test.keep([paths[0]])
+            try test.keep([paths[1]])
+            let taken = try Self.undo(test, 1)
+            #expect(try test.keep([paths[2]]).account.duplicate == 1)
+            _ = try Self.undo(test, 2)
+            #expect(try test.identities() == [paths[2].sample.identity])
+            _ = try Self.undo(test, taken)
+            #expect(try test.identities() == [paths[0].sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// Of each measurement there is one sample as long as an import of it holds, and none else, whenever it came.
+    @Test(arguments: 0..<60 as Range<UInt64>) func oneWhereAnyHolds(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        try TestStore.with { test in
+            let known = try (0..<2).map { measurement in try (0..<3).map { try Self.sample(measurement, $0) } }
+            var bringers: [SampleIdentity: Int64] = [:]
+            var ingests: [Int64] = []
+            for step in 0..<40 {
+                let sample = known[Int.random(in: 0..<2, using: &random)][Int.random(in: 0..<3, using: &random)]
+                if Int.random(in: 0..<3, using: &random) == 0 {
+                    let ingest = try test.keep([sample]).account.id
+                    ingests.append(ingest)
+                    if bringers[sample.sample.identity] == nil { bringers[sample.sample.identity] = ingest }
+                } else if let ingest = ingests.randomElement(using: &random),
+                    let undoing = try? Self.undo(test, ingest), undoing > 0
+                {
+                    ingests.append(undoing)
+                }
+                let live = try Set(test.identities())
+                for tellings in known {
+                    let holding = try tellings.filter { telling in
+                        try bringers[telling.sample.identity].map { try Self.state(test, $0) == "done" } ?? false
+                    }
+                    let there = tellings.filter { live.contains($0.sample.identity) }
+                    #expect(there.count == min(1, holding.count), "seed \(seed), step \(step)")
+                    let first = holding.min { bringers[$0.sample.identity] ?? 0 < bringers[$1.sample.identity] ?? 0 }
+                    #expect(there.first?.sample.identity == first?.sample.identity, "seed \(seed), step \(step)")
+                }
+            }
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// Whatever a person imports, takes back, deletes and restores of a measurement that came over three paths: it is there once at most.
     @Test(arguments: 0..<60 as Range<UInt64>) func neverTwice(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
             let known = try (0..<2).map { measurement in try (0..<3).map { try Self.sample(measurement, $0) } }
-            var ingests = try known.joined().map { try test.keep([$0]).account.id }
+            var ingests: [Int64] = []
             for _ in 0..<40 {
                 let sample = known[Int.random(in: 0..<2, using: &random)][Int.random(in: 0..<3, using: &random)]
                 let uuid = sample.sample.identity
