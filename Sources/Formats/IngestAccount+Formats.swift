@@ -32,9 +32,8 @@ extension IngestAccount {
 
     /// The names of ``cells``.
     public static let columns = [
-        "ingest", "kind", "file", "profile", "zone", "received", "finished", "state", "read", "stored", "duplicate",
-        "quarantined",
-        "refused", "skipped",
+        "ingest", "kind", "file", "profile", "zone", "received", "finished", "state",
+        "read", "stored", "duplicate", "quarantined", "refused", "skipped",
     ]
 
     /// The account as a row of CSV.

@@ -126,4 +126,17 @@ import Testing
         #expect(samples.first?.value == 80)
         #expect(try bench.store.account(of: 1)?.refused == 1)
     }
+
+    /// A start that arrives broken tells nothing but that there is another one: what came before it holds no more.
+    @Test(arguments: [(UInt8(0x01), 2), (0x00, 1)]) func aSessionsStartThatIsBroken(check: UInt8, count: Int) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-continuous-glucose")
+        bench.hear("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])
+        bench.hear("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
+        bench.hear("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0, check, 0x86], after: .seconds(1))
+        bench.hear("gatt:2AA7", [6, 0, 0x51, 0x00, 31, 0], after: .seconds(60))
+        try bench.stop()
+        #expect(try bench.samples().count == count)
+        #expect(try bench.store.account(of: 1)?.refused == (count == 2 ? 0 : 2))
+    }
 }

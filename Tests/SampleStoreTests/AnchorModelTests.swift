@@ -107,7 +107,7 @@ import Testing
             try test.store.connection.execute(
                 """
                 ALTER TABLE context DROP COLUMN ordinal; ALTER TABLE device DROP COLUMN own_key; ALTER TABLE device DROP COLUMN counter;
-                ALTER TABLE series DROP COLUMN kind;
+                ALTER TABLE series DROP COLUMN kind; DROP TABLE target; DROP TABLE set_aside;
                 DROP TABLE epoch; PRAGMA user_version = \(version)
                 """
             )

@@ -8,7 +8,10 @@ final class NearDuplicateSearch {
     struct Match {
         /// Of the rows that were searched.
         var row: Int
+        /// The sample that told it first, also where another one stands in for that.
         var of: SampleKey
+        /// Whether it is like what an undoing took back.
+        var isOfWithdrawn = false
     }
 
     /// What was found.
@@ -82,13 +85,13 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let place = try Self.takeBest(found, of: &scans) {
-                matches.witnesses.append(Match(row: index, of: place))
+            if let (place, table) = try Self.takeBest(found, of: &scans) {
+                matches.witnesses.append(Match(row: index, of: place, isOfWithdrawn: table == .withdrawn))
                 continue
             }
             // The best of each other device's.
             var linked: Set<Int64> = []
-            for finding in found where finding.verdict == .linked {
+            for finding in found where finding.verdict == .linked && scans[finding.scan].table != .withdrawn {
                 let place = scans[finding.scan].candidates[finding.candidate].place
                 if linked.insert(place.series).inserted { matches.links.append(Match(row: index, of: place)) }
             }
@@ -96,10 +99,15 @@ final class NearDuplicateSearch {
         return matches
     }
 
-    /// Takes the best that is the same measurement and has no witness yet.
-    private static func takeBest(_ found: [Finding], of scans: inout [SiblingScan]) throws(StoreError) -> SampleKey? {
-        for finding in found where finding.verdict == .duplicate {
-            if let place = try scans[finding.scan].take(finding.candidate) { return place }
+    /// Takes the best that is the same measurement and has no witness yet; what is there goes before what was taken back.
+    private static func takeBest(
+        _ found: [Finding], of scans: inout [SiblingScan]
+    ) throws(StoreError) -> (place: SampleKey, table: SiblingScan.Table)? {
+        for isWithdrawn in [false, true] {
+            for finding in found
+            where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
+                if let place = try scans[finding.scan].take(finding.candidate) { return (place, scans[finding.scan].table) }
+            }
         }
         return nil
     }
@@ -115,7 +123,7 @@ final class NearDuplicateSearch {
             let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
             // Where the other path has nothing in the stretch, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
-            for (table, name) in [(SiblingScan.Table.live, "sample"), (.deleted, "deleted")]
+            for (table, name) in [(SiblingScan.Table.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
             where try connection.integer(
                 "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
                 .integer(low), .integer(high)) != nil
@@ -126,12 +134,16 @@ final class NearDuplicateSearch {
         }
         guard !present.isEmpty else { return ([], radius) }
         let witnessed = try WitnessedStretch(by: series, first &- radius, last &+ radius, connection: connection)
+        let witnesses = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
+        // Mostly none does, and then nobody has to be asked.
+        let hasStandIns = try connection.integer("SELECT 1 FROM decision WHERE stands_in LIMIT 1") != nil
         var scans: [SiblingScan] = []
         for (sibling, table) in present {
             try scans.append(
                 SiblingScan(
                     sibling, table, telling: SeriesTelling(siblings, origin.type),
-                    witnessed: witnessed, connection: connection))
+                    witnessed: witnessed, standIns: hasStandIns || table == .withdrawn ? witnesses : nil,
+                    connection: connection))
         }
         return (scans, radius)
     }

@@ -3,14 +3,16 @@ import HealthModel
 /// A sample of another path that may be the same measurement.
 struct Candidate {
     let place: SampleKey
+    /// The sample that it is a witness of, and stands in for; itself where it is none.
+    let first: SampleKey
     /// While it is rough, the resolution of its value is the coarsest that it can be.
     private(set) var trace: ReadingTrace
     private var isRough: Bool
     /// Whether a row of the batch is its witness.
     var isTaken = false
 
-    init(place: SampleKey, trace: ReadingTrace, isRough: Bool) {
-        self.place = place
+    init(place: SampleKey, first: SampleKey, trace: ReadingTrace, isRough: Bool) {
+        (self.place, self.first) = (place, first)
         self.trace = trace
         self.isRough = isRough
     }
@@ -31,6 +33,9 @@ struct SiblingScan {
     private let statement: Statement
     private var telling: SeriesTelling
     private let witnessed: WitnessedStretch
+    /// Which of them stand in for others; nil where none does.
+    private let standIns: Witnesses?
+    let table: Table
     private var begun = false
     private var ended = false
     /// Where those held begin and end.
@@ -41,24 +46,28 @@ struct SiblingScan {
 
     enum Table {
         case live
-        /// What a person deleted: deleted stays deleted, whichever way it comes. What an undoing took back may come again.
+        /// What a person deleted: deleted stays deleted, whichever way it comes.
         case deleted
+        /// What an undoing took back: it may come again, over this path or another, and is one with it once the undoing is undone.
+        case withdrawn
     }
 
     init(
-        _ sibling: Sibling, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch, connection: Connection
+        _ sibling: Sibling, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch, standIns: Witnesses?,
+        connection: Connection
     ) throws(StoreError) {
-        self.sibling = sibling
+        (self.sibling, self.table, self.standIns) = (sibling, table, standIns)
         self.telling = telling
         self.witnessed = witnessed
         let columns = "start, hash, value, context, numeral" + (sibling.lasts ? ", duration" : "")
+        let kind = table == .withdrawn ? IngestKind.undo : .delete
         statement = try Statement(
             connection,
             table == .live
                 ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
                 : """
                 SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
-                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(IngestKind.delete.literal) ORDER BY start
+                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(kind.literal) ORDER BY start
                 """)
     }
 
@@ -102,7 +111,7 @@ struct SiblingScan {
 
     /// Makes a row the witness of one of the ``candidates``, and says which sample that is; nil where it has one already.
     mutating func take(_ position: Int) throws(StoreError) -> SampleKey? {
-        let place = candidates[position].place
+        let place = candidates[position].first
         guard !candidates[position].isTaken, try !witnessed.contains(place) else { return nil }
         candidates[position].isTaken = true
         return place
@@ -125,9 +134,10 @@ struct SiblingScan {
         }
         let start = statement.integer(0)
         let isRough = statement.isNull(4)
+        let place = try SampleKey(series: sibling.series, start: start, hash: statement.blob(1))
         try candidates.append(
             Candidate(
-                place: SampleKey(series: sibling.series, start: start, hash: statement.blob(1)),
+                place: place, first: standIns?.first(of: place) ?? place,
                 trace: telling.trace(
                     start: start, duration: sibling.lasts ? statement.integer(5) : 0, value: statement.real(2),
                     step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3)),

@@ -10,9 +10,13 @@ struct WitnessKeeper {
     var rule: DuplicateRule?
 
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
-    func record(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
+    ///
+    /// - Parameter standingIn: they become samples as well, since what came first was taken back.
+    func record(
+        witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8], standingIn: Bool = false
+    ) throws {
         guard !witnesses.isEmpty else { return }
-        try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
+        try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows, standingIn)) {
             try connection.run(
                 """
                 INSERT INTO witness_row(series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
@@ -20,7 +24,7 @@ struct WitnessKeeper {
                 SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
                     of_start, of_hash FROM batch
                 """)
-            guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
+            guard !standingIn, witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
             try SampleTable(connection: connection).addPlacesOfBatch(mayBeThere: true)
         }
     }
@@ -53,7 +57,7 @@ struct WitnessKeeper {
 
     /// The witnesses with what they share with others of their ingest.
     private func decided(
-        _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow]
+        _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], _ standingIn: Bool
     ) throws(StoreError) -> [BatchTable.Witness] {
         var decided: [BatchTable.Witness] = []
         decided.reserveCapacity(witnesses.count)
@@ -62,20 +66,22 @@ struct WitnessKeeper {
             let lasts = rows[match.row].duration > 0
             if decision == nil || series != match.of.series || lasting != lasts {
                 (series, lasting) = (match.of.series, lasts)
-                decision = try self.decision(series, lasting: lasting)
+                decision = try self.decision(series, lasting: lasting, standingIn: standingIn)
             }
             if let decision { decided.append(BatchTable.Witness(row: match.row, decision: decision, of: match.of)) }
         }
         return decided
     }
 
-    private func decision(_ series: Int64, lasting: Bool) throws(StoreError) -> Int64 {
+    private func decision(_ series: Int64, lasting: Bool, standingIn: Bool = false) throws(StoreError) -> Int64 {
         let (ingest, series, rule) = (Value.integer(ingest), Value.integer(series), Value.text(rule(lasting: lasting)))
+        let standsIn = Value.integer(standingIn ? 1 : 0)
         let known = try connection.integer(
-            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND NOT stands_in AND withdrawn IS NULL",
-            ingest, series, rule)
+            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND stands_in = ? AND withdrawn IS NULL",
+            ingest, series, rule, standsIn)
         if let known { return known }
-        try connection.run("INSERT INTO decision(ingest, of_series, rule) VALUES(?, ?, ?)", ingest, series, rule)
+        try connection.run(
+            "INSERT INTO decision(ingest, of_series, rule, stands_in) VALUES(?, ?, ?, ?)", ingest, series, rule, standsIn)
         return connection.lastInsertedRow
     }
 

@@ -92,6 +92,21 @@ struct Witnesses {
         return false
     }
 
+    /// The sample that a witness tells the same as; nil where it is none.
+    func first(of place: SampleKey) throws(StoreError) -> SampleKey? { try witness(at: place)?.first }
+
+    /// Whether a measurement is there, whichever telling of it, or a person has deleted it: what tells it again does not stand in.
+    func isHeld(_ first: SampleKey) throws(StoreError) -> Bool {
+        if try isKept(first) { return true }
+        let replacements = Replacements(connection: connection)
+        for witness in try witnesses(of: first) {
+            let form = try replacements.last(from: witness.place)
+            if try isLive(form) { return true }
+            if witness.standsIn, try isKept(form) { return true }
+        }
+        return false
+    }
+
     /// All that tell the same as a sample, those that were taken back among them, the earliest first.
     private func witnesses(of first: SampleKey) throws(StoreError) -> [Witness] {
         var found: [Witness] = []

@@ -282,9 +282,15 @@ public final class Ingest: SampleSink {
             try keeper.record(links: matches.links, among: group.rows)
             linked += matches.links.count
             if !matches.witnesses.isEmpty {
-                try keeper.record(witnesses: matches.witnesses, among: group.rows, text: text)
-                witnesses += matches.witnesses.count
-                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+                // Of what was taken back, what is told now stands in.
+                let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
+                let standIns = try matches.witnesses.filter { try $0.isOfWithdrawn && !kept.isHeld($0.of) }
+                let standing = Set(standIns.map(\.row))
+                let silent = matches.witnesses.filter { !standing.contains($0.row) }
+                try keeper.record(witnesses: standIns, among: group.rows, text: text, standingIn: true)
+                try keeper.record(witnesses: silent, among: group.rows, text: text)
+                witnesses += silent.count
+                for match in silent { outcomes[Int(group.rows[match.row].index)] = .duplicate }
                 group.rows.removeAll { outcomes[Int($0.index)] != .stored }
             }
             waiting.append(group)
