@@ -19,6 +19,7 @@ let package = Package(
         // The same library's other half: what comes in is a source's, what goes out an exporter's.
         .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
@@ -46,6 +47,8 @@ let package = Package(
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
 
+        .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
+
         // Level 4: from frames to the store, live and from files.
         .target(
             name: "Ingestion",
@@ -61,7 +64,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
-                "SampleStore", "ExportEngine", "FileExport",
+                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport",
                 "Wire", "CSystemdDaemon",
             ]),
 
@@ -76,6 +79,9 @@ let package = Package(
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
+        .target(
+            name: "ExportTesting", dependencies: ["ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"],
+            path: "Tests/ExportTesting"),
         .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"], exclude: ["Facts", "Vectors"]),
         .testTarget(name: "FormatsTests", dependencies: ["Formats", "PipelineTesting", "HealthModel"]),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], exclude: ["Snapshots"]),
@@ -102,8 +108,13 @@ let package = Package(
         .testTarget(
             name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
+            name: "PostgreSQLExportTests",
+            dependencies: [
+                "PostgreSQLExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
             name: "ExportEngineTests",
-            dependencies: ["ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
+            dependencies: ["ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

@@ -10,12 +10,12 @@ public struct TargetSettings: Sendable {
     public var filterText: String
     /// Sources, by id, under which the target's own samples come back to us: they do not go there again.
     public var ownSources: Set<String>
-    /// Changes in one delivery at most, where the exporter allows that many.
+    /// Changes in one delivery at most; no more than the exporter allows.
     public var batchSize: Int
 
-    /// What is usual: 1,000 at once, everything.
+    /// Everything, as many at once as the exporter likes, where nothing else is said.
     public init(
-        name: String, filter: SamplePredicate? = nil, filterText: String = "", ownSources: Set<String> = [], batchSize: Int = 1000
+        name: String, filter: SamplePredicate? = nil, filterText: String = "", ownSources: Set<String> = [], batchSize: Int = .max
     ) {
         (self.name, self.filter, self.filterText) = (name, filter, filterText)
         (self.ownSources, self.batchSize) = (ownSources, batchSize)

@@ -4,6 +4,8 @@ import HealthModel
 public struct ExportContext {
     /// The target's name in the configuration.
     public let name: String
+    /// The store's name among many, of those that feed one target.
+    public let store: String
     /// The subject that is written as `me`.
     public let me: String
     /// Of days that a target tells apart.
@@ -17,10 +19,10 @@ public struct ExportContext {
     ///   - now: the clock of whoever assembles.
     /// - Throws: ``UnitError`` where a type has no conversion to its unit.
     public init(
-        name: String, me: String, units: [QuantityType: Unit] = [:], zone: TimeZoneRules = TimeZoneRules(fixed: .utc),
+        name: String, store: String = "", me: String, units: [QuantityType: Unit] = [:], zone: TimeZoneRules = TimeZoneRules(fixed: .utc),
         now: @escaping () -> Instant
     ) throws(UnitError) {
-        (self.name, self.me, self.zone, self.now) = (name, me, zone, now)
+        (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)
         var known: [QuantityType: (unit: Unit, conversion: UnitConversion)] = [:]
         for (type, unit) in units {
             known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))

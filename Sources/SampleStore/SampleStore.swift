@@ -41,6 +41,8 @@ public final class SampleStore {
 
     /// The store's file.
     public let path: String
+    /// Its name among many stores, for targets that several feed; a copy has the same. Empty where no version with targets has written to it.
+    public let identifier: String
     /// The person whose store this is, known as `me`.
     public let subject: String
     /// Whether it was made for simulated readings.
@@ -59,6 +61,7 @@ public final class SampleStore {
         connection = try Self.connect(path, access)
         do throws(StoreError) {
             try Self.prepare(connection, access: access, creation: creation)
+            identifier = try connection.text("SELECT value FROM setting WHERE name = 'store'") ?? ""
             subject = try connection.text("SELECT value FROM setting WHERE name = 'subject'") ?? "me"
             isDemo = try connection.integer("SELECT value FROM setting WHERE name = 'demo'") == 1
             if access == .write {

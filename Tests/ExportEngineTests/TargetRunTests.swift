@@ -1,4 +1,5 @@
 import ExportEngine
+import ExportTesting
 import HealthModel
 import Pipeline
 import PipelineTesting

@@ -11,7 +11,7 @@ import SampleStore
 ///             types: ["heartRate", "bodyMass"],          // all of them without it
 ///             where: "subject = me",                     // a condition as 'query --where' takes it
 ///             units: { bodyMass: "[lb_av]" },            // the type's own without it
-///             batch: 1000,                               // changes at once
+///             batch: 1000,                               // changes at once; what suits the kind without it
 ///         },
 ///     }
 public struct TargetConfiguration: Sendable {
@@ -23,7 +23,7 @@ public struct TargetConfiguration: Sendable {
     private let condition: String?
     private let ownSources: [String]
     private let units: [String: String]
-    private let batch: Int
+    private let batch: Int?
     private let make: @Sendable (ExportContext) throws -> any Exporter
 
     /// What every target may say.
@@ -54,8 +54,8 @@ public struct TargetConfiguration: Sendable {
         condition = try members.decodeIfPresent(String.self, forKey: Key("where"))
         ownSources = try members.decodeIfPresent([String].self, forKey: Key("ownSources")) ?? []
         units = try members.decodeIfPresent([String: String].self, forKey: Key("units")) ?? [:]
-        batch = try members.decodeIfPresent(Int.self, forKey: Key("batch")) ?? 1000
-        guard (1...100_000).contains(batch) else {
+        batch = try members.decodeIfPresent(Int.self, forKey: Key("batch"))
+        guard (1...100_000).contains(batch ?? 1) else {
             throw ConfigurationError("'\(path).batch': expected a whole number from 1 to 100000", isOutOfRange: true)
         }
         do {
@@ -112,12 +112,15 @@ public struct TargetConfiguration: Sendable {
         let text = ((self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []) + (condition.map { [$0] } ?? [])
         return TargetSettings(
             name: name, filter: parts.isEmpty ? nil : .and(parts),
-            filterText: text.joined(separator: " where "), ownSources: Set(ownSources), batchSize: batch)
+            filterText: text.joined(separator: " where "), ownSources: Set(ownSources), batchSize: batch ?? .max)
     }
 
     /// The exporter; it connects to nothing yet.
-    public func exporter(me: String, zone: TimeZoneRules, now: @escaping () -> Instant) throws -> any Exporter {
-        try make(ExportContext(name: name, me: me, units: ownUnits(), zone: zone, now: now))
+    public func exporter(
+        for store: SampleStore, zone: TimeZoneRules, now: @escaping () -> Instant
+    ) throws -> any Exporter {
+        try make(
+            ExportContext(name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone, now: now))
     }
 
     private struct Key: CodingKey {

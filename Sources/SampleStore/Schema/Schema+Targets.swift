@@ -2,7 +2,9 @@ extension Schema {
     /// - `target`: how far each target has come in the change log, by name. `anchor` is the last change that it has; `backlog` the same of what
     ///   was there before it began, up to the number `backlog_end`. Counts are of all time.
     /// - `set_aside`: what a target did not take, with its words; `seq` is the change's, `retry` whether it is to be told again.
+    /// - `setting` has the store's name among many, by which a target that many feed tells them apart. A copy has the same.
     static let targets = """
+        INSERT OR IGNORE INTO setting VALUES('store', lower(hex(randomblob(16))));
         CREATE TABLE target(
             name TEXT PRIMARY KEY,
             anchor TEXT NOT NULL,

@@ -24,7 +24,7 @@ extension CommandContext {
         let zone = try machine.zone(configuration().timeZone)
         return (
             try target.settings(in: store, zone: zone, now: machine.now()),
-            try target.exporter(me: store.subject, zone: zone, now: machine.now)
+            try target.exporter(for: store, zone: zone, now: machine.now)
         )
     }
 }

@@ -5,22 +5,23 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// A store with heart rates, of few values at few times.
-struct ExportedStore {
-    let folder: TemporaryFolder
-    let store: SampleStore
+/// A store that is exported: with heart rates, of few values at few times.
+public struct ExportedStore {
+    public let folder: TemporaryFolder
+    public let store: SampleStore
     let origin = Origin(
         subject: "11111111-2222-4333-8444-555555555555", type: .heartRate,
         source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
-    static let received = Instant(seconds: 1_800_000_000)
+    public static let received = Instant(seconds: 1_800_000_000)
 
-    init() throws {
+    /// A new store in a folder of its own.
+    public init() throws {
         folder = try TemporaryFolder()
         store = try SampleStore(
             path: folder.file("store.db"), access: .write, creation: .init(subject: origin.subject, time: 0))
     }
 
-    func sample(_ value: Int, at second: Int) throws -> GatedSample {
+    public func sample(_ value: Int, at second: Int) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let reading = Reading(
             origin: origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
@@ -29,36 +30,36 @@ struct ExportedStore {
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.received).first)
     }
 
-    func description(_ kind: IngestKind = .import) -> IngestDescription {
+    public func description(_ kind: IngestKind = .import) -> IngestDescription {
         IngestDescription(kind: kind, received: Self.received.microseconds)
     }
 
-    @discardableResult func add(_ samples: [GatedSample]) throws -> Int64 {
+    @discardableResult public func add(_ samples: [GatedSample]) throws -> Int64 {
         let ingest = try store.beginIngest(description())
         _ = try ingest.store(samples)
         return try ingest.finish(at: 0).id
     }
 
-    func delete(_ sample: GatedSample) throws {
+    public func delete(_ sample: GatedSample) throws {
         _ = try store.delete([sample.sample.identity], description: description(.delete))
     }
 
-    func contents() throws -> [SampleIdentity: Double] {
+    public func contents() throws -> [SampleIdentity: Double] {
         var contents: [SampleIdentity: Double] = [:]
         let cursor = try store.samples(matching: SampleQuery())
         while let stored = try cursor.next() { contents[stored.uuid] = stored.sample.value }
         return contents
     }
 
-    func run(
-        _ target: ScriptedTarget, _ settings: TargetSettings = TargetSettings(name: "other"), keeping cursor: SampleStore? = nil
+    public func run(
+        _ target: any Exporter, _ settings: TargetSettings = TargetSettings(name: "other"), keeping cursor: SampleStore? = nil
     ) throws -> TargetRun {
         try TargetRun(
             settings, exporter: target, reader: try SampleStore(path: store.path, access: .read), store: cursor ?? store,
             generator: SeededGenerator(seed: 1), now: { Self.received })
     }
 
-    func finish(_ run: TargetRun) throws {
+    public func finish(_ run: TargetRun) throws {
         for _ in 0..<10_000 {
             switch try run.step() {
             case .upToDate: return

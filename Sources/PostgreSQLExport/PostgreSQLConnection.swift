@@ -1,0 +1,181 @@
+import CPostgreSQL
+import Glibc
+import Pipeline
+
+/// One session with a server. Nothing waits longer than ``patience`` for an answer.
+final class PostgreSQLConnection {
+    /// A statement of a server that is busy with others may take so long.
+    static let patience: Int32 = 60_000
+
+    private let handle: OpaquePointer
+
+    init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
+        var parameters = [
+            ("host", settings.host), ("port", "\(settings.port)"), ("dbname", settings.database), ("user", settings.user),
+            ("sslmode", settings.tls.rawValue), ("application_name", "vitalgate"), ("connect_timeout", "15"),
+            ("client_encoding", "UTF8"), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "30000"),
+            ("options", "-c statement_timeout=\(Self.patience) -c lock_timeout=30000 -c datestyle=ISO -c timezone=UTC"),
+        ]
+        // What signs the certificates of servers on this machine; libpq itself looks only in the home folder.
+        if settings.tls == .verifyFull {
+            parameters.append(("sslrootcert", settings.certificateAuthority ?? "/etc/ssl/certs/ca-certificates.crt"))
+        }
+        if let password = try settings.password?.read() { parameters.append(("password", password)) }
+        guard let handle = Self.connect(parameters) else { throw DeliveryError(.unreachable, "PostgreSQL: out of memory") }
+        self.handle = handle
+        guard PQstatus(handle) == CONNECTION_OK else {
+            let words = String(cString: PQerrorMessage(handle)).split(separator: "\n").first.map(String.init) ?? "no connection"
+            throw Self.connectionError(words)
+        }
+        PQsetnonblocking(handle, 1)
+        // What the server remarks, such as that a table is there already, is nobody's news.
+        PQsetNoticeReceiver(handle, { _, _ in }, nil)
+    }
+
+    deinit { PQfinish(handle) }
+
+    private static func connect(_ parameters: [(String, String)]) -> OpaquePointer? {
+        let keys = parameters.map { strdup($0.0) }
+        let values = parameters.map { strdup($0.1) }
+        defer { for text in keys + values { free(text) } }
+        let names: [UnsafePointer<CChar>?] = keys.map { UnsafePointer($0) } + [nil]
+        let texts: [UnsafePointer<CChar>?] = values.map { UnsafePointer($0) } + [nil]
+        return PQconnectdbParams(names, texts, 0)
+    }
+
+    /// There is no code of an error before a session: libpq has words alone.
+    private static func connectionError(_ words: String) -> DeliveryError {
+        let refused = ["authentication failed", "no pg_hba.conf entry", "role \"", "no password supplied", "permission denied"]
+        if refused.contains(where: words.contains) { return DeliveryError(.unauthorised, words) }
+        let unfit = ["does not exist", "certificate", "sslrootcert", "server does not support SSL"]
+        return DeliveryError(unfit.contains(where: words.contains) ? .unfit : .unreachable, words)
+    }
+
+    /// What a statement answers: rows of text, `nil` for NULL.
+    @discardableResult
+    func run(_ sql: String, _ values: [String?] = []) throws(DeliveryError) -> [[String?]] {
+        let texts = values.map { $0.map { strdup($0) } ?? nil }
+        defer { for text in texts { free(text) } }
+        let pointers: [UnsafePointer<CChar>?] = texts.map { $0.map { UnsafePointer($0) } }
+        // Several statements at once, where nothing has to be put into them.
+        let isSent =
+            values.isEmpty
+            ? PQsendQuery(handle, sql) : PQsendQueryParams(handle, sql, Int32(values.count), nil, pointers, nil, nil, 0)
+        guard isSent == 1 else { throw lost() }
+        return try answer()
+    }
+
+    /// Sends rows in the text form of COPY.
+    func copy(into sql: String, _ rows: [UInt8]) throws(DeliveryError) {
+        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+        try flush()
+        try awaitAnswer()
+        guard let result = PQgetResult(handle) else { throw lost() }
+        defer { PQclear(result) }
+        guard PQresultStatus(result) == PGRES_COPY_IN else {
+            let error = error(of: result)
+            try drain()
+            throw error
+        }
+        var sent = 0
+        while sent < rows.count {
+            let count = min(rows.count - sent, 1 << 16)
+            let code = rows[sent..<sent + count].withUnsafeBytes {
+                PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(count))
+            }
+            guard code >= 0 else { throw lost() }
+            if code == 1 { sent += count } else { try wait(for: Int16(POLLOUT)) }
+        }
+        while true {
+            let code = PQputCopyEnd(handle, nil)
+            guard code >= 0 else { throw lost() }
+            if code == 1 { break }
+            try wait(for: Int16(POLLOUT))
+        }
+        try answer()
+    }
+
+    @discardableResult
+    private func answer() throws(DeliveryError) -> [[String?]] {
+        try flush()
+        var rows: [[String?]] = []
+        var failure: DeliveryError?
+        while true {
+            try awaitAnswer()
+            guard let result = PQgetResult(handle) else { break }
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_TUPLES_OK:
+                for row in 0..<PQntuples(result) {
+                    rows.append(
+                        (0..<PQnfields(result)).map {
+                            PQgetisnull(result, row, $0) == 1 ? nil : String(cString: PQgetvalue(result, row, $0))
+                        })
+                }
+            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
+            default: failure = failure ?? error(of: result)
+            }
+        }
+        if let failure { throw failure }
+        guard PQstatus(handle) == CONNECTION_OK else { throw lost() }
+        return rows
+    }
+
+    private func drain() throws(DeliveryError) {
+        while true {
+            try awaitAnswer()
+            guard let result = PQgetResult(handle) else { return }
+            PQclear(result)
+        }
+    }
+
+    private func flush() throws(DeliveryError) {
+        while true {
+            let code = PQflush(handle)
+            guard code >= 0 else { throw lost() }
+            if code == 0 { return }
+            try wait(for: Int16(POLLOUT | POLLIN))
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    private func awaitAnswer() throws(DeliveryError) {
+        while PQisBusy(handle) == 1 {
+            try wait(for: Int16(POLLIN))
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    private func wait(for events: Int16) throws(DeliveryError) {
+        var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+        var count = poll(&descriptor, 1, Self.patience + 10_000)
+        while count < 0, errno == EINTR { count = poll(&descriptor, 1, Self.patience + 10_000) }
+        guard count > 0 else { throw DeliveryError(.unreachable, "PostgreSQL: no answer for \(Self.patience / 1000) s") }
+    }
+
+    private func lost() -> DeliveryError {
+        let words = String(cString: PQerrorMessage(handle)).split(separator: "\n").first.map(String.init)
+        return DeliveryError(.unreachable, words ?? "the connection was lost")
+    }
+
+    // MARK: Errors
+
+    /// By SQLSTATE (PostgreSQL's appendix A). The server's text may repeat what it was given, and is only told where it speaks of no row.
+    private func error(of result: OpaquePointer) -> DeliveryError {
+        func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+        // PG_DIAG_SQLSTATE and so on are characters.
+        let state = field(Int32(UInt8(ascii: "C"))) ?? ""
+        let text = field(Int32(UInt8(ascii: "M"))) ?? "no answer"
+        guard !state.isEmpty else { return DeliveryError(.unreachable, text) }
+        switch state.prefix(2) {
+        case "22", "23":
+            let column = field(Int32(UInt8(ascii: "c"))).map { " of column '\($0)'" } ?? ""
+            return DeliveryError(.refused, "PostgreSQL does not take a value\(column) (SQLSTATE \(state))")
+        case "28": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
+        case "42": return DeliveryError(state == "42501" ? .unauthorised : .unfit, "\(text) (SQLSTATE \(state))")
+        case "3D", "3F", "0A", "25": return DeliveryError(.unfit, "\(text) (SQLSTATE \(state))")
+        default: return DeliveryError(.unreachable, "\(text) (SQLSTATE \(state))")
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import HealthModel
+import Pipeline
+
+/// Writes samples into tables of a PostgreSQL database, which any number of hubs may feed: the same reading from two of them is one row, which is
+/// there as long as one of them has it.
+///
+/// A batch is one transaction: COPY into temporary tables, from there into ours. What was delivered before, and comes again, changes nothing.
+public final class PostgreSQLExporter: ComparableExporter {
+    /// A transaction each: small enough to be over soon.
+    public let batchLimit = 20_000
+    private let settings: PostgreSQLSettings
+    private let context: ExportContext
+    private let schema: DatabaseSchema
+    private let text: CopyText
+    private var session: (connection: PostgreSQLConnection, hub: Int)?
+
+    /// Connects to nothing yet.
+    public init(_ settings: PostgreSQLSettings, context: ExportContext) {
+        (self.settings, self.context) = (settings, context)
+        schema = DatabaseSchema(name: settings.schema)
+        text = CopyText(context: context)
+    }
+
+    // MARK: The database
+
+    /// Whether it can be entered, has our tables, and lets us write to them.
+    public func check() throws(DeliveryError) -> [Finding] {
+        let connection = try PostgreSQLConnection(settings)
+        let server = try connection.run("SELECT current_setting('server_version'), pg_is_in_recovery()")[0]
+        guard server[1] == "f" else { throw DeliveryError(.unfit, "it is a standby server, which takes no changes") }
+        var findings = [
+            Finding(.good, "PostgreSQL", "version \(server[0] ?? "?"), connected to '\(settings.database)' as '\(settings.user)'")
+        ]
+        try checkVersion(try schema.found(connection))
+        let rights = try connection.run(
+            "SELECT has_table_privilege($1, 'SELECT, INSERT') AND has_table_privilege($1, 'UPDATE') AND has_table_privilege($1, 'DELETE')",
+            ["\(settings.schema).sample"])
+        guard rights[0][0] == "t" else {
+            throw DeliveryError(.unauthorised, "'\(settings.user)' may not write to \(settings.schema).sample")
+        }
+        findings.append(Finding(.good, "schema \(settings.schema)", "our tables, version \(schema.version)"))
+        return findings
+    }
+
+    private func checkVersion(_ found: Int) throws(DeliveryError) {
+        if found < schema.version {
+            throw DeliveryError(
+                .unfit,
+                "the schema '\(settings.schema)' \(found == 0 ? "has not our tables" : "has tables of an older version"): "
+                    + "'vitalgate targets check \(context.name) --create' makes them")
+        }
+        guard found == schema.version else {
+            throw DeliveryError(.unfit, "the schema '\(settings.schema)' is of a newer Vitalgate: update this one")
+        }
+    }
+
+    /// Makes our tables, or brings those of an older version up to now.
+    public func create() throws(DeliveryError) -> [Finding] {
+        let connection = try PostgreSQLConnection(settings)
+        let found = try schema.create(connection)
+        var findings = [
+            Finding(
+                .good, "schema \(settings.schema)",
+                found == schema.version ? "is as it has to be" : "made, with a view for each type")
+        ]
+        guard settings.isHypertable else { return findings }
+        let isThere = try !connection.run("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'").isEmpty
+        guard isThere else {
+            findings.append(
+                Finding(.warning, "TimescaleDB", "the database has not the extension; the table stays a plain one"))
+            return findings
+        }
+        try connection.run(
+            "SELECT create_hypertable('\(settings.schema).sample', 'start_time', if_not_exists => true, migrate_data => true)")
+        findings.append(Finding(.good, "TimescaleDB", "the samples' table is a hypertable"))
+        return findings
+    }
+
+    private func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int) {
+        if let session { return session }
+        let connection = try PostgreSQLConnection(settings)
+        try checkVersion(try schema.found(connection))
+        let name = schema.name
+        // By the lock there is no other who makes the same row.
+        try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))")
+        try connection.run("INSERT INTO \(name).hub(store) VALUES($1) ON CONFLICT DO NOTHING", [context.store])
+        let hub = try connection.run("SELECT id FROM \(name).hub WHERE store = $1", [context.store])[0][0].flatMap { Int($0) }
+        try connection.run(
+            """
+            COMMIT;
+            CREATE TEMP TABLE incoming(LIKE \(name).sample) ON COMMIT DELETE ROWS;
+            ALTER TABLE incoming ALTER hubs DROP NOT NULL;
+            CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by uuid) ON COMMIT DELETE ROWS;
+            """)
+        guard let hub else { throw DeliveryError(.unfit, "the table \(name).hub gives no number") }
+        session = (connection, hub)
+        return (connection, hub)
+    }
+
+    // MARK: Samples
+
+    /// One transaction.
+    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        let (connection, hub) = try opened()
+        do throws(DeliveryError) {
+            try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))")
+            try write(batch, connection, hub)
+            try connection.run("COMMIT")
+        } catch {
+            // Whether a COMMIT that was not answered happened is found out by telling it again.
+            session = nil
+            throw error
+        }
+        return 0
+    }
+
+    private func write(_ batch: ExportBatch, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
+        // Of one that comes and goes the last word counts.
+        var last: [SampleIdentity: Int] = [:]
+        for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
+        var (added, gone): ([UInt8], [UInt8]) = ([], [])
+        for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
+            switch change {
+            case .added(let stored): text.append(stored.sample, to: &added)
+            case .deleted(let deletion): CopyText.append(deletion, to: &gone)
+            }
+        }
+        let name = schema.name
+        let columns = CopyText.columns.joined(separator: ", ")
+        if !added.isEmpty {
+            try connection.copy(into: "COPY incoming(\(columns)) FROM STDIN", added)
+            // The planner knows nothing of a temporary table, and must not read all samples for it.
+            try connection.run(
+                """
+                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+                UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
+                    WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)];
+                INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
+                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid);
+                DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub);
+                """)
+        }
+        if !gone.isEmpty {
+            try connection.copy(into: "COPY gone FROM STDIN", gone)
+            try connection.run(
+                """
+                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+                DELETE FROM \(name).sample USING gone WHERE sample.uuid = gone.uuid AND sample.hubs = ARRAY[\(hub)];
+                UPDATE \(name).sample SET hubs = array_remove(sample.hubs, \(hub)) FROM gone
+                    WHERE sample.uuid = gone.uuid AND sample.hubs @> ARRAY[\(hub)];
+                INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by FROM gone
+                    ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now();
+                """)
+        }
+        guard let anchor = batch.anchors.last else { return }
+        try connection.run(
+            """
+            INSERT INTO \(name).progress(hub, target, anchor) VALUES(\(hub), $1, $2)
+            ON CONFLICT(hub, target) DO UPDATE SET anchor = excluded.anchor, told = now()
+            """, [context.name, anchor])
+    }
+
+    /// What this hub's samples are there.
+    public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
+        let (connection, hub) = try opened()
+        session = nil
+        try connection.run(
+            "BEGIN; DECLARE held NO SCROLL CURSOR FOR SELECT uuid FROM \(schema.name).sample WHERE hubs @> ARRAY[\(hub)]")
+        while true {
+            let rows = try connection.run("FETCH 10000 FROM held")
+            guard !rows.isEmpty else { break }
+            try body(rows.compactMap { row in row[0].flatMap { SampleIdentity($0) } })
+        }
+        try connection.run("COMMIT")
+    }
+
+    /// Ends the session.
+    public func finish() { session = nil }
+}

@@ -1,0 +1,85 @@
+import Pipeline
+
+/// Where a database is, and how it is entered.
+public struct PostgreSQLSettings: ExporterSettings {
+    /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`.
+    public static let keys = [
+        "host", "port", "database", "user", "password", "schema", "tls", "certificateAuthority", "hypertable",
+    ]
+
+    /// How far the connection is trusted.
+    public enum TLS: String, Sendable, CaseIterable {
+        /// The server shows that it is who it says, by a certificate for its name.
+        case verifyFull = "verify-full"
+        /// Encrypted, with whoever answers: against listeners only.
+        case require
+        /// In the open: for a socket, or the machine itself.
+        case disable
+    }
+
+    /// A name, an address, or the folder of a socket.
+    public var host: String
+    /// 5432 where nothing is said.
+    public var port: Int
+    /// The database's name; it is there already.
+    public var database: String
+    /// Who we are there.
+    public var user: String
+    /// Nothing where the server needs none.
+    public var password: Secret?
+    /// Where our tables are.
+    public var schema: String
+    /// ``TLS/verifyFull`` but for the machine itself.
+    public var tls: TLS
+    /// A file of certificates that the server's may be signed by; the system's without it.
+    public var certificateAuthority: String?
+    /// Whether the samples' table is made one of TimescaleDB's.
+    public var isHypertable: Bool
+
+    /// A database on this machine, where nothing else is said.
+    public init(
+        host: String = "/var/run/postgresql", port: Int = 5432, database: String, user: String, password: Secret? = nil,
+        schema: String = "vitalgate", tls: TLS? = nil, certificateAuthority: String? = nil, isHypertable: Bool = false
+    ) {
+        (self.host, self.port, self.database, self.user, self.password) = (host, port, database, user, password)
+        (self.schema, self.certificateAuthority, self.isHypertable) = (schema, certificateAuthority, isHypertable)
+        self.tls = tls ?? (Self.isHere(host) ? .disable : .verifyFull)
+    }
+
+    private static func isHere(_ host: String) -> Bool {
+        host.hasPrefix("/") || ["localhost", "127.0.0.1", "::1"].contains(host)
+    }
+
+    private enum Key: String, CodingKey {
+        case host, port, database, user, password, schema, tls, certificateAuthority, hypertable
+    }
+
+    /// - Throws: ``SettingsFault`` where a value does not fit.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        var tls: TLS?
+        if let name = try members.decodeIfPresent(String.self, forKey: .tls) {
+            guard let known = TLS(rawValue: name) else {
+                throw SettingsFault("tls", "expected \(TLS.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            tls = known
+        }
+        self.init(
+            host: try members.decodeIfPresent(String.self, forKey: .host) ?? "/var/run/postgresql",
+            port: try members.decodeIfPresent(Int.self, forKey: .port) ?? 5432,
+            database: try members.decode(String.self, forKey: .database), user: try members.decode(String.self, forKey: .user),
+            password: try members.decodeIfPresent(Secret.self, forKey: .password),
+            schema: try members.decodeIfPresent(String.self, forKey: .schema) ?? "vitalgate", tls: tls,
+            certificateAuthority: try members.decodeIfPresent(String.self, forKey: .certificateAuthority),
+            isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false)
+        guard (1...65_535).contains(port) else { throw SettingsFault("port", "expected a whole number from 1 to 65535") }
+        guard (1...63).contains(schema.utf8.count),
+            schema.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }),
+            schema.utf8.first.map({ !(0x30...0x39).contains($0) }) == true
+        else { throw SettingsFault("schema", "expected a name of a to z, 0 to 9 and _, at most 63 of them") }
+        for (key, value) in [("host", host), ("database", database), ("user", user)] where value.isEmpty || value.utf8.contains(0)
+        {
+            throw SettingsFault(key, "expected a name")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+
+/// Stands between a client and a server on Unix sockets, and cuts a connection after so many octets, in one direction or the other: before the server
+/// has heard of anything, in the middle, or when it has done all and its answer is on the way.
+public final class CuttingRelay: @unchecked Sendable {
+    /// Which octets are counted.
+    public enum Direction: CaseIterable, Sendable {
+        case toServer
+        case toClient
+    }
+
+    private let listener: Int32
+    private let server: String
+    private let path: String
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var fuse: (direction: Direction, octets: Int)?
+    /// How many connections were cut.
+    private var cuts = 0
+
+    /// - Parameters:
+    ///   - path: where the client connects.
+    ///   - server: where the server listens.
+    public init(path: String, server: String) {
+        (self.path, self.server) = (path, server)
+        pthread_mutex_init(lock, nil)
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        _ = Self.withAddress(path) { bind(listener, $0, $1) }
+        listen(listener, 16)
+        Self.thread { [self] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                Self.thread { [self] in relay(client) }
+            }
+        }
+    }
+
+    /// Ends it: no connection is taken any more.
+    public func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        Glibc.close(listener)
+        unlink(path)
+    }
+
+    /// Cuts the connection in which so many octets have gone by from now on.
+    public func cut(_ direction: Direction, after octets: Int) {
+        locked { fuse = (direction, octets) }
+    }
+
+    /// Nothing is cut.
+    public func mend() { locked { fuse = nil } }
+
+    /// How many connections were cut so far.
+    public var count: Int { locked { cuts } }
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        return body()
+    }
+
+    /// How many of these octets go by; the rest never does.
+    private func passing(_ count: Int, _ direction: Direction) -> Int {
+        locked {
+            guard let (direction: burning, octets: octets) = fuse, burning == direction else { return count }
+            guard count >= octets else {
+                fuse = (direction, octets - count)
+                return count
+            }
+            fuse = nil
+            cuts += 1
+            return octets
+        }
+    }
+
+    private func relay(_ client: Int32) {
+        let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer {
+            Glibc.close(upstream)
+            Glibc.close(client)
+        }
+        guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            var ends = [pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: upstream, events: Int16(POLLIN), revents: 0)]
+            guard poll(&ends, 2, -1) > 0 || errno == EINTR else { return }
+            for (index, direction) in [Direction.toServer, .toClient].enumerated() where ends[index].revents != 0 {
+                let count = read(ends[index].fd, &buffer, buffer.count)
+                guard count > 0 else { return }
+                let going = passing(count, direction)
+                var sent = 0
+                while sent < going {
+                    let written = buffer[sent..<going].withUnsafeBytes { send(ends[1 - index].fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    guard written > 0 else { return }
+                    sent += written
+                }
+                guard going == count else { return }
+            }
+        }
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8.prefix($0.count - 1))) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+    }
+
+    private final class Work {
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+    }
+
+    private static func thread(_ body: @escaping () -> Void) {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(body)).toOpaque()
+        pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            }, work)
+        pthread_detach(thread)
+    }
+}

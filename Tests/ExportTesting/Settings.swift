@@ -1,0 +1,10 @@
+import FoundationEssentials
+import Pipeline
+
+/// Reads a kind's settings as the configuration does.
+public enum Settings {
+    /// - Throws: ``SettingsFault``, or what the decoder says.
+    public static func read<Kind: ExporterSettings>(_ kind: Kind.Type, _ json: String) throws -> Kind {
+        try JSONDecoder().decode(kind, from: Data(json.utf8))
+    }
+}

@@ -1,0 +1,245 @@
+import ExportEngine
+import ExportTesting
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import PostgreSQLExport
+
+/// Against Debian's PostgreSQL: what the tables have is what the store has.
+@Suite struct PostgreSQLExporterTests {
+    private let test: ExportedStore
+    private let server: PostgreSQLServer
+    /// Of this test alone.
+    private let schema: String
+
+    init() throws {
+        test = try ExportedStore()
+        server = try PostgreSQLServer.shared.get()
+        schema = "t" + test.store.identifier
+    }
+
+    private func settings(host: String? = nil, user: String = "vitalgate") -> PostgreSQLSettings {
+        PostgreSQLSettings(host: host ?? server.folder, database: "postgres", user: user, schema: schema)
+    }
+
+    private func exporter(_ settings: PostgreSQLSettings? = nil, of store: SampleStore? = nil) throws -> PostgreSQLExporter {
+        let store = store ?? test.store
+        return PostgreSQLExporter(
+            settings ?? self.settings(),
+            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+        )
+    }
+
+    private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings()).run(text) }
+
+    /// What the table has, with what a view of its type says.
+    private func held(_ table: String = "heart_rate") throws -> [SampleIdentity: Double] {
+        var held: [SampleIdentity: Double] = [:]
+        for row in try sql("SELECT uuid, value FROM \(schema).\(table)") {
+            let uuid = try #require(row[0].flatMap { SampleIdentity($0) })
+            held[uuid] = row[1].flatMap { Double($0) }
+        }
+        return held
+    }
+
+    @Test func aRowForEachSample() throws {
+        let exporter = try exporter()
+        #expect(throws: DeliveryError.self) { try exporter.check() }
+        #expect(try exporter.create().count == 1)
+        #expect(try exporter.create().first?.text == "is as it has to be")
+        #expect(try exporter.check().allSatisfy { $0.weight == .good })
+        let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) }
+        try test.add(samples)
+        let run = try test.run(exporter)
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        #expect(try held("sample") == test.contents())
+        let row = try sql(
+            "SELECT start_time, numeral, numeral_unit, zone_offset, source_id, subject, hubs FROM \(schema).sample ORDER BY start_time"
+        )[1]
+        #expect(row == ["2026-09-21 14:13:21+00", "61", "/min", "0", "strap", test.store.subject, "{1}"])
+        // Told again, out of its turn, and by an exporter that has just begun, nothing changes.
+        let before = try sql("SELECT xmin, uuid FROM \(schema).sample ORDER BY uuid")
+        try test.store.forget(target: "other")
+        try test.finish(try test.run(self.exporter()))
+        #expect(try sql("SELECT xmin, uuid FROM \(schema).sample ORDER BY uuid") == before)
+        // Gone, and what took its place.
+        try test.delete(samples[3])
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        #expect(
+            try sql("SELECT uuid, type, replaced_by FROM \(schema).deletion") == [
+                [samples[3].sample.identity.description, "heartRate", nil]
+            ])
+        _ = try test.store.restore([samples[3].sample.identity], description: test.description(.restore))
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        #expect(try sql("SELECT 1 FROM \(schema).deletion").isEmpty)
+    }
+
+    /// Text as it may come from a device or a file.
+    @Test func whateverANameHolds() throws {
+        let exporter = try exporter()
+        _ = try exporter.create()
+        let name = "a\\N\tb\nc\r\\.\u{2028}'\"$1;DROP TABLE"
+        let origin = Origin(
+            subject: test.store.subject, type: .bodyMass, source: SourceRevision(id: "x", name: name, version: name),
+            device: Device(key: name, name: name))
+        let start = Instant(microseconds: 1_790_000_000_123_456)
+        let reading = Reading(
+            origin: origin, numeral: try Numeral("80.150"), unit: try Unit(ucum: "kg"),
+            time: .instants(start: start, end: start, offset: ZoneOffset(seconds: -12600)),
+            metadata: Metadata([("note", .string(name)), ("x", .quantity(try Numeral("54.0"), try Unit(ucum: "[degF]")))]),
+            place: Place(.line, 1))
+        try test.add(try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
+        try test.finish(try test.run(exporter))
+        let row = try sql(
+            "SELECT source_name, device_key, metadata->>'note', metadata->'x'->>'value', numeral, zone_offset, extract(microseconds FROM start_time) FROM \(schema).sample"
+        )[0]
+        #expect(row == [name, name, name, "54.0", "80.150", "-12600", "20123456"])
+    }
+
+    /// What the database does not take is set aside without a value in the words, and the rest goes on.
+    @Test func whatIsRefused() throws {
+        _ = try exporter().create()
+        _ = try sql("ALTER TABLE \(schema).sample ADD CHECK(value <> 63)")
+        try test.add(try (0..<64).map { try test.sample(60 + $0 % 4, at: $0) })
+        let run = try test.run(exporter())
+        try test.finish(run)
+        #expect(try held() == test.contents().filter { $0.value != 63 })
+        let aside = try test.store.setAside(by: "other")
+        #expect(aside.count == 16)
+        #expect(Set(aside.map(\.words)) == ["PostgreSQL does not take a value (SQLSTATE 23514)"])
+        _ = try sql("ALTER TABLE \(schema).sample DROP CONSTRAINT sample_value_check")
+        _ = try test.store.retry([], of: "other")
+        try test.finish(run)
+        #expect(try held() == test.contents())
+    }
+
+    @Test func aPersonHasToAct() throws {
+        try test.add([try test.sample(60, at: 0)])
+        #expect(try test.run(exporter()).step() == .stopped)
+        #expect(try test.store.target("other")?.words?.contains("'vitalgate targets check other --create'") == true)
+        _ = try exporter().create()
+        _ = try sql(
+            "CREATE ROLE r\(schema) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO r\(schema); GRANT SELECT ON \(schema).version TO r\(schema)"
+        )
+        let guest = try exporter(settings(user: "r\(schema)"))
+        #expect(try test.run(guest).step() == .stopped)
+        #expect(try test.store.target("other")?.words?.contains("permission denied") == true)
+        #expect(throws: DeliveryError.self) { try guest.check() }
+        let nobody = thrown { try exporter(settings(user: "nobody-\(schema)")).check() }
+        #expect(nobody?.kind == .unauthorised)
+        let nowhere = thrown { try exporter(settings(host: "/nowhere")).check() }
+        #expect(nowhere?.kind == .unreachable)
+        _ = try sql("INSERT INTO \(schema).version(number) VALUES(99)")
+        #expect(thrown { try exporter().check() }?.reason.contains("newer Vitalgate") == true)
+    }
+
+    private func thrown(_ body: () throws -> some Any) -> DeliveryError? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return error as? DeliveryError
+        }
+    }
+
+    /// The connection breaks at any octet, to or fro: also where all was done and the answer is lost.
+    @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        _ = try exporter().create()
+        let relay = CuttingRelay(path: test.folder.file(".s.PGSQL.5432"), server: server.folder + "/.s.PGSQL.5432")
+        defer { relay.close() }
+        let proof = try ExportProof(test) { try exporter(settings(host: test.folder.file(""))) }
+        try proof.suffer(40, using: &random) { random in
+            guard Int.random(in: 0..<3, using: &random) > 0 else { return }
+            let direction = CuttingRelay.Direction.allCases[Int.random(in: 0..<2, using: &random)]
+            relay.cut(direction, after: Int.random(in: 1..<(direction == .toServer ? 6000 : 2500), using: &random))
+        }
+        #expect(relay.count > 0)
+        relay.mend()
+        try proof.finish()
+        #expect(try held() == test.contents())
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
+    }
+
+    /// A repair of many and its undoing, deletions, and an import that is taken back.
+    @Test func repairsGoOver() throws {
+        _ = try exporter().create()
+        let samples = try (0..<10_000).map { try test.sample(60 + $0 % 50, at: $0) }
+        let ingest = try test.add(samples)
+        let run = try test.run(exporter())
+        func isEqual() throws -> Bool {
+            try test.finish(run)
+            return try held() == test.contents()
+        }
+        #expect(try isEqual())
+        let migration = try test.store.migrate(
+            MigrationRequest(
+                .scale(try Numeral("0.5")), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true,
+                now: ExportedStore.received))
+        #expect(try isEqual())
+        #expect(try sql("SELECT count(*) FROM \(schema).deletion WHERE replaced_by IS NOT NULL") == [["10000"]])
+        _ = try test.store.undoMigration(try #require(migration.migration), at: ExportedStore.received)
+        #expect(try isEqual())
+        _ = try test.store.delete(samples[..<1000].map(\.sample.identity), description: test.description(.delete))
+        #expect(try isEqual())
+        #expect(try held().count == 9000)
+        _ = try test.store.undo(ingest, forget: false, description: test.description(.undo))
+        #expect(try isEqual())
+        #expect(try held().isEmpty)
+    }
+
+    /// Two hubs of one person, who read the same strap now and then: the database has what either has, once.
+    @Test(arguments: 0..<6 as Range<UInt64>) func twoHubs(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        _ = try exporter().create()
+        let other = try ExportedStore()
+        let proofs = try [test, other].map { store in
+            try ExportProof(store) { try exporter(of: store.store) }
+        }
+        for _ in 0..<12 { try proofs[Int.random(in: 0..<2, using: &random)].suffer(6, using: &random) { _ in } }
+        for proof in proofs { try proof.finish() }
+        let union = try test.contents().merging(other.contents()) { one, _ in one }
+        #expect(try held() == union)
+        let rows = try sql("SELECT count(*), count(DISTINCT uuid) FROM \(schema).sample")[0]
+        #expect(rows == ["\(union.count)", "\(union.count)"])
+        for store in [test, other] {
+            let held = try sql(
+                """
+                SELECT uuid FROM \(schema).sample JOIN \(schema).hub ON hubs @> ARRAY[hub.id] WHERE store = '\(store.store.identifier)'
+                """)
+            #expect(try Set(held.compactMap { $0[0] }) == Set(store.contents().keys.map(\.description)))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("{\"database\": \"d\"}", nil), ("{\"database\": \"d\", \"user\": \"u\", \"schema\": \"a b\"}", "schema"),
+            ("{\"database\": \"d\", \"user\": \"u\", \"tls\": \"no\"}", "tls"),
+            ("{\"database\": \"d\", \"user\": \"u\", \"port\": 0}", "port"),
+            ("{\"database\": \"d\", \"user\": \"u\", \"password\": \"secret\"}", nil),
+        ] as [(String, String?)])
+    func wrongSettings(text: String, key: String?) {
+        do {
+            _ = try Settings.read(PostgreSQLSettings.self, text)
+            Issue.record("it was taken")
+        } catch let fault as SettingsFault {
+            #expect(fault.key == key)
+        } catch {
+            #expect(key == nil)
+        }
+    }
+
+    @Test func aServerElsewhereHasToShowWhoItIs() throws {
+        let here = try Settings.read(PostgreSQLSettings.self, "{\"database\": \"d\", \"user\": \"u\"}")
+        let there = try Settings.read(PostgreSQLSettings.self, "{\"database\": \"d\", \"user\": \"u\", \"host\": \"db.example\"}")
+        #expect(here.tls == .disable && there.tls == .verifyFull)
+    }
+}
