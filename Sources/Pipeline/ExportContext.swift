@@ -19,7 +19,8 @@ public struct ExportContext {
     ///   - now: the clock of whoever assembles.
     /// - Throws: ``UnitError`` where a type has no conversion to its unit.
     public init(
-        name: String, store: String = "", me: String, units: [QuantityType: Unit] = [:], zone: TimeZoneRules = TimeZoneRules(fixed: .utc),
+        name: String, store: String = "", me: String, units: [QuantityType: Unit] = [:],
+        zone: TimeZoneRules = TimeZoneRules(fixed: .utc),
         now: @escaping () -> Instant
     ) throws(UnitError) {
         (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)

@@ -82,7 +82,9 @@ public final class CuttingRelay: @unchecked Sendable {
         guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            var ends = [pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: upstream, events: Int16(POLLIN), revents: 0)]
+            var ends = [
+                pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: upstream, events: Int16(POLLIN), revents: 0),
+            ]
             guard poll(&ends, 2, -1) > 0 || errno == EINTR else { return }
             for (index, direction) in [Direction.toServer, .toClient].enumerated() where ends[index].revents != 0 {
                 let count = read(ends[index].fd, &buffer, buffer.count)
@@ -90,7 +92,9 @@ public final class CuttingRelay: @unchecked Sendable {
                 let going = passing(count, direction)
                 var sent = 0
                 while sent < going {
-                    let written = buffer[sent..<going].withUnsafeBytes { send(ends[1 - index].fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    let written = buffer[sent..<going].withUnsafeBytes {
+                        send(ends[1 - index].fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    }
                     guard written > 0 else { return }
                     sent += written
                 }

@@ -180,9 +180,11 @@ enum TargetsCommand: Command {
     }
 
     private static func restart(_ context: CommandContext) throws {
-        let target = try named(context)
+        let name = context.invocation.argument("TARGET") ?? ""
         let store = try context.access().openForWriting(creating: false)
-        try TargetLock(store: store.path, target: target.name).holding { try store.forget(target: target.name) }
-        context.note("\(target.name) is told everything again")
+        // One that the configuration names no more can be forgotten as well.
+        if try store.target(name) == nil { _ = try context.target(name) }
+        try TargetLock(store: store.path, target: name).holding { try store.forget(target: name) }
+        context.note("\(name) is told everything again")
     }
 }
