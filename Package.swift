@@ -19,7 +19,11 @@ let package = Package(
         // The same library's other half: what comes in is a source's, what goes out an exporter's.
         .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        // The same library's third part: octets that leave the machine are signed by whoever sends them.
+        .systemLibrary(name: "CSigning", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
@@ -36,6 +40,8 @@ let package = Package(
         .target(name: "Pipeline", dependencies: ["HealthModel"]),
         // The lines that go out: what commands, exporters and whoever else writes samples share.
         .target(name: "Formats", dependencies: ["HealthModel"]),
+        // What every target over HTTP needs: libcurl keeps connections, TLS and timeouts right.
+        .target(name: "HTTPClientKit", dependencies: ["CCurl", "CZlib"]),
         // One thread's poll(2), which all live sources share.
         .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
@@ -47,6 +53,8 @@ let package = Package(
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
 
+        .target(
+            name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
         // Level 4: from frames to the store, live and from files.
@@ -64,7 +72,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
-                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport",
+                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport",
                 "Wire", "CSystemdDaemon",
             ]),
 
@@ -107,6 +115,13 @@ let package = Package(
             name: "SampleStoreTests", dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "HTTPClientKitTests", dependencies: ["HTTPClientKit", "ExportTesting", "PipelineTesting"]),
+        .testTarget(
+            name: "WebhookExportTests",
+            dependencies: [
+                "WebhookExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
         .testTarget(
             name: "PostgreSQLExportTests",
             dependencies: [

@@ -44,8 +44,12 @@ struct DatabaseSchema {
     func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
         try connection.run(
             """
-            BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
-            CREATE SCHEMA IF NOT EXISTS \(name);
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
+            """)
+        // Whoever owns the schema need not own the database.
+        if try connection.run("SELECT to_regnamespace($1)", [name])[0][0] == nil { try connection.run("CREATE SCHEMA \(name)") }
+        try connection.run(
+            """
             CREATE TABLE IF NOT EXISTS \(name).version(number integer PRIMARY KEY, made timestamptz NOT NULL DEFAULT now());
             """)
         do throws(DeliveryError) {

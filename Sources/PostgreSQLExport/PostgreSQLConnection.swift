@@ -15,9 +15,12 @@ final class PostgreSQLConnection {
             ("sslmode", settings.tls.rawValue), ("application_name", "vitalgate"), ("connect_timeout", "15"),
             ("client_encoding", "UTF8"), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "30000"),
-            ("options", "-c statement_timeout=\(Self.patience) -c lock_timeout=30000 -c datestyle=ISO -c timezone=UTC"),
+            (
+                "options",
+                "-c statement_timeout=\(Self.patience) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
+            ),
         ]
-        // What signs the certificates of servers on this machine; libpq itself looks only in the home folder.
+        // libpq itself looks only in the home folder for what signs certificates.
         if settings.tls == .verifyFull {
             parameters.append(("sslrootcert", settings.certificateAuthority ?? "/etc/ssl/certs/ca-certificates.crt"))
         }
@@ -46,6 +49,7 @@ final class PostgreSQLConnection {
 
     /// There is no code of an error before a session: libpq has words alone.
     private static func connectionError(_ words: String) -> DeliveryError {
+        if words.contains("too many connections") { return DeliveryError(.unreachable, words) }
         let refused = ["authentication failed", "no pg_hba.conf entry", "role \"", "no password supplied", "permission denied"]
         if refused.contains(where: words.contains) { return DeliveryError(.unauthorised, words) }
         let unfit = ["does not exist", "certificate", "sslrootcert", "server does not support SSL"]
@@ -168,14 +172,21 @@ final class PostgreSQLConnection {
         let state = field(Int32(UInt8(ascii: "C"))) ?? ""
         let text = field(Int32(UInt8(ascii: "M"))) ?? "no answer"
         guard !state.isEmpty else { return DeliveryError(.unreachable, text) }
+        switch state {
+        // A row of ours that another one leads to is gone: it is made again with the next session.
+        case "23503", "25P02", "25P03": return DeliveryError(.unreachable, "PostgreSQL: SQLSTATE \(state)")
+        case "42501": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
+        default: break
+        }
         switch state.prefix(2) {
-        case "22", "23":
+        // A trigger's own words (P0) may be anything.
+        case "22", "23", "44", "P0":
             let column = field(Int32(UInt8(ascii: "c"))).map { " of column '\($0)'" } ?? ""
             return DeliveryError(.refused, "PostgreSQL does not take a value\(column) (SQLSTATE \(state))")
         case "28": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
-        case "42": return DeliveryError(state == "42501" ? .unauthorised : .unfit, "\(text) (SQLSTATE \(state))")
-        case "3D", "3F", "0A", "25": return DeliveryError(.unfit, "\(text) (SQLSTATE \(state))")
-        default: return DeliveryError(.unreachable, "\(text) (SQLSTATE \(state))")
+        case "42", "3D", "3F", "0A", "25": return DeliveryError(.unfit, "\(text) (SQLSTATE \(state))")
+        case "08", "40", "53", "55", "57", "58": return DeliveryError(.unreachable, "\(text) (SQLSTATE \(state))")
+        default: return DeliveryError(.unreachable, "PostgreSQL: SQLSTATE \(state)")
         }
     }
 }

@@ -14,6 +14,9 @@ public final class PostgreSQLExporter: ComparableExporter {
     private let text: CopyText
     private var session: (connection: PostgreSQLConnection, hub: Int)?
 
+    /// What others commit while we wait for them is seen, whatever the role is set to.
+    private static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
+
     /// Connects to nothing yet.
     public init(_ settings: PostgreSQLSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
@@ -32,11 +35,25 @@ public final class PostgreSQLExporter: ComparableExporter {
             Finding(.good, "PostgreSQL", "version \(server[0] ?? "?"), connected to '\(settings.database)' as '\(settings.user)'")
         ]
         try checkVersion(try schema.found(connection))
-        let rights = try connection.run(
-            "SELECT has_table_privilege($1, 'SELECT, INSERT') AND has_table_privilege($1, 'UPDATE') AND has_table_privilege($1, 'DELETE')",
-            ["\(settings.schema).sample"])
-        guard rights[0][0] == "t" else {
-            throw DeliveryError(.unauthorised, "'\(settings.user)' may not write to \(settings.schema).sample")
+        for (table, rights) in [
+            ("sample", "SELECT INSERT UPDATE DELETE"), ("deletion", "SELECT INSERT UPDATE DELETE"),
+            ("progress", "SELECT INSERT UPDATE"),
+            ("hub", "SELECT INSERT"),
+        ] {
+            for right in rights.split(separator: " ") {
+                let answer = try connection.run(
+                    "SELECT has_table_privilege($1, $2)", ["\(settings.schema).\(table)", String(right)])
+                guard answer[0][0] == "t" else {
+                    throw DeliveryError(.unauthorised, "'\(settings.user)' has no \(right) on \(settings.schema).\(table)")
+                }
+            }
+        }
+        let others = try connection.run(
+            "SELECT has_sequence_privilege($1, 'USAGE'), has_database_privilege(current_database(), 'TEMPORARY')",
+            ["\(settings.schema).hub_id_seq"])[0]
+        guard others == ["t", "t"] else {
+            throw DeliveryError(
+                .unauthorised, "'\(settings.user)' needs USAGE on \(settings.schema).hub_id_seq, and TEMPORARY on the database")
         }
         findings.append(Finding(.good, "schema \(settings.schema)", "our tables, version \(schema.version)"))
         return findings
@@ -82,7 +99,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         try checkVersion(try schema.found(connection))
         let name = schema.name
         // By the lock there is no other who makes the same row.
-        try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))")
+        try connection.run(Self.begin)
         try connection.run("INSERT INTO \(name).hub(store) VALUES($1) ON CONFLICT DO NOTHING", [context.store])
         let hub = try connection.run("SELECT id FROM \(name).hub WHERE store = $1", [context.store])[0][0].flatMap { Int($0) }
         try connection.run(
@@ -103,7 +120,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
-            try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))")
+            try connection.run(Self.begin)
             try write(batch, connection, hub)
             try connection.run("COMMIT")
         } catch {

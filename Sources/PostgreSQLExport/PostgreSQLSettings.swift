@@ -43,7 +43,7 @@ public struct PostgreSQLSettings: ExporterSettings {
     ) {
         (self.host, self.port, self.database, self.user, self.password) = (host, port, database, user, password)
         (self.schema, self.certificateAuthority, self.isHypertable) = (schema, certificateAuthority, isHypertable)
-        self.tls = tls ?? (Self.isHere(host) ? .disable : .verifyFull)
+        self.tls = tls ?? (Self.isHere(host) && certificateAuthority == nil ? .disable : .verifyFull)
     }
 
     private static func isHere(_ host: String) -> Bool {
@@ -72,9 +72,13 @@ public struct PostgreSQLSettings: ExporterSettings {
             schema: try members.decodeIfPresent(String.self, forKey: .schema) ?? "vitalgate", tls: tls,
             certificateAuthority: try members.decodeIfPresent(String.self, forKey: .certificateAuthority),
             isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false)
+        guard certificateAuthority == nil || self.tls == .verifyFull else {
+            throw SettingsFault("certificateAuthority", "nothing is verified with tls \"\(self.tls.rawValue)\"")
+        }
         guard (1...65_535).contains(port) else { throw SettingsFault("port", "expected a whole number from 1 to 65535") }
         guard (1...63).contains(schema.utf8.count),
             schema.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }),
+            !["user", "order", "group", "table", "select", "all", "default"].contains(schema), !schema.hasPrefix("pg_"),
             schema.utf8.first.map({ !(0x30...0x39).contains($0) }) == true
         else { throw SettingsFault("schema", "expected a name of a to z, 0 to 9 and _, at most 63 of them") }
         for (key, value) in [("host", host), ("database", database), ("user", user)] where value.isEmpty || value.utf8.contains(0)

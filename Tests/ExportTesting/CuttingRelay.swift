@@ -1,6 +1,6 @@
 import Glibc
 
-/// Stands between a client and a server on Unix sockets, and cuts a connection after so many octets, in one direction or the other: before the server
+/// Stands between a client and a server, on Unix sockets or this machine's TCP, and cuts a connection after so many octets, in one direction or the other: before the server
 /// has heard of anything, in the middle, or when it has done all and its answer is on the way.
 public final class CuttingRelay: @unchecked Sendable {
     /// Which octets are counted.
@@ -9,22 +9,28 @@ public final class CuttingRelay: @unchecked Sendable {
         case toClient
     }
 
+    /// Where somebody listens.
+    public enum Address: Sendable {
+        case unix(String)
+        /// A port of 127.0.0.1.
+        case tcp(UInt16)
+    }
+
     private let listener: Int32
-    private let server: String
-    private let path: String
+    private let server: Address
+    private let address: Address
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var fuse: (direction: Direction, octets: Int)?
     /// How many connections were cut.
     private var cuts = 0
 
     /// - Parameters:
-    ///   - path: where the client connects.
+    ///   - address: where the client connects; a port of 0 is a free one, which ``port`` names.
     ///   - server: where the server listens.
-    public init(path: String, server: String) {
-        (self.path, self.server) = (path, server)
+    public init(_ address: Address, server: Address) {
+        (self.address, self.server) = (address, server)
         pthread_mutex_init(lock, nil)
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        _ = Self.withAddress(path) { bind(listener, $0, $1) }
+        listener = Self.open(address, Glibc.bind)
         listen(listener, 16)
         Self.thread { [self] in
             while true {
@@ -39,8 +45,11 @@ public final class CuttingRelay: @unchecked Sendable {
     public func close() {
         shutdown(listener, Int32(SHUT_RDWR))
         Glibc.close(listener)
-        unlink(path)
+        if case .unix(let path) = address { unlink(path) }
     }
+
+    /// Of 127.0.0.1, where it listens there.
+    public var port: UInt16 { FreePort.of(listener) }
 
     /// Cuts the connection in which so many octets have gone by from now on.
     public func cut(_ direction: Direction, after octets: Int) {
@@ -74,12 +83,12 @@ public final class CuttingRelay: @unchecked Sendable {
     }
 
     private func relay(_ client: Int32) {
-        let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let upstream = Self.open(server, connect)
         defer {
             Glibc.close(upstream)
             Glibc.close(client)
         }
-        guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0 else { return }
+        guard upstream >= 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             var ends = [
@@ -103,12 +112,26 @@ public final class CuttingRelay: @unchecked Sendable {
         }
     }
 
-    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8.prefix($0.count - 1))) }
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    /// A socket that is bound or connected; -1 where it cannot be.
+    private static func open(
+        _ address: Address, _ use: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
+    ) -> Int32 {
+        func used<Socket>(_ family: Int32, _ address: Socket) -> Int32 {
+            let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+            let code = withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { use(descriptor, $0, socklen_t(MemoryLayout<Socket>.size)) }
+            }
+            guard code != 0 else { return descriptor }
+            Glibc.close(descriptor)
+            return -1
+        }
+        switch address {
+        case .unix(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8.prefix($0.count - 1))) }
+            return used(AF_UNIX, address)
+        case .tcp(let port): return used(AF_INET, FreePort.address(port))
         }
     }
 
@@ -117,7 +140,7 @@ public final class CuttingRelay: @unchecked Sendable {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    private static func thread(_ body: @escaping () -> Void) {
+    static func thread(_ body: @escaping () -> Void) {
         var thread = pthread_t()
         let work = Unmanaged.passRetained(Work(body)).toOpaque()
         pthread_create(

@@ -9,7 +9,7 @@ import Testing
 public struct ExportedStore {
     public let folder: TemporaryFolder
     public let store: SampleStore
-    let origin = Origin(
+    public let origin = Origin(
         subject: "11111111-2222-4333-8444-555555555555", type: .heartRate,
         source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
     public static let received = Instant(seconds: 1_800_000_000)

@@ -24,7 +24,7 @@ import Testing
         let proof = try ExportProof(test) { try exporter() }
         for _ in 0..<3 {
             try proof.suffer(15, using: &random) { _ in }
-            try server.crash()
+            server.crash()
             try proof.suffer(10, using: &random) { _ in }
             try server.start()
         }

@@ -152,7 +152,7 @@ import Testing
     @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         _ = try exporter().create()
-        let relay = CuttingRelay(path: test.folder.file(".s.PGSQL.5432"), server: server.folder + "/.s.PGSQL.5432")
+        let relay = CuttingRelay(.unix(test.folder.file(".s.PGSQL.5432")), server: .unix(server.folder + "/.s.PGSQL.5432"))
         defer { relay.close() }
         let proof = try ExportProof(test) { try exporter(settings(host: test.folder.file(""))) }
         try proof.suffer(40, using: &random) { random in

@@ -1,16 +1,19 @@
 import FileExport
 import Pipeline
 import PostgreSQLExport
+import WebhookExport
 
 /// The kinds of targets there are: a new one is a line here, and its own package target.
 public enum ExporterKind: String, CaseIterable, Sendable {
     case files
     case postgresql
+    case webhook
 
     /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
     func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
         switch self {
         case .files: try Self.maker(decoder) { FileExporter($0, context: $1) }
+        case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
         }
     }
@@ -19,6 +22,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     var keys: [String] {
         switch self {
         case .files: FileExporter.Settings.keys
+        case .webhook: WebhookExporter.Settings.keys
         case .postgresql: PostgreSQLSettings.keys
         }
     }

@@ -1,0 +1,112 @@
+import Formats
+import HTTPClientKit
+import HealthModel
+import Pipeline
+
+/// Posts changes to an address, in order: lines of JSON as `changes` prints them, signed as Standard Webhooks has it.
+///
+/// A batch that was told and not acknowledged comes again with the same `webhook-id`; each line has its sample's UUID and the change's anchor, by which
+/// a receiver makes nothing of what it knows.
+public final class WebhookExporter: Exporter {
+    /// What a person settles.
+    public struct Settings: ExporterSettings {
+        /// `url`, `secret`, `certificateAuthority`.
+        public static let keys = ["url", "secret", "certificateAuthority"]
+        /// Where to.
+        public var url: String
+        /// What signs; nothing is signed without it.
+        public var secret: Secret?
+        /// A file of certificates that the receiver's may be signed by; the system's without it.
+        public var certificateAuthority: String?
+
+        /// An address, with what signs.
+        public init(url: String, secret: Secret? = nil, certificateAuthority: String? = nil) {
+            (self.url, self.secret, self.certificateAuthority) = (url, secret, certificateAuthority)
+        }
+
+        private enum Key: String, CodingKey { case url, secret, certificateAuthority }
+
+        /// - Throws: ``SettingsFault`` where a value does not fit.
+        public init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Key.self)
+            url = try members.decode(String.self, forKey: .url)
+            secret = try members.decodeIfPresent(Secret.self, forKey: .secret)
+            certificateAuthority = try members.decodeIfPresent(String.self, forKey: .certificateAuthority)
+            guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.utf8.contains(where: { $0 <= 0x20 }) else {
+                throw SettingsFault("url", "an address begins with http:// or https://")
+            }
+        }
+    }
+
+    /// About a megabyte.
+    public let batchLimit = 1000
+    /// A receiver may keep only what comes last.
+    public let isOrdered = true
+    private let settings: Settings
+    private let context: ExportContext
+    private let line: ChangeLine
+    private var session: (client: HTTPClient, signature: Signature?)?
+
+    /// Connects to nothing yet.
+    public init(_ settings: Settings, context: ExportContext) {
+        (self.settings, self.context) = (settings, context)
+        line = ChangeLine(me: context.me)
+    }
+
+    /// Posts nothing: an empty body, signed, that a receiver answers as any other.
+    public func check() throws(DeliveryError) -> [Finding] {
+        try post([], id: "check")
+        var findings = [Finding(.good, settings.url, "answers")]
+        if settings.secret == nil {
+            findings.append(
+                Finding(.warning, settings.url, "nothing is signed: whoever knows the address can post there (key 'secret')"))
+        }
+        if settings.url.hasPrefix("http://") {
+            findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
+        }
+        return findings
+    }
+
+    /// One request.
+    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        var body: [UInt8] = []
+        for (index, change) in batch.changes.enumerated() {
+            line.append(change, anchor: batch.anchors.isEmpty ? "" : batch.anchors[index], in: context.wantedQuantity, to: &body)
+        }
+        guard let first = batch.changes.first, let last = batch.changes.last else { return 0 }
+        // The same batch has the same.
+        let id = [batch.anchors.first ?? "\(first.uuid)", batch.anchors.last ?? "\(last.uuid)"].joined(separator: "_")
+        try post(body, id: "\(context.name)_\(id)")
+        return 0
+    }
+
+    private func post(_ body: [UInt8], id: String) throws(DeliveryError) {
+        let (client, signature) = try opened()
+        let time = "\(context.now().microseconds / 1_000_000)"
+        var headers = [("Content-Type", "application/x-ndjson"), ("webhook-id", id), ("webhook-timestamp", time)]
+        if let signature { headers.append(("webhook-signature", signature.text(of: body, id: id, time: time))) }
+        let response: HTTPResponse
+        do throws(HTTPFailure) {
+            response = try client.send(HTTPRequest(.post, settings.url, headers: headers, body: body))
+        } catch {
+            throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
+        }
+        // Its words may repeat what it was sent.
+        guard response.isSuccess else { throw DeliveryError(status: response.status, retryAfter: response.retryAfter, words: "") }
+    }
+
+    private func opened() throws(DeliveryError) -> (client: HTTPClient, signature: Signature?) {
+        if let session { return session }
+        let signature = try settings.secret.map { secret throws(DeliveryError) in try Signature(secret.read()) }
+        do throws(HTTPFailure) {
+            let opened = (client: try HTTPClient(certificateAuthority: settings.certificateAuthority), signature: signature)
+            session = opened
+            return opened
+        } catch {
+            throw DeliveryError(.unreachable, error.description)
+        }
+    }
+
+    /// Closes the connection.
+    public func finish() { session = nil }
+}

@@ -1,0 +1,96 @@
+import Glibc
+
+/// A server over HTTP that answers as a test likes: for what no Debian package answers, such as a webhook's receiver.
+public final class HTTPStub: @unchecked Sendable {
+    /// What was asked.
+    public struct Request: Sendable {
+        public var method = ""
+        public var path = ""
+        /// Names in small letters.
+        public var headers: [String: String] = [:]
+        public var body: [UInt8] = []
+    }
+
+    /// What is answered; nothing, and the line broken, where the status is 0.
+    public struct Answer: Sendable {
+        public var status: Int
+        public var headers: [(String, String)]
+        public var body: [UInt8]
+        public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
+            (self.status, self.headers, self.body) = (status, headers, body)
+        }
+    }
+
+    private let listener: Int32
+    private let answer: @Sendable (Request) -> Answer
+    /// Where it listens.
+    public var port: UInt16 { FreePort.of(listener) }
+    public var url: String { "http://127.0.0.1:\(port)" }
+
+    /// - Parameter answer: called on a thread of the connection's own.
+    public init(_ answer: @escaping @Sendable (Request) -> Answer) {
+        self.answer = answer
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let address = FreePort.address(0)
+        _ = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        listen(listener, 16)
+        CuttingRelay.thread { [self] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                CuttingRelay.thread { [self] in serve(client) }
+            }
+        }
+    }
+
+    /// Nobody is answered any more.
+    public func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        Glibc.close(listener)
+    }
+
+    private func serve(_ client: Int32) {
+        defer { Glibc.close(client) }
+        var octets: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            guard let request = Self.take(from: &octets) else {
+                let count = read(client, &buffer, buffer.count)
+                guard count > 0 else { return }
+                octets += buffer[..<count]
+                continue
+            }
+            let answer = answer(request)
+            guard answer.status > 0 else { return }
+            var text = "HTTP/1.1 \(answer.status) X\r\nContent-Length: \(answer.body.count)\r\n"
+            for (name, value) in answer.headers { text += "\(name): \(value)\r\n" }
+            let reply = Array((text + "\r\n").utf8) + answer.body
+            var sent = 0
+            while sent < reply.count {
+                let count = reply[sent...].withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard count > 0 else { return }
+                sent += count
+            }
+        }
+    }
+
+    private static func take(from octets: inout [UInt8]) -> Request? {
+        guard let end = octets.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        var request = Request()
+        for (index, line) in String(decoding: octets[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n").enumerated() {
+            if index == 0 {
+                let words = line.split(separator: " ")
+                if words.count > 1 { (request.method, request.path) = (String(words[0]), String(words[1])) }
+            } else if let colon = line.firstIndex(of: ":") {
+                request.headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
+            }
+        }
+        let length = request.headers["content-length"].flatMap { Int($0) } ?? 0
+        guard octets.count >= end.upperBound + length else { return nil }
+        request.body = Array(octets[end.upperBound..<end.upperBound + length])
+        octets.removeFirst(end.upperBound + length)
+        return request
+    }
+}

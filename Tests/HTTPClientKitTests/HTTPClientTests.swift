@@ -1,0 +1,108 @@
+import ExportTesting
+import FoundationEssentials
+import Glibc
+import HTTPClientKit
+import PipelineTesting
+import Testing
+
+/// Against a server of the tests' own, and one of OpenSSL's with a certificate that nobody signed.
+@Suite struct HTTPClientTests {
+    @Test func whatIsAskedAndAnswered() throws {
+        let stub = HTTPStub { request in
+            HTTPStub.Answer(
+                201,
+                headers: [
+                    ("X-Method", request.method), ("X-Path", request.path), ("X-Type", request.headers["content-type"] ?? ""),
+                    ("Retry-After", "7"),
+                ],
+                body: request.body.reversed())
+        }
+        defer { stub.close() }
+        let client = try HTTPClient()
+        for method in [HTTPRequest.Method.post, .put] {
+            let response = try client.send(
+                HTTPRequest(method, stub.url + "/a?b=c", headers: [("Content-Type", "text/plain")], body: [1, 2, 3]))
+            #expect(response.status == 201 && response.isSuccess && response.retryAfter == 7)
+            #expect(response.headers["x-method"] == method.rawValue && response.headers["x-path"] == "/a?b=c")
+            #expect(response.headers["x-type"] == "text/plain" && response.body == [3, 2, 1])
+        }
+        #expect(try client.send(HTTPRequest(.get, stub.url + "/")).headers["x-method"] == "GET")
+        #expect(try client.send(HTTPRequest(.post, stub.url + "/")).body.isEmpty)
+    }
+
+    @Test func longAnswersAreBounded() throws {
+        let stub = HTTPStub { _ in HTTPStub.Answer(200, body: [UInt8](repeating: 65, count: 3 << 20)) }
+        defer { stub.close() }
+        let client = try HTTPClient()
+        #expect(try client.send(HTTPRequest(.get, stub.url)).body.count == HTTPClient.longestAnswer)
+        var count = 0
+        _ = try client.send(HTTPRequest(.get, stub.url, isLong: true)) {
+            count += $0.count
+            return true
+        }
+        #expect(count == 3 << 20)
+    }
+
+    @Test func nobodyThere() throws {
+        let client = try HTTPClient()
+        let stub = HTTPStub { _ in HTTPStub.Answer(0) }
+        let url = stub.url
+        #expect(throws: HTTPFailure.self) { try client.send(HTTPRequest(.get, url)) }
+        stub.close()
+        #expect(failure { try client.send(HTTPRequest(.get, url)) }?.kind == .unreachable)
+        #expect(failure { try client.send(HTTPRequest(.get, "ftp://a/b")) }?.kind == .address)
+        #expect(failure { try client.send(HTTPRequest(.get, url, headers: [("A", "b\r\nC: d")])) }?.kind == .address)
+    }
+
+    /// A redirection would lead what we say about people elsewhere.
+    @Test func redirectionsAreNotFollowed() throws {
+        let stub = HTTPStub { $0.path == "/" ? HTTPStub.Answer(307, headers: [("Location", "/other")]) : HTTPStub.Answer(200) }
+        defer { stub.close() }
+        #expect(try HTTPClient().send(HTTPRequest(.post, stub.url + "/", body: [1])).status == 307)
+    }
+
+    @Test func aCertificateThatNobodySigned() throws {
+        let folder = try TemporaryFolder()
+        let (key, certificate) = (folder.file("key.pem"), folder.file("certificate.pem"))
+        try ServerProcess.run([
+            "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days",
+            "30", "-subj",
+            "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+        ])
+        let port = FreePort.find()
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let url = "https://127.0.0.1:\(port)/"
+        let trusting = try HTTPClient(certificateAuthority: certificate)
+        try server.start(
+            ["/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www", "-quiet"]
+        ) { (try? trusting.send(HTTPRequest(.get, url)))?.status == 200 }
+        #expect(failure { try HTTPClient().send(HTTPRequest(.get, url)) }?.kind == .untrusted)
+        // Its name is another one.
+        #expect(failure { try trusting.send(HTTPRequest(.get, "https://localhost:\(port)/")) }?.kind == .untrusted)
+    }
+
+    private func failure(_ body: () throws -> HTTPResponse) -> HTTPFailure? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return error as? HTTPFailure
+        }
+    }
+
+    @Test func packedAndEncoded() throws {
+        let octets = Array(String(repeating: "abc ", count: 10_000).utf8)
+        let packed = try #require(Gzip.packed(octets))
+        #expect(packed.count < 1000 && packed.starts(with: [0x1F, 0x8B]))
+        for (text, encoded) in [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
+        ] {
+            #expect(Base64.text(Array(text.utf8)) == encoded)
+            #expect(Base64.octets(encoded) == Array(text.utf8))
+        }
+        #expect(Base64.octets("a b") == nil)
+        #expect(HTTPRequest.escaped("a b&ü~") == "a%20b%26%C3%BC~")
+        #expect(HTTPRequest.basic("Aladdin", "open sesame").value == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+    }
+}
