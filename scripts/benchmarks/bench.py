@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 
+import export_rows
 import feed_rows
 import live_rows
 import measure
@@ -21,8 +22,8 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "repair", "units", "flood",
-    "crowd", "wear", "heard", "latency",
+    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "repair", "units",
+    "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
 PEER_RECORDS = 100_000
@@ -369,6 +370,8 @@ class Bench:
         for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             add((row,), getattr(self, row))
         add(("feed",), lambda: feed_rows.feed(self))
+        for row in ("files", "postgresql"):
+            add((row,), lambda row=row: getattr(export_rows, row)(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
             add((row,), lambda row=row: getattr(live_rows, row)(self))
         shutil.rmtree(self.scratch, ignore_errors=True)
