@@ -54,6 +54,8 @@ let package = Package(
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
 
         .target(
+            name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
+        .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
@@ -72,7 +74,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
-                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport",
+                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
                 "Wire", "CSystemdDaemon",
             ]),
 
@@ -122,6 +124,12 @@ let package = Package(
             dependencies: [
                 "WebhookExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
+        .testTarget(
+            name: "InfluxExportTests",
+            dependencies: [
+                "InfluxExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
+            ], exclude: ["Corpus"]),
         .testTarget(
             name: "PostgreSQLExportTests",
             dependencies: [

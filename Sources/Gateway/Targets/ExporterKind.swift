@@ -1,4 +1,5 @@
 import FileExport
+import InfluxExport
 import Pipeline
 import PostgreSQLExport
 import WebhookExport
@@ -7,12 +8,14 @@ import WebhookExport
 public enum ExporterKind: String, CaseIterable, Sendable {
     case files
     case postgresql
+    case influxdb
     case webhook
 
     /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
     func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
         switch self {
         case .files: try Self.maker(decoder) { FileExporter($0, context: $1) }
+        case .influxdb: try Self.maker(decoder) { InfluxExporter($0, context: $1) }
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
         }
@@ -22,6 +25,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     var keys: [String] {
         switch self {
         case .files: FileExporter.Settings.keys
+        case .influxdb: InfluxSettings.keys
         case .webhook: WebhookExporter.Settings.keys
         case .postgresql: PostgreSQLSettings.keys
         }

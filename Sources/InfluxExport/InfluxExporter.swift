@@ -1,0 +1,251 @@
+import HTTPClientKit
+import HealthModel
+import Pipeline
+
+/// Writes samples as points into an InfluxDB, of version 1 or 2, by line protocol over HTTP.
+///
+/// The same point written again is the same point, so what comes twice is there once. What is deleted is deleted there by its measurement, tags and time.
+public final class InfluxExporter: ComparableExporter {
+    /// What InfluxData advises for one request.
+    public let batchLimit = 5000
+    private let settings: InfluxSettings
+    private let context: ExportContext
+    private var session: (client: HTTPClient, headers: [(name: String, value: String)])?
+
+    /// Connects to nothing yet.
+    public init(_ settings: InfluxSettings, context: ExportContext) { (self.settings, self.context) = (settings, context) }
+
+    /// Whether it answers, lets us in and has the place to write to.
+    public func check() throws(DeliveryError) -> [Finding] {
+        let ping = try ask(.get, "/ping")
+        var findings = [Finding(.good, settings.url, "InfluxDB \(ping.headers["x-influxdb-version"] ?? "of an unknown version")")]
+        // Nothing to write is no point, and yet rights and place are looked at.
+        try write([])
+        findings.append(Finding(.good, placeName, "takes points"))
+        if settings.url.hasPrefix("http://") {
+            findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
+        }
+        return findings
+    }
+
+    private var placeName: String {
+        switch settings.place {
+        case .database(let name, _): "database \(name)"
+        case .bucket(let name, _): "bucket \(name)"
+        }
+    }
+
+    // MARK: Requests
+
+    private func opened() throws(DeliveryError) -> (client: HTTPClient, headers: [(name: String, value: String)]) {
+        if let session { return session }
+        let headers: [(name: String, value: String)] =
+            switch settings.entry {
+            case .nobody: []
+            case .user(let user, let password): [HTTPRequest.basic(user, try password.read())]
+            case .token(let token): [("Authorization", "Token \(try token.read())")]
+            }
+        do throws(HTTPFailure) {
+            let opened = (client: try HTTPClient(certificateAuthority: settings.certificateAuthority), headers: headers)
+            session = opened
+            return opened
+        } catch {
+            throw DeliveryError(.unreachable, error.description)
+        }
+    }
+
+    @discardableResult
+    private func ask(
+        _ method: HTTPRequest.Method, _ path: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+        take: (([UInt8]) -> Bool)? = nil
+    ) throws(DeliveryError) -> HTTPResponse {
+        let (client, own) = try opened()
+        let response: HTTPResponse
+        do throws(HTTPFailure) {
+            response = try client.send(
+                HTTPRequest(method, settings.url + path, headers: own + headers, body: body, isLong: take != nil), take: take)
+        } catch {
+            throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
+        }
+        guard response.isSuccess else {
+            throw DeliveryError(status: response.status, retryAfter: response.retryAfter, words: Self.words(of: response.body))
+        }
+        return response
+    }
+
+    /// What a server says of a point repeats the point: only what is known to hold nothing of it is told.
+    private static func words(of body: [UInt8]) -> String {
+        let text = String(decoding: body.prefix(4096), as: UTF8.self)
+        let known = [
+            "field type conflict", "points beyond retention policy", "max-values-per-tag limit exceeded",
+            "max-series-per-database limit exceeded", "database not found", "bucket not found", "unable to parse", "unauthorized",
+            "timeout",
+            "authorization failed", "not authorized", "retention policy not found", "unable to parse authentication credentials",
+        ]
+        return known.filter { text.lowercased().contains($0) }.joined(separator: ", ")
+    }
+
+    private func write(_ lines: [UInt8]) throws(DeliveryError) {
+        let path: String
+        switch settings.place {
+        case .database(let name, let policy):
+            let retention = policy.map { "&rp=\(HTTPRequest.escaped($0))" } ?? ""
+            path = "/write?db=\(HTTPRequest.escaped(name))&precision=n\(retention)"
+        case .bucket(let name, let org):
+            path = "/api/v2/write?org=\(HTTPRequest.escaped(org))&bucket=\(HTTPRequest.escaped(name))&precision=ns"
+        }
+        if lines.count > 1024, let packed = Gzip.packed(lines) {
+            try ask(.post, path, headers: [("Content-Encoding", "gzip")], body: packed)
+        } else {
+            try ask(.post, path, body: lines)
+        }
+    }
+
+    // MARK: Samples
+
+    /// Deletes what is gone, and then writes what came: each as the batch's last word has it.
+    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        var last: [SampleIdentity: Int] = [:]
+        for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
+        var lines: [UInt8] = []
+        var gone: [Point] = []
+        for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
+            switch change {
+            case .added(let stored):
+                let (value, unit) = context.quantity(of: stored.sample)
+                LineProtocol.append(stored.sample, value: value, unit: unit, to: &lines)
+            case .deleted(let deletion): gone.append(Point(deletion.sample))
+            }
+        }
+        try delete(gone)
+        if !lines.isEmpty { try write(lines) }
+        return 0
+    }
+
+    private func delete(_ points: [Point]) throws(DeliveryError) {
+        switch settings.place {
+        case .database(let name, _):
+            for start in stride(from: 0, to: points.count, by: 100) {
+                let some = points[start..<min(start + 100, points.count)]
+                try query(some.map(Self.deletion).joined(separator: ";"), in: name)
+                // Two deletions at once, as when the first one's answer was lost, may leave points, and say that they are gone.
+                let left = try query(some.map(Self.selection).joined(separator: ";"), in: name)
+                guard !left.contains("\"series\"") else { throw DeliveryError(.unreachable, "a deletion had no effect") }
+            }
+        case .bucket(let name, let org):
+            let path = "/api/v2/delete?org=\(HTTPRequest.escaped(org))&bucket=\(HTTPRequest.escaped(name))"
+            for point in points {
+                try ask(
+                    .post, path, headers: [("Content-Type", "application/json")], body: Array(Self.deletionRequest(point).utf8))
+            }
+        }
+    }
+
+    /// InfluxQL, of version 1.
+    private static func deletion(_ point: Point) -> String { "DELETE FROM \(place(of: point))" }
+    private static func selection(_ point: Point) -> String { "SELECT \"uuid\" FROM \(place(of: point))" }
+
+    private static func place(of point: Point) -> String {
+        let tags = point.tags.map { " AND \(name($0.key)) = \(text($0.value))" }.joined()
+        return "\(name(point.measurement)) WHERE time = \(point.nanoseconds)\(tags)"
+    }
+
+    private static func name(_ text: String) -> String { "\"\(escaped(text, "\""))\"" }
+    private static func text(_ text: String) -> String { "'\(escaped(text, "'"))'" }
+
+    private static func escaped(_ text: String, _ quote: Character) -> String {
+        String(text.flatMap { $0 == quote || $0 == "\\" ? ["\\", $0] : [$0] })
+    }
+
+    /// JSON with a predicate, of version 2.
+    private static func deletionRequest(_ point: Point) -> String {
+        func time(_ nanoseconds: Int64) -> String {
+            let (micros, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
+            let text = Instant(microseconds: rest < 0 ? micros - 1 : micros).description
+            let digits = "\(rest < 0 ? rest + 1000 : rest)"
+            return text.dropLast() + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
+        }
+        let conditions = [("_measurement", point.measurement)] + point.tags.map { ($0.key, $0.value) }
+        let predicate = conditions.map { "\($0.0)=\\\"\(escaped(escaped($0.1, "\""), "\""))\\\"" }.joined(separator: " AND ")
+        let (start, stop) = (time(point.nanoseconds), time(point.nanoseconds + 1))
+        return "{\"start\":\"\(start)\",\"stop\":\"\(stop)\",\"predicate\":\"\(predicate)\"}"
+    }
+
+    /// Runs statements of InfluxQL, and returns what they answer; an error of any is an error.
+    @discardableResult
+    private func query(_ statements: String, in database: String) throws(DeliveryError) -> String {
+        let body = Array("q=\(HTTPRequest.escaped(statements))".utf8)
+        let response = try ask(
+            .post, "/query?db=\(HTTPRequest.escaped(database))", headers: [("Content-Type", "application/x-www-form-urlencoded")],
+            body: body)
+        let text = String(decoding: response.body, as: UTF8.self)
+        // A database that has nothing yet has nothing to delete.
+        guard text.contains("\"error\"") else { return text }
+        throw DeliveryError(
+            text.contains("database not found") ? .unfit : .unreachable, "a deletion failed: \(Self.words(of: response.body))")
+    }
+
+    /// The UUIDs in the answer to a query for them, whatever is around them.
+    public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
+        var scanner = UUIDScanner()
+        var failure: (any Error)?
+        func take(_ octets: [UInt8]) -> Bool {
+            do {
+                let found = scanner.scan(octets)
+                if !found.isEmpty { try body(found) }
+                return true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        do {
+            switch settings.place {
+            case .database(let name, let policy):
+                let from = policy.map { "\(Self.name($0))./.*/" } ?? "/.*/"
+                let query = HTTPRequest.escaped("SELECT \"uuid\" FROM \(from)")
+                try withoutActuallyEscaping(take) { take throws(DeliveryError) in
+                    _ = try ask(
+                        .get, "/query?db=\(HTTPRequest.escaped(name))&chunked=true&chunk_size=10000&q=\(query)", take: take)
+                }
+            case .bucket(let name, let org):
+                let flux =
+                    "from(bucket: \"\(Self.escaped(name, "\""))\") |> range(start: 0) |> filter(fn: (r) => r._field == \"uuid\") |> keep(columns: [\"_value\"])"
+                try withoutActuallyEscaping(take) { take throws(DeliveryError) in
+                    _ = try ask(
+                        .post, "/api/v2/query?org=\(HTTPRequest.escaped(org))",
+                        headers: [("Content-Type", "application/vnd.flux"), ("Accept", "application/csv")],
+                        body: Array(flux.utf8), take: take)
+                }
+            }
+        } catch {
+            throw failure ?? error
+        }
+    }
+
+    /// Closes the connection.
+    public func finish() { session = nil }
+}
+
+/// Finds UUIDs in octets that come in portions.
+struct UUIDScanner {
+    private var rest: [UInt8] = []
+
+    mutating func scan(_ octets: [UInt8]) -> [SampleIdentity] {
+        rest += octets
+        var found: [SampleIdentity] = []
+        var index = 0
+        while index + 36 <= rest.count {
+            if rest[index + 8] == 0x2D, rest[index + 13] == 0x2D, rest[index + 18] == 0x2D, rest[index + 23] == 0x2D,
+                let uuid = SampleIdentity(String(decoding: rest[index..<index + 36], as: UTF8.self))
+            {
+                found.append(uuid)
+                index += 36
+            } else {
+                index += 1
+            }
+        }
+        rest.removeFirst(index)
+        return found
+    }
+}

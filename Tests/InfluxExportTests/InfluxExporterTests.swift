@@ -1,0 +1,286 @@
+import ExportEngine
+import ExportTesting
+import FoundationEssentials
+import Glibc
+import HTTPClientKit
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import InfluxExport
+
+/// Against Debian's InfluxDB: what it has is what the store has.
+@Suite struct InfluxExporterTests {
+    private let test: ExportedStore
+    private let server: InfluxServer
+    /// Of this test alone.
+    private let database: String
+
+    init() throws {
+        test = try ExportedStore()
+        server = try InfluxServer.shared.get()
+        database = "t" + test.store.identifier
+        _ = try server.query("CREATE DATABASE \(database)")
+    }
+
+    private func exporter(url: String? = nil, database: String? = nil, entry: InfluxSettings.Entry = .nobody) throws
+        -> InfluxExporter
+    {
+        InfluxExporter(
+            InfluxSettings(
+                url: url ?? server.url, place: .database(database ?? self.database, retentionPolicy: nil), entry: entry),
+            context: try ExportContext(
+                name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
+    }
+
+    /// UUIDs with their values.
+    private func held() throws -> [SampleIdentity: Double] {
+        struct Answer: Decodable {
+            struct Result: Decodable {
+                struct Series: Decodable { var values: [[Cell]] }
+                var series: [Series]?
+            }
+            enum Cell: Decodable {
+                case text(String)
+                case number(Double)
+                case none
+                init(from decoder: any Decoder) throws {
+                    let container = try decoder.singleValueContainer()
+                    if let text = try? container.decode(String.self) {
+                        self = .text(text)
+                    } else {
+                        self = (try? container.decode(Double.self)).map { .number($0) } ?? .none
+                    }
+                }
+            }
+            var results: [Result]
+        }
+        let text = try server.query("SELECT uuid, value FROM heartRate", in: database)
+        var held: [SampleIdentity: Double] = [:]
+        for series in try JSONDecoder().decode(Answer.self, from: Data(text.utf8)).results.flatMap({ $0.series ?? [] }) {
+            for row in series.values {
+                guard case .text(let uuid) = row[1], case .number(let value) = row[2] else { continue }
+                held[try #require(SampleIdentity(uuid))] = value
+            }
+        }
+        return held
+    }
+
+    @Test func aPointForEachSample() throws {
+        let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0 / 2) }
+        try test.add(samples)
+        let exporter = try exporter()
+        #expect(try exporter.check().count == 3)
+        let run = try test.run(exporter)
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        try test.delete(samples[3])
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        _ = try test.store.restore([samples[3].sample.identity], description: test.description(.restore))
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: exporter, store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
+    }
+
+    /// Intervals of one packet have one start.
+    @Test func ofOneMomentEachIsAPoint() throws {
+        let start = Instant(seconds: 1_790_000_000)
+        let readings = try (0..<9).map { index in
+            Reading(
+                origin: test.origin, numeral: try Numeral("\(60 + index)"), unit: try Unit(ucum: "/min"),
+                time: .instants(start: start, end: start, offset: .utc), group: .shared(77), place: Place(.line, 1))
+        }
+        try test.add(try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
+        try test.finish(try test.run(exporter()))
+        #expect(try held() == test.contents())
+        #expect(try held().count == 9)
+    }
+
+    /// InfluxData's own cases, as far as a point of ours can be such: names that are not empty, texts and numbers with a point.
+    @Test func asInfluxDataWritesIt() throws {
+        struct Case: Decodable {
+            struct Input: Decodable { var point: Point }
+            struct Point: Decodable {
+                var time: Int64?
+                var name: String?
+                var tags: [Tag]?
+                var fields: [Field]?
+            }
+            struct Tag: Decodable { var key: String, value: String }
+            struct Field: Decodable { var key: String, value: Value }
+            struct Value: Decodable {
+                var float: Double?
+                var string: String?
+            }
+            struct Output: Decodable { var result: String? }
+            var input: Input
+            var output: Output
+        }
+        func escaped(_ text: String, _ special: Set<Unicode.Scalar>) -> String {
+            var octets: [UInt8] = []
+            LineProtocol.append(escaping: text, special, to: &octets)
+            return String(decoding: octets, as: UTF8.self)
+        }
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus/line-protocol-encode.json")
+        var checked = 0
+        for each in try JSONDecoder().decode([Case].self, from: Data(contentsOf: file)) {
+            let point = each.input.point
+            guard let line = each.output.result, let name = point.name, let time = point.time, let fields = point.fields,
+                !fields.isEmpty,
+                fields.allSatisfy({
+                    $0.value.string != nil || $0.value.float.map { $0 == $0.rounded() && abs($0) < 1000 } == true
+                })
+            else { continue }
+            let tags = (point.tags ?? []).map { ",\(escaped($0.key, [",", " ", "="]))=\(escaped($0.value, [",", " ", "="]))" }
+                .joined()
+            let values = fields.map { field in
+                let value = field.value.string.map { "\"\(escaped($0, ["\"", "\\"]))\"" } ?? "\(Int(field.value.float ?? 0))"
+                return "\(escaped(field.key, [",", " ", "="]))=\(value)"
+            }
+            #expect("\(escaped(name, [",", " "]))\(tags) \(values.joined(separator: ",")) \(time)" == line)
+            checked += 1
+        }
+        #expect(checked > 20)
+    }
+
+    /// Names as they may come from a device or a file: what is written is found again, to be deleted.
+    @Test(arguments: ["a b,c=d", "x\\", "it's \"quoted\"", "tab\tand\nline", "ü ✓", "trailing \\ \\"]) func whateverANameHolds(
+        name: String
+    ) throws {
+        let origin = Origin(
+            subject: test.store.subject, type: .heartRate, source: SourceRevision(id: name, name: name),
+            device: Device(key: name, name: name))
+        let samples = try (0..<2).flatMap { second -> [GatedSample] in
+            let start = Instant(seconds: 1_790_000_000 + Int64(second))
+            let reading = Reading(
+                origin: origin, numeral: try Numeral("60.50"), unit: try Unit(ucum: "/min"),
+                time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+            return try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received)
+        }
+        try test.add(samples)
+        let run = try test.run(exporter())
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        try test.delete(samples[0])
+        try test.finish(run)
+        #expect(try held() == test.contents())
+        #expect(try held().count == 1)
+    }
+
+    /// Of a batch with a point that is not taken the good ones are in, and the bad one is found.
+    @Test func aPointThatIsRefused() throws {
+        _ = try HTTPClient().send(
+            HTTPRequest(
+                .post, "\(server.url)/write?db=\(database)", body: Array("bodyMass value=\"text\" 1790000000000000000\n".utf8)))
+        let start = Instant(seconds: 1_790_000_000)
+        let weighing = Reading(
+            origin: Origin(subject: test.store.subject, type: .bodyMass, source: SourceRevision(id: "s", name: "s"), device: nil),
+            numeral: try Numeral("80"), unit: try Unit(ucum: "kg"), time: .instants(start: start, end: start, offset: .utc),
+            place: Place(.line, 1))
+        try test.add(
+            try (0..<20).map { try test.sample(60, at: $0) }
+                + ReadingPath.samples(of: [weighing], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
+        try test.finish(try test.run(exporter()))
+        #expect(try held().count == 20)
+        let words = try test.store.setAside(by: "other").map(\.words)
+        #expect(words == ["HTTP 400: field type conflict"])
+    }
+
+    @Test func aPersonHasToAct() throws {
+        try test.add([try test.sample(60, at: 0)])
+        #expect(try test.run(exporter(database: "nowhere")).step() == .stopped)
+        let locked = try InfluxServer(needsPassword: true)
+        defer { locked.stop() }
+        _ = try locked.query("CREATE USER a WITH PASSWORD 'b' WITH ALL PRIVILEGES")
+        _ = try locked.query("CREATE DATABASE \(database)", HTTPRequest.basic("a", "b"))
+        try test.folder.write(Array("wrong\n".utf8), to: "password")
+        chmod(test.folder.file("password"), 0o600)
+        let entry = InfluxSettings.Entry.user("a", .file(test.folder.file("password")))
+        #expect(try test.run(exporter(url: locked.url, entry: entry)).step() == .stopped)
+        #expect(try test.store.target("other")?.words?.hasPrefix("HTTP 401") == true)
+        try test.folder.write(Array("b\n".utf8), to: "password")
+        try test.finish(try test.run(exporter(url: locked.url, entry: entry)))
+        #expect(try locked.query("SELECT count(value) FROM heartRate", in: database, HTTPRequest.basic("a", "b")).contains(",1]"))
+    }
+
+    /// The connection breaks at any octet, to or fro.
+    @Test(arguments: 0..<8 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
+        defer { relay.close() }
+        let proof = try ExportProof(test) { try exporter(url: "http://127.0.0.1:\(relay.port)") }
+        try proof.suffer(40, using: &random) { random in
+            guard Int.random(in: 0..<3, using: &random) > 0 else { return }
+            let direction = CuttingRelay.Direction.allCases[Int.random(in: 0..<2, using: &random)]
+            relay.cut(direction, after: Int.random(in: 1..<(direction == .toServer ? 3000 : 400), using: &random))
+        }
+        #expect(relay.count > 0)
+        relay.mend()
+        try proof.finish()
+        #expect(try test.store.setAside(by: "other").map(\.words) == [])
+        let (held, contents) = try (held(), test.contents())
+        #expect(Set(held.keys).subtracting(contents.keys) == [])
+        #expect(Set(contents.keys).subtracting(held.keys) == [])
+        #expect(held == contents)
+    }
+
+    @Test func theServerIsKilledAndComesBack() throws {
+        let server = try InfluxServer()
+        defer { server.stop() }
+        _ = try server.query("CREATE DATABASE \(database)")
+        var random = SeededGenerator(seed: 5)
+        let proof = try ExportProof(test) { try exporter(url: server.url) }
+        for _ in 0..<2 {
+            try proof.suffer(15, using: &random) { _ in }
+            server.crash()
+            try proof.suffer(10, using: &random) { _ in }
+            try server.start()
+        }
+        try proof.finish()
+        var uuids: Set<SampleIdentity> = []
+        try exporter(url: server.url).contents { uuids.formUnion($0) }
+        #expect(try uuids == Set(test.contents().keys))
+    }
+
+    /// What version 2 is asked, which Debian has not: the requests as its documentation has them.
+    @Test func requestsOfVersion2() throws {
+        nonisolated(unsafe) var asked: [HTTPStub.Request] = []
+        let stub = HTTPStub { request in
+            asked.append(request)
+            return request.path.contains("/query")
+                ? HTTPStub.Answer(200, body: Array(",result,table,_value\r\n,,0,01a19467-e800-87c5-9a1e-ddcb12f66358\r\n".utf8))
+                : HTTPStub.Answer(204)
+        }
+        defer { stub.close() }
+        try test.folder.write(Array("t0ken".utf8), to: "token")
+        chmod(test.folder.file("token"), 0o600)
+        let exporter = InfluxExporter(
+            InfluxSettings(
+                url: stub.url, place: .bucket("my bucket", org: "me"), entry: .token(.file(test.folder.file("token")))),
+            context: try ExportContext(name: "other", me: test.store.subject, now: { ExportedStore.received }))
+        let sample = try test.sample(60, at: 0)
+        try test.add([sample])
+        let run = try test.run(exporter)
+        try test.finish(run)
+        #expect(asked[0].path == "/api/v2/write?org=me&bucket=my%20bucket&precision=ns")
+        #expect(asked[0].headers["authorization"] == "Token t0ken")
+        try test.delete(sample)
+        try test.finish(run)
+        let body = String(decoding: asked[1].body, as: UTF8.self)
+        #expect(asked[1].path == "/api/v2/delete?org=me&bucket=my%20bucket")
+        let nanoseconds = sample.sample.identity.low % 1000
+        #expect(body.hasPrefix("{\"start\":\"2026-09-21T14:13:20.000000\(String("000\(nanoseconds)".suffix(3)))Z\""), "\(body)")
+        #expect(
+            body.contains(
+                #""predicate":"_measurement=\"heartRate\" AND source=\"strap\" AND subject=\"\#(test.store.subject)\"""#),
+            "\(body)")
+        var uuids: [SampleIdentity] = []
+        try exporter.contents { uuids += $0 }
+        #expect(uuids.map(\.description) == ["01a19467-e800-87c5-9a1e-ddcb12f66358"])
+    }
+}
