@@ -9,14 +9,19 @@ public struct InfluxSettings: ExporterSettings {
 
     /// What is written to.
     public enum Place: Hashable, Sendable {
+        /// Of version 1, with its default policy where none is named.
         case database(String, retentionPolicy: String?)
+        /// Of version 2, by name, and of an organisation.
         case bucket(String, org: String)
     }
 
     /// Who we are there.
     public enum Entry: Hashable, Sendable {
+        /// It lets everybody in.
         case nobody
+        /// Of version 1, with a password.
         case user(String, Secret)
+        /// Of version 2.
         case token(Secret)
     }
 
