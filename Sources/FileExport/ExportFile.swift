@@ -4,7 +4,7 @@ import Pipeline
 /// The file that grows, and how far it is whole.
 final class ExportFile {
     /// What is true of the file, written behind what it is about.
-    struct State {
+    struct State: Equatable {
         /// Of the last change in it, or in the one before.
         var anchor: String?
         /// In octets; what lies behind was not acknowledged.
@@ -18,6 +18,8 @@ final class ExportFile {
     private let folder: String
     private let name: String
     private let suffix: String
+    /// The store whose changes they are.
+    private let store: String
     private var descriptor: Int32 = -1
     private(set) var state = State()
 
@@ -27,10 +29,22 @@ final class ExportFile {
     private let dayName: (Int) -> String
 
     /// - Parameter dayName: how a day is written in a file's final name.
-    init(folder: String, name: String, suffix: String, dayName: @escaping (Int) -> String) throws(DeliveryError) {
+    init(
+        folder: String, name: String, suffix: String, store: String, dayName: @escaping (Int) -> String
+    ) throws(DeliveryError) {
         (self.folder, self.name, self.suffix, self.dayName) = (folder, name, suffix, dayName)
+        self.store = store.isEmpty ? "0" : store
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Self.error(folder) }
-        try readState()
+        if let known = try readState() {
+            state = known
+        } else {
+            // Written before the first line, so that a file without it is somebody else's.
+            var status = stat()
+            guard stat(path, &status) != 0 || status.st_size == 0 else {
+                throw DeliveryError(.unfit, "\(path): it is there already, and nothing says that it is ours: move it away")
+            }
+            try save(State())
+        }
         if state.length > 0, access(path, F_OK) != 0, access(finalPath, F_OK) == 0 {
             try begin()
         } else {
@@ -87,22 +101,28 @@ final class ExportFile {
 
     // MARK: State
 
-    private func readState() throws(DeliveryError) {
+    /// Whether nobody else has written meanwhile, such as the hub beside a person's `export --once`.
+    func isCurrent() throws(DeliveryError) -> Bool { try readState() == state }
+
+    private func readState() throws(DeliveryError) -> State? {
         let file = Glibc.open(statePath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {
             guard errno == ENOENT else { throw Self.error(statePath) }
-            return
+            return nil
         }
         defer { Glibc.close(file) }
         var octets = [UInt8](repeating: 0, count: 4096)
         let count = read(file, &octets, octets.count)
         guard count >= 0 else { throw Self.error(statePath) }
         let words = String(decoding: octets.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count == 4, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
+        guard words.count == 5, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
         else {
             throw DeliveryError(.unfit, "\(statePath): it does not say how far the file is whole")
         }
-        state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
+        guard words[4] == store else {
+            throw DeliveryError(.unfit, "\(path): another store writes there: give this one a folder of its own")
+        }
+        return State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
     }
 
     private func save(_ next: State) throws(DeliveryError) {
@@ -110,7 +130,8 @@ final class ExportFile {
         let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Self.error(temporary) }
         defer { Glibc.close(file) }
-        try Self.write(Array("\(next.anchor ?? "0") \(next.length) \(next.day) \(next.closed)\n".utf8), to: file, temporary)
+        try Self.write(
+            Array("\(next.anchor ?? "0") \(next.length) \(next.day) \(next.closed) \(store)\n".utf8), to: file, temporary)
         guard fsync(file) == 0, rename(temporary, statePath) == 0 else { throw Self.error(statePath) }
         let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw Self.error(folder) }

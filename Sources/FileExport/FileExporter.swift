@@ -58,8 +58,8 @@ public final class FileExporter: Exporter {
         }
     }
 
-    /// A commit of the disk each: many at once where there are many.
-    public let batchLimit = 65_536
+    /// A commit of the disk each, some megabytes of lines.
+    public let batchLimit = 8192
     /// A kill repeats the batch that was written last, which is known by its last anchor.
     public let isOrdered = true
     private let settings: Settings
@@ -111,9 +111,11 @@ public final class FileExporter: Exporter {
     }
 
     private func opened() throws(DeliveryError) -> ExportFile {
-        if let file { return file }
+        if let file, try file.isCurrent() { return file }
         let zone = context.zone
-        let opened = try ExportFile(folder: settings.folder, name: context.name, suffix: settings.form.rawValue) { day in
+        let opened = try ExportFile(
+            folder: settings.folder, name: context.name, suffix: settings.form.rawValue, store: context.store
+        ) { day in
             Self.name(of: day, zone)
         }
         file = opened

@@ -58,7 +58,7 @@ import Testing
 
     /// The numbers of all changes, file by file; the file that grows comes last.
     private func numbers() throws -> [Int] {
-        let names = try files.filter { $0 != "vitals.ndjson" } + files.filter { $0 == "vitals.ndjson" }
+        let names = try files.filter { $0 != "vitals.ndjson" && $0 != "mine.ndjson" } + files.filter { $0 == "vitals.ndjson" }
         return try names.flatMap { try text($0).split(separator: "\n") }.map { line in
             let anchor = try #require(line.split(separator: "\"anchor\":\"0123456789abcdef-").last)
             return try #require(Int(anchor.prefix { $0.isNumber }))
@@ -92,6 +92,30 @@ import Testing
         #expect(try exporter().deliver(batch(0..<5)) == 0)
         _ = try exporter().deliver(batch(2..<9))
         #expect(try numbers() == Array(1...9))
+    }
+
+    /// A person's `export --once` beside the hub: each goes on where the other was, also after a turn.
+    @Test func twoByTurns() throws {
+        let both = try [exporter(limit: 1500), exporter(limit: 1500)]
+        for number in 0..<12 { _ = try both[number % 2].deliver(batch(number..<number + 1)) }
+        #expect(try numbers() == Array(1...12))
+        #expect(try files.count > 2)
+    }
+
+    /// What was there before is nobody's to cut off.
+    @Test func aFileThatIsNotOurs() throws {
+        _ = try exporter().deliver(batch(0..<1))
+        try folder.write(Array("mine\n".utf8), to: "export/mine.ndjson")
+        func another(_ name: String, of store: String) throws -> FileExporter {
+            FileExporter(
+                .init(folder: folder.file("export")),
+                context: try ExportContext(name: name, store: store, me: origin.subject, now: { Instant(seconds: 1_800_000_000) })
+            )
+        }
+        #expect(throws: DeliveryError.self) { try another("mine", of: "a").deliver(batch(0..<1)) }
+        #expect(try text("mine.ndjson") == "mine\n")
+        #expect(throws: DeliveryError.self) { try another("vitals", of: "b").deliver(batch(0..<1)) }
+        #expect(try numbers() == [1])
     }
 
     /// Killed in the middle of a line: the half is cut off, and comes again.
