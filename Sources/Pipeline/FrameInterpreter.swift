@@ -1,0 +1,14 @@
+/// Turns frames of one channel into readings. All that is known of a device's format is here.
+public protocol FrameInterpreter: AnyObject {
+    /// Appends what the frame means to `readings`; appends nothing where it throws: a frame is taken whole or not at all.
+    func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome
+}
+
+/// What became of a frame.
+public enum FrameOutcome: Hashable, Sendable {
+    case readings
+    /// It holds no reading; counted in the ledger under this kind.
+    case skipped(SkipKind)
+    /// It is not data: a header, a blank line.
+    case notData
+}

@@ -1,0 +1,41 @@
+/// A frame as a person can read it.
+public final class FrameText: Sendable {
+    /// Longest text kept, in characters.
+    public static let maximumLength = 4096
+
+    /// Octets in hexadecimal behind their channel, or a row's cells.
+    public let text: String
+
+    /// What a frame's payload holds.
+    public init(_ frame: RawFrame) {
+        switch frame.payload {
+        case .bytes(let bytes):
+            let digits = bytes.prefix(Self.maximumLength / 2).map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+            text = (frame.channel.isEmpty ? "" : frame.channel + " ") + digits.joined()
+        case .row(let row):
+            let cells = row.cells.indices.lazy.map { row.text($0) }
+            var text = ""
+            for cell in cells {
+                guard text.count < Self.maximumLength else { break }
+                if !text.isEmpty { text += "," }
+                text += cell.prefix(Self.maximumLength - text.count)
+            }
+            self.text = text
+        case .malformed(let reason): text = reason
+        }
+    }
+}
+
+extension Gate {
+    /// Judges the samples that a frame made, and keeps the frame with those it holds back. Samples of earlier frames, released by this
+    /// one, have none.
+    @inlinable public func judge(_ batch: inout [GatedSample], from first: Int, of frame: RawFrame) {
+        for index in first..<batch.count {
+            guard let rule = rule(against: batch[index].sample) else { continue }
+            batch[index].rule = rule
+            if batch[index].place == frame.place { batch[index].frame = FrameText(frame) }
+        }
+    }
+}
