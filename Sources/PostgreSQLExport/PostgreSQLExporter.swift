@@ -6,8 +6,8 @@ import Pipeline
 ///
 /// A batch is one transaction: COPY into temporary tables, from there into ours. What was delivered before, and comes again, changes nothing.
 public final class PostgreSQLExporter: ComparableExporter {
-    /// A transaction each: small enough to be over soon.
-    public let batchLimit = 20_000
+    /// A transaction each: small enough to be over soon, and for memory.
+    public let batchLimit = 8192
     private let settings: PostgreSQLSettings
     private let context: ExportContext
     private let schema: DatabaseSchema
@@ -147,15 +147,28 @@ public final class PostgreSQLExporter: ComparableExporter {
         if !added.isEmpty {
             try connection.copy(into: "COPY incoming(\(columns)) FROM STDIN", added)
             // The planner knows nothing of a temporary table, and must not read all samples for it.
-            try connection.run(
+            let known = try connection.run(
                 """
                 SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-                UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
-                    WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)];
-                INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
-                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid);
-                DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub);
+                SELECT EXISTS(SELECT 1 FROM \(name).sample JOIN incoming USING(uuid)), EXISTS(SELECT 1 FROM \(name).deletion WHERE hub = \(hub));
                 """)
+            // Mostly nothing of it is there, and then it costs no second look.
+            if known.last?.first != "f" {
+                try connection.run(
+                    """
+                    UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
+                        WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)];
+                    """)
+            }
+            try connection.run(
+                """
+                INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
+                    \(known.last?.first == "f" ? "" : "WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid)");
+                """)
+            if known.last?.last != "f" {
+                try connection.run(
+                    "DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub)")
+            }
         }
         if !gone.isEmpty {
             try connection.copy(into: "COPY gone FROM STDIN", gone)
