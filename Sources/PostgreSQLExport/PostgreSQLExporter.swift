@@ -147,28 +147,15 @@ public final class PostgreSQLExporter: ComparableExporter {
         if !added.isEmpty {
             try connection.copy(into: "COPY incoming(\(columns)) FROM STDIN", added)
             // The planner knows nothing of a temporary table, and must not read all samples for it.
-            let known = try connection.run(
-                """
-                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-                SELECT EXISTS(SELECT 1 FROM \(name).sample JOIN incoming USING(uuid)), EXISTS(SELECT 1 FROM \(name).deletion WHERE hub = \(hub));
-                """)
-            // Mostly nothing of it is there, and then it costs no second look.
-            if known.last?.first != "f" {
-                try connection.run(
-                    """
-                    UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
-                        WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)];
-                    """)
-            }
             try connection.run(
                 """
+                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+                UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
+                    WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)];
                 INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
-                    \(known.last?.first == "f" ? "" : "WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid)");
+                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid);
+                DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub);
                 """)
-            if known.last?.last != "f" {
-                try connection.run(
-                    "DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub)")
-            }
         }
         if !gone.isEmpty {
             try connection.copy(into: "COPY gone FROM STDIN", gone)
