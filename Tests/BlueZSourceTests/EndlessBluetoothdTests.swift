@@ -169,6 +169,7 @@ import Testing
         try expectLive(bench)
         // Nor may one of them keep the list of all the others from being read.
         bench.bluez.die()
+        try bench.until("it is noticed") { !bench.isLive() }
         bench.bluez = ScriptedBlueZ(loop: bench.loop, address: bench.daemon.address)
         try bench.until("the name") { bench.bluez.isNamed }
         bench.frames.removeAll()

@@ -88,14 +88,15 @@ struct BashCompletionTests {
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
         try Data().write(to: files.appendingPathComponent("b.csv"))
         try Data().write(to: directory.url.appendingPathComponent("files/reading one.csv"))
-        let program = programs.appendingPathComponent("vitalgate")
+        // A file that this process has written may still be open in a child of another test, and is then "busy": Bash makes the program.
+        let program = directory.url.appendingPathComponent("program")
         let lines = ["#!/bin/sh", #"printf '%s\n' pulse-a pulse-b '$(touch evil)' "$@""#, ""].joined(separator: "\n")
         try Data(lines.utf8).write(to: program)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
         let script = directory.url.appendingPathComponent("completion")
         try Data(Sample.program.bashCompletion().utf8).write(to: script)
         let commands = #"""
             set -u
+            cp "$1/program" "$1/bin/vitalgate"; chmod +x "$1/bin/vitalgate"
             cd "$1/files"; PATH=$1/bin:$PATH; source "$1/completion"; printf -v COMP_WORDBREAKS '%b' "$2"; shift 2
             COMP_WORDS=(vitalgate "$@"); COMP_CWORD=$#
             _vitalgate
