@@ -21,6 +21,7 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The same library's third part: octets that leave the machine are signed by whoever sends them.
         .systemLibrary(name: "CSigning", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -57,6 +58,7 @@ let package = Package(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
+        .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto", "CSodium"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
         // Level 4: from frames to the store, live and from files.
@@ -75,7 +77,7 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "Wire", "CSystemdDaemon",
+                "MQTTExport", "Wire", "CSystemdDaemon",
             ]),
 
         // Level 6: the program.
@@ -130,6 +132,11 @@ let package = Package(
                 "InfluxExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
                 "HealthModel",
             ], exclude: ["Corpus"]),
+        .testTarget(
+            name: "MQTTExportTests",
+            dependencies: [
+                "MQTTExport", "CMosquitto", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ], exclude: ["Snapshots", "Facts"]),
         .testTarget(
             name: "PostgreSQLExportTests",
             dependencies: [

@@ -17,8 +17,8 @@ public final class TargetRun {
     public enum Outcome: Hashable, Sendable {
         /// There may be more at once.
         case more
-        /// The target has all that the store has.
-        case upToDate
+        /// The target has all that the store has; its exporter wants to be asked again after so long, though nothing may change.
+        case upToDate(again: Duration?)
         /// The target did not take it, and is to be asked again after so long.
         case wait(Duration)
         /// A person has to act; ``target`` has the words.
@@ -113,9 +113,15 @@ public final class TargetRun {
             if batch.changes.isEmpty, end == nil, part == .new || target.backlog == nil { continue }
             return try deliver(batch, end, part)
         }
+        let again: Duration?
+        do throws(DeliveryError) {
+            again = try exporter.idle()
+        } catch {
+            return try failed(error) { state, words in try keep(state, words) }
+        }
         backoff.succeed()
         try keep(.delivering, nil)
-        return .upToDate
+        return .upToDate(again: again)
     }
 
     /// The next changes for the target, and the anchor behind the last one that was looked at; `nil` where there is none.

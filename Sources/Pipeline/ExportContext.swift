@@ -12,18 +12,21 @@ public struct ExportContext {
     public let zone: TimeZoneRules
     /// The time, for what has to be dated and for how long something takes.
     public let now: () -> Instant
+    /// The last samples of the series that go there, as they are when it is called.
+    public let present: () throws -> [PresentSample]
     private let units: [QuantityType: (unit: Unit, conversion: UnitConversion)]
 
     /// - Parameters:
     ///   - units: those that a person wants for types' values.
+    ///   - present: how things are now, for targets that show nothing else.
     ///   - now: the clock of whoever assembles.
     /// - Throws: ``UnitError`` where a type has no conversion to its unit.
     public init(
         name: String, store: String = "", me: String, units: [QuantityType: Unit] = [:],
-        zone: TimeZoneRules = TimeZoneRules(fixed: .utc),
+        zone: TimeZoneRules = TimeZoneRules(fixed: .utc), present: @escaping () throws -> [PresentSample] = { [] },
         now: @escaping () -> Instant
     ) throws(UnitError) {
-        (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)
+        (self.name, self.store, self.me, self.zone, self.present, self.now) = (name, store, me, zone, present, now)
         var known: [QuantityType: (unit: Unit, conversion: UnitConversion)] = [:]
         for (type, unit) in units {
             known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))

@@ -31,6 +31,11 @@ public protocol Exporter: AnyObject {
     /// - Throws: ``DeliveryError`` where it did not take them, or nobody can say whether it did.
     func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int
 
+    /// Told whenever the target has every change there is: for one that shows how things are now. Nothing to do for most.
+    ///
+    /// - Returns: after how long it wants to be told again, though nothing may have changed; `nil` where only changes count.
+    func idle() throws(DeliveryError) -> Duration?
+
     /// Buffers are written, connections closed; nothing that was delivered depends on it.
     func finish() throws(DeliveryError)
 }
@@ -38,6 +43,7 @@ public protocol Exporter: AnyObject {
 extension Exporter {
     public var isOrdered: Bool { false }
     public func create() throws(DeliveryError) -> [Finding] { [] }
+    public func idle() throws(DeliveryError) -> Duration? { nil }
     public func finish() throws(DeliveryError) {}
 }
 

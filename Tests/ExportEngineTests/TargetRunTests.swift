@@ -28,7 +28,7 @@ import Testing
         #expect(try store.targets().map(\.delivered) == [53])
         // Idle means idle.
         let (deliveries, before) = (target.deliveries, try store.targets())
-        #expect(try run.step() == .upToDate)
+        #expect(try run.step() == .upToDate(again: nil))
         #expect(target.deliveries == deliveries)
         #expect(try store.targets() == before)
     }

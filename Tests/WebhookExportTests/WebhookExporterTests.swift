@@ -118,7 +118,7 @@ private final class NSLockless: @unchecked Sendable {
         try test.add([try test.sample(60, at: 0)])
         let outcome = try test.run(exporter()).step()
         #expect((outcome == .stopped) == isStopped)
-        #expect(outcome != .upToDate)
+        #expect(outcome != .upToDate(again: nil))
         receiver.set(nil)
         try test.finish(try test.run(exporter()))
         #expect(receiver.told.count == 1)

@@ -1,5 +1,6 @@
 import FileExport
 import InfluxExport
+import MQTTExport
 import Pipeline
 import PostgreSQLExport
 import WebhookExport
@@ -9,6 +10,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     case files
     case postgresql
     case influxdb
+    case mqtt
     case webhook
 
     /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
@@ -16,6 +18,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         switch self {
         case .files: try Self.maker(decoder) { FileExporter($0, context: $1) }
         case .influxdb: try Self.maker(decoder) { InfluxExporter($0, context: $1) }
+        case .mqtt: try Self.maker(decoder) { MQTTExporter($0, context: $1) }
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
         }
@@ -26,6 +29,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         switch self {
         case .files: FileExporter.Settings.keys
         case .influxdb: InfluxSettings.keys
+        case .mqtt: MQTTSettings.keys
         case .webhook: WebhookExporter.Settings.keys
         case .postgresql: PostgreSQLSettings.keys
         }

@@ -116,11 +116,15 @@ public struct TargetConfiguration: Sendable {
     }
 
     /// The exporter; it connects to nothing yet.
+    ///
+    /// - Parameter settings: those of this target in this store.
     public func exporter(
-        for store: SampleStore, zone: TimeZoneRules, now: @escaping () -> Instant
+        _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, now: @escaping () -> Instant
     ) throws -> any Exporter {
         try make(
-            ExportContext(name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone, now: now))
+            ExportContext(
+                name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
+                present: PresentSamples(store, settings).all, now: now))
     }
 
     private struct Key: CodingKey {

@@ -17,6 +17,8 @@ final class ExportProcess {
     private let loop: EventLoop
     private let bell: StoreBell
     private var pause: EventLoop.Timer?
+    /// When the exporter wants to be asked again, though nothing may have changed.
+    private var again: EventLoop.Timer?
     private var isTurnDue = false
     private var failure: (any Error)?
     /// What was said last, so that the same is not said again and again.
@@ -111,8 +113,8 @@ final class ExportProcess {
     }
 
     private func turn() {
-        pause?.cancel()
-        pause = nil
+        for timer in [pause, again] { timer?.cancel() }
+        (pause, again) = (nil, nil)
         guard !isTurnDue else { return }
         isTurnDue = true
         loop.after(.zero) { [weak self] in
@@ -126,7 +128,8 @@ final class ExportProcess {
         tell(outcome)
         switch outcome {
         case .more: turn()
-        case .upToDate, .stopped: break
+        case .stopped, .upToDate(nil): break
+        case .upToDate(let duration?): again = loop.after(duration) { [weak self] in self?.turn() }
         case .wait(let duration): pause = loop.after(duration) { [weak self] in self?.turn() }
         }
     }

@@ -22,9 +22,7 @@ extension CommandContext {
         settings: TargetSettings, exporter: any Exporter
     ) {
         let zone = try machine.zone(configuration().timeZone)
-        return (
-            try target.settings(in: store, zone: zone, now: machine.now()),
-            try target.exporter(for: store, zone: zone, now: machine.now)
-        )
+        let settings = try target.settings(in: store, zone: zone, now: machine.now())
+        return (settings, try target.exporter(settings, for: store, zone: zone, now: machine.now))
     }
 }

@@ -1,0 +1,40 @@
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// How things are now, for a target that shows nothing else: the last sample of each series that goes there, with the names of its device and person.
+///
+/// What a hub reads itself is left out once its device is forgotten; its samples stay in the store, and go to the target all the same.
+public struct PresentSamples {
+    private let store: SampleStore
+    private let settings: TargetSettings
+    /// Sources that only a hub's own devices have, by how their ids begin.
+    private static let live = ["ble.", "serial."]
+
+    /// - Parameter settings: those of the target.
+    public init(_ store: SampleStore, _ settings: TargetSettings) { (self.store, self.settings) = (store, settings) }
+
+    /// - Throws: ``StoreError`` where the store cannot be read.
+    public func all() throws -> [PresentSample] {
+        let persons = try store.personNames()
+        let adopted = try names()
+        return try store.latestSamples(where: settings.passes).compactMap { stored in
+            let origin = stored.sample.origin
+            let called = origin.device.flatMap { adopted[$0.key] }
+            if called == nil, Self.live.contains(where: origin.source.id.hasPrefix) { return nil }
+            let name = called ?? origin.device?.name ?? origin.device?.model ?? origin.source.name
+            return PresentSample(
+                stored.sample, deviceName: name, person: origin.subject == store.subject ? nil : persons[origin.subject])
+        }
+    }
+
+    /// What adopted devices are called, by each key that their readings may go by.
+    private func names() throws -> [String: String] {
+        let aliases = try store.aliases()
+        var names: [String: String] = [:]
+        for device in try store.adoptedDevices() {
+            for key in [device.address, device.key, device.goesBy] { names[aliases[key] ?? key] = device.name }
+        }
+        return names
+    }
+}

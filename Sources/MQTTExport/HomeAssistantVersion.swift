@@ -1,0 +1,21 @@
+/// A version of Home Assistant, such as 2025.4.
+public struct HomeAssistantVersion: Hashable, Sendable {
+    let year: Int
+    let month: Int
+
+    /// The newest that this was written for.
+    public static let newest = HomeAssistantVersion(year: 2026, month: 11)
+
+    private init(year: Int, month: Int) { (self.year, self.month) = (year, month) }
+
+    /// Reads a version; what stands behind the month does not matter.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".").prefix(2).map { Int($0) }
+        guard parts.count == 2, let year = parts[0], let month = parts[1], (2024...2200).contains(year), (1...12).contains(month)
+        else { return nil }
+        self.init(year: year, month: month)
+    }
+
+    /// The micro sign of its units: U+00B5, and from 2025.8 on the Greek letter, U+03BC (home-assistant/core#144853).
+    var micro: String { (year, month) < (2025, 8) ? "\u{B5}" : "\u{3BC}" }
+}

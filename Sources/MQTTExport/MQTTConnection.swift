@@ -1,0 +1,194 @@
+import CMosquitto
+import Glibc
+import Pipeline
+
+/// A connection to a broker, in MQTT 5: whoever publishes waits until the broker has acknowledged.
+///
+/// libmosquitto has a thread of its own for it, which keeps the connection alive, connects again where it breaks in quiet times, and then tells
+/// the broker once more what it is to retain.
+final class MQTTConnection {
+    /// Who connects, and how.
+    struct Options {
+        var settings: MQTTSettings
+        var id: String
+        /// What the broker tells when we are gone without a word; `nil` for who only looks.
+        var will: MQTTMessage?
+        /// Where it is told that somebody has started who has to be told everything again, with `online`.
+        var birth: String?
+    }
+
+    /// Seconds that an answer may take.
+    private static let patience = 30
+    /// Unanswered messages at once; the broker may want fewer.
+    private static let window: Int32 = 1000
+    private static let library: Void = { mosquitto_lib_init() }()
+
+    private let options: Options
+    private let handle: OpaquePointer
+    private let news: BrokerNews
+
+    /// Connects, and waits until the broker has let us in.
+    init(_ options: Options) throws(DeliveryError) {
+        _ = Self.library
+        self.options = options
+        guard let handle = mosquitto_new(options.id, options.will == nil, nil) else {
+            throw DeliveryError(.unreachable, "no memory for a connection")
+        }
+        self.handle = handle
+        news = BrokerNews(handle, birth: options.birth)
+        try configure()
+        try connect()
+    }
+
+    deinit {
+        // After a good-bye this does nothing; else our will is to be told.
+        mosquitto_disconnect_v5(handle, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil)
+        mosquitto_loop_stop(handle, false)
+        mosquitto_destroy(handle)
+    }
+
+    // MARK: Beginning and end
+
+    private func configure() throws(DeliveryError) {
+        mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5)
+        mosquitto_int_option(handle, MOSQ_OPT_SEND_MAXIMUM, Self.window)
+        mosquitto_int_option(handle, MOSQ_OPT_TCP_NODELAY, 1)
+        mosquitto_reconnect_delay_set(handle, 1, 60, true)
+        let settings = options.settings
+        if let user = settings.user {
+            let password = try settings.password?.read()
+            try demand(mosquitto_username_pw_set(handle, user, password), .unfit)
+        }
+        if settings.isEncrypted {
+            if let authority = settings.certificateAuthority {
+                guard access(authority, R_OK) == 0 else {
+                    throw DeliveryError(.unfit, "\(authority): \(String(cString: strerror(errno)))")
+                }
+                try demand(mosquitto_tls_set(handle, authority, nil, nil, nil, nil), .unfit)
+            } else {
+                try demand(mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1), .unfit)
+            }
+        }
+        if let will = options.will {
+            let length = Int32(will.payload.count)
+            try demand(mosquitto_will_set_v5(handle, will.topic, length, will.payload, 1, will.isRetained, nil), .unfit)
+        }
+    }
+
+    private func connect() throws(DeliveryError) {
+        var properties: OpaquePointer?
+        defer { mosquitto_property_free_all(&properties) }
+        if options.will != nil {
+            // A broker that is left for a moment keeps what we subscribed to.
+            mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), 3600)
+        }
+        let settings = options.settings
+        let code = mosquitto_connect_bind_v5(handle, settings.host, Int32(settings.port), 60, nil, properties)
+        try demand(code, code == MOSQ_ERR_TLS.rawValue ? .unfit : .unreachable)
+        try demand(mosquitto_loop_start(handle), .unreachable)
+        try wait("let us in") { $0.answer != nil || !$0.complaint.isEmpty }
+        guard let answer = news.locked(\.answer) else { throw DeliveryError(.unfit, news.locked(\.complaint)) }
+        if answer != 0 { throw MQTTReason.refusal(answer) }
+        if let birth = options.birth { try subscribe(birth) }
+    }
+
+    /// Says good-bye: the will is not told.
+    func close() { mosquitto_disconnect_v5(handle, 0, nil) }
+
+    /// Whether it stands.
+    var isConnected: Bool { news.locked { $0.answer == 0 && $0.broken == nil } }
+
+    // MARK: Speaking
+
+    /// Publishes messages, and waits until all are acknowledged.
+    ///
+    /// Retained ones are told again wherever the broker, or who listens there, has to hear them again.
+    ///
+    /// - Parameter carefully: the first one alone. Some brokers close the connection behind a refusal, which is not heard then where more is on the way.
+    func publish(_ messages: [MQTTMessage], carefully: Bool) throws(DeliveryError) {
+        guard carefully, messages.count > 1 else { return try publish(messages) }
+        try publish([messages[0]])
+        try publish(Array(messages.dropFirst()))
+    }
+
+    private func publish(_ messages: [MQTTMessage]) throws(DeliveryError) {
+        guard !messages.isEmpty else { return }
+        news.locked { news in
+            news.acknowledged.removeAll(keepingCapacity: true)
+            for message in messages where message.isRetained {
+                news.retained[message.topic] = message.payload.isEmpty ? nil : message.payload
+            }
+        }
+        var ids: [Int32] = []
+        ids.reserveCapacity(messages.count)
+        func refusal(_ news: BrokerNews) -> DeliveryError? {
+            ids.lazy.compactMap { news.acknowledged[$0] }.first { $0 >= 0x80 }.map(MQTTReason.refusal)
+        }
+        do throws(DeliveryError) {
+            for message in messages { ids.append(try send(message)) }
+            // Answers to others may be among them.
+            try wait("acknowledge a message") { news in
+                news.acknowledged.count >= ids.count && ids.allSatisfy { news.acknowledged[$0] != nil }
+            }
+        } catch {
+            throw news.locked(refusal) ?? error
+        }
+        if let refusal = news.locked(refusal) { throw refusal }
+    }
+
+    private func send(_ message: MQTTMessage) throws(DeliveryError) -> Int32 {
+        var id: Int32 = 0
+        let length = Int32(message.payload.count)
+        let code = mosquitto_publish_v5(handle, &id, message.topic, length, message.payload, 1, message.isRetained, nil)
+        switch code {
+        case MOSQ_ERR_SUCCESS.rawValue: return id
+        case MOSQ_ERR_OVERSIZE_PACKET.rawValue, MOSQ_ERR_PAYLOAD_SIZE.rawValue:
+            throw DeliveryError(.refused, "a message of \(length) octets is too large for the broker")
+        case MOSQ_ERR_QOS_NOT_SUPPORTED.rawValue, MOSQ_ERR_RETAIN_NOT_SUPPORTED.rawValue:
+            throw DeliveryError(.unfit, "the broker acknowledges or retains no messages")
+        default: throw news.error(code, .unreachable)
+        }
+    }
+
+    /// What the broker has retained below topics.
+    ///
+    /// - Parameter echo: a message below one of them: what is retained is told before it comes back.
+    func retained(below topics: [String], echo: MQTTMessage) throws(DeliveryError) -> [String: [UInt8]] {
+        news.locked {
+            $0.found.removeAll()
+            $0.echo = (echo.topic, false)
+        }
+        for topic in topics { try subscribe(topic) }
+        try publish([echo])
+        try wait("tell what it has retained") { $0.echo.hasCome }
+        for topic in topics {
+            var id: Int32 = 0
+            try demand(mosquitto_unsubscribe(handle, &id, topic), .unreachable)
+            try wait("end a subscription") { $0.subscribed[id] != nil }
+        }
+        return news.locked { news in
+            defer { news.found.removeAll() }
+            news.echo.topic = ""
+            news.found[echo.topic] = nil
+            return news.found
+        }
+    }
+
+    /// - Throws: ``DeliveryError`` where the broker does not let us read there.
+    private func subscribe(_ topic: String) throws(DeliveryError) {
+        var id: Int32 = 0
+        try demand(mosquitto_subscribe(handle, &id, topic, 1), .unreachable)
+        try wait("take a subscription") { $0.subscribed[id] != nil }
+        let code = news.locked { $0.subscribed[id] ?? 0 }
+        if code >= 0x80 { throw DeliveryError(.unauthorised, "reading \(topic): \(MQTTReason.text(code))") }
+    }
+
+    private func wait(_ what: String, until isSo: (BrokerNews) -> Bool) throws(DeliveryError) {
+        try news.wait(seconds: Self.patience, for: what, until: isSo)
+    }
+
+    private func demand(_ code: Int32, _ kind: DeliveryError.Kind) throws(DeliveryError) {
+        guard code != MOSQ_ERR_SUCCESS.rawValue else { return }
+        throw news.error(code, kind)
+    }
+}

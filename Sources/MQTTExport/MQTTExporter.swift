@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Formats
+import HealthModel
+import Pipeline
+
+/// Tells a broker every change, as a line of JSON, and Home Assistant how things are now.
+///
+/// A line is acknowledged by the broker before the next batch; one whose acknowledgement was lost is told again, and who listens knows it by its
+/// UUID. States carry no time of their own in MQTT, so they are never made of a change, but of what the store has last: a reading that is back-dated
+/// by a month shows in the lines only, and a deleted one shows nowhere.
+public final class MQTTExporter: Exporter {
+    /// About half a megabyte.
+    public let batchLimit = 1000
+    private let settings: MQTTSettings
+    private let context: ExportContext
+    private let topics: MQTTTopics
+    private let line: ChangeLine
+    private var session: Session?
+
+    private struct Session {
+        var connection: MQTTConnection
+        /// What the broker has retained of us, by topic.
+        var told: [String: [UInt8]]
+        /// When it was last told how things are.
+        var time: Instant?
+    }
+
+    /// Connects to nothing yet.
+    public init(_ settings: MQTTSettings, context: ExportContext) {
+        (self.settings, self.context) = (settings, context)
+        topics = MQTTTopics(settings, context)
+        line = ChangeLine(me: context.me)
+    }
+
+    /// Connects, and looks whether what Home Assistant says of itself can be heard.
+    public func check() throws(DeliveryError) -> [Finding] {
+        _ = try shown()
+        _ = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
+        var findings = [Finding(.good, settings.url, "lets us in, with MQTT 5")]
+        if !settings.isEncrypted, !["localhost", "127.0.0.1", "::1"].contains(settings.host) {
+            findings.append(Finding(.warning, settings.url, "readings go there in the open; mqtts:// hides them"))
+        }
+        if settings.user == nil {
+            findings.append(Finding(.warning, settings.url, "whoever reaches it reads what is told there (key 'user')"))
+        }
+        return findings
+    }
+
+    /// A message for each change.
+    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        try connected { (session: inout Session) throws(DeliveryError) in
+            var messages: [MQTTMessage] = []
+            messages.reserveCapacity(batch.changes.count)
+            for (index, change) in batch.changes.enumerated() {
+                var octets: [UInt8] = []
+                let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
+                line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
+                messages.append(MQTTMessage(topic: topics.changes, payload: octets.dropLast(), isRetained: false))
+            }
+            try session.connection.publish(messages, carefully: session.time == nil)
+            // While years are told, today's states are not to wait for their end.
+            if let time = session.time, context.now().microseconds - time.microseconds < 1_000_000 { return }
+            try show(&session)
+        }
+        return 0
+    }
+
+    /// Tells how things are now.
+    ///
+    /// - Returns: when the next reading is no longer recent.
+    public func idle() throws(DeliveryError) -> Duration? {
+        var next: Instant?
+        try connected { (session: inout Session) throws(DeliveryError) in next = try show(&session) }
+        return next.map { .microseconds(max(0, $0.microseconds - context.now().microseconds) + 1000) }
+    }
+
+    /// Says that we are gone, and goes.
+    public func finish() throws(DeliveryError) {
+        guard let session else { return }
+        self.session = nil
+        guard session.connection.isConnected else { return }
+        try session.connection.publish([MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)], carefully: false)
+        session.connection.close()
+    }
+
+    // MARK: The connection
+
+    private var id: String { "vitalgate-\(context.store.prefix(8))-\(context.name)" }
+    private var birth: String? { settings.discovery.isEmpty ? nil : "\(settings.discovery)/status" }
+
+    /// Does something with a connection; one in which something failed is given up.
+    private func connected(_ body: (inout Session) throws(DeliveryError) -> Void) throws(DeliveryError) {
+        var current: Session
+        if let session, session.connection.isConnected { current = session } else { current = try opened() }
+        session = nil
+        try body(&current)
+        session = current
+    }
+
+    private func opened() throws(DeliveryError) -> Session {
+        // The old one first: one of the same name would be thrown out by the broker.
+        session = nil
+        let will = MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)
+        let connection = try MQTTConnection(.init(settings: settings, id: id, will: will, birth: birth))
+        let echo = MQTTMessage(topic: topics.availability, payload: Shown.online, isRetained: true)
+        let discovery = settings.discovery.isEmpty ? [] : ["\(settings.discovery)/device/+/config"]
+        let found = try connection.retained(below: ["\(topics.root)/#"] + discovery, echo: echo)
+        var told = found.filter { $0.key.hasPrefix("\(topics.root)/") || topics.isOurs($0.key) }
+        told[echo.topic] = echo.payload
+        return Session(connection: connection, told: told)
+    }
+
+    // MARK: How things are
+
+    private func shown() throws(DeliveryError) -> Shown {
+        let present: [PresentSample]
+        do { present = try context.present() } catch { throw DeliveryError(.unreachable, "the store: \(error)") }
+        return try Shown(present, settings, context)
+    }
+
+    /// Tells what differs from what the broker has.
+    @discardableResult private func show(_ session: inout Session) throws(DeliveryError) -> Instant? {
+        let shown = try shown()
+        var messages: [MQTTMessage] = []
+        func tell(_ topic: String, _ payload: [UInt8]) {
+            messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
+        }
+        // A device before what it measures.
+        let changed = shown.payloads.filter { session.told[$0.key] != $0.value }
+        for (topic, payload) in changed.sorted(by: { topics.isOurs($0.key) == topics.isOurs($1.key) ? $0.key < $1.key : topics.isOurs($0.key) }) {
+            if let device = shown.devices[topic], let before = session.told[topic] {
+                let gone = Self.components(before).subtracting(device.components.map(\.type.id))
+                if !gone.isEmpty { tell(topic, device.payload(without: gone.sorted())) }
+            }
+            tell(topic, payload)
+        }
+        for topic in session.told.keys.sorted() where shown.payloads[topic] == nil { tell(topic, []) }
+        try session.connection.publish(messages, carefully: session.time == nil)
+        session.told = shown.payloads
+        session.time = context.now()
+        return shown.nextChange
+    }
+
+    private struct Told: Decodable {
+        struct Component: Decodable {}
+        var components: [String: Component]
+    }
+
+    /// The sensors that a device's discovery names.
+    private static func components(_ payload: [UInt8]) -> Set<String> {
+        let told = try? JSONDecoder().decode(Told.self, from: Data(payload))
+        return Set(told?.components.keys.map { $0 } ?? [])
+    }
+}

@@ -1,0 +1,79 @@
+import HealthModel
+import Pipeline
+
+/// What a quantity type is in Home Assistant: a sensor of a device class, in one of the units which that class takes, exactly as it writes them.
+///
+/// Source: `DEVICE_CLASS_UNITS` and `DEVICE_CLASS_STATE_CLASSES` of Home Assistant's `components/sensor/const.py`, releases 2025.4 and 2026.11.
+struct SensorKind {
+    /// How values over time belong together.
+    enum StateClass: String {
+        /// A value of a moment.
+        case measurement
+        /// A sum since the sample's start.
+        case total
+    }
+
+    var deviceClass: String?
+    /// UCUM's code, and the text that Home Assistant takes for it; `nil` for a count of its own.
+    var unit: (code: String, text: String)?
+    var stateClass: StateClass
+    /// Whether it tells of the device and not of the person.
+    var isDiagnostic = false
+
+    /// Device classes with their units, by the canonical unit of the types that are of them; the first is taken where nothing else is asked for.
+    private static let classes: [String: (name: String, units: [(code: String, text: String)])] = [
+        "Cel": ("temperature", [("Cel", "°C"), ("[degF]", "°F"), ("K", "K")]),
+        "m": ("distance", lengths), "cm": ("distance", [("cm", "cm")] + lengths),
+        "kg": ("weight", [("kg", "kg")] + masses), "g": ("weight", masses + [("kg", "kg")]),
+        "mg/dL": ("blood_glucose_concentration", [("mg/dL", "mg/dL"), ("mmol/L", "mmol/L")]),
+        "mm[Hg]": ("pressure", [("mm[Hg]", "mmHg"), ("kPa", "kPa"), ("hPa", "hPa")]),
+        "hPa": ("atmospheric_pressure", [("hPa", "hPa"), ("kPa", "kPa"), ("mm[Hg]", "mmHg")]),
+        "kcal": ("energy", [("kcal", "kcal"), ("kJ", "kJ"), ("J", "J"), ("kW.h", "kWh"), ("W.h", "Wh")]),
+        "W": ("power", [("W", "W"), ("kW", "kW")]),
+        "m/s": ("speed", [("m/s", "m/s"), ("km/h", "km/h"), ("[mi_i]/h", "mph")]),
+        "min": ("duration", times), "ms": ("duration", [("ms", "ms")] + times),
+        "mL": ("volume", [("mL", "mL"), ("L", "L")]), "dB[SPL]": ("sound_pressure", [("dB[SPL]", "dB")]),
+        "[ppm]": ("carbon_dioxide", [("[ppm]", "ppm")]), "ug/m3": ("pm25", [("ug/m3", "%g/m³")]),
+    ]
+    private static let lengths = [
+        ("m", "m"), ("km", "km"), ("cm", "cm"), ("mm", "mm"), ("[mi_i]", "mi"), ("[ft_i]", "ft"), ("[in_i]", "in"), ("[yd_i]", "yd"),
+    ]
+    private static let masses = [("g", "g"), ("mg", "mg"), ("[lb_av]", "lb"), ("[oz_av]", "oz"), ("[stone_av]", "st")]
+    private static let times = [("min", "min"), ("s", "s"), ("h", "h")]
+
+    /// Types whose unit does not say of which class they are.
+    private static let percentages = ["batteryLevel": "battery", "relativeHumidity": "humidity"]
+
+    /// How units without a class are written for people.
+    private static let texts = [
+        "kg/m2": "kg/m²", "mL/kg/min": "mL/(kg·min)", "Ohm": "Ω", "[iU]": "IU", "kcal/kg/h": "kcal/(kg·h)",
+    ]
+
+    /// - Parameter version: Home Assistant's.
+    /// - Throws: ``DeliveryError`` where the type's class does not take the unit that was asked for.
+    init(_ type: QuantityType, _ context: ExportContext, _ version: HomeAssistantVersion) throws(DeliveryError) {
+        stateClass = type.aggregation == .cumulative ? .total : .measurement
+        let wanted = context.unit(of: type).code
+        if let known = Self.classes[type.canonicalUnit.code] {
+            deviceClass = known.name
+            let code = wanted == type.canonicalUnit.code ? known.units[0].code : wanted
+            guard let found = known.units.first(where: { $0.code == code }) else {
+                let codes = known.units.map(\.code).joined(separator: ", ")
+                throw DeliveryError(.unfit, "units.\(type.id): Home Assistant's \(known.name) is in one of \(codes), not in \(code)")
+            }
+            unit = (found.code, found.text.replacing("%", with: version.micro))
+        } else if let name = Self.percentages[type.id] {
+            (deviceClass, unit, isDiagnostic) = (name, ("%", "%"), type == .batteryLevel)
+        } else {
+            unit = Self.text(of: wanted, type).map { (wanted, $0) }
+        }
+    }
+
+    private static func text(of code: String, _ type: QuantityType) -> String? {
+        if code == "/min" { return type.id.contains("eart") ? "bpm" : type.id == "cyclingCadence" ? "rpm" : "/min" }
+        if code == "1" { return nil }
+        // What is counted, such as 1{steps}.
+        if code.hasPrefix("1{"), code.hasSuffix("}") { return String(code.dropFirst(2).dropLast()) }
+        return texts[code] ?? code
+    }
+}

@@ -1,0 +1,123 @@
+import CSodium
+import Formats
+import HealthModel
+import Pipeline
+
+/// All that a broker is to retain of us, by topic: it is made of how things are now, and of nothing else, so that nothing has to be remembered.
+///
+///     homeassistant/device/vitalgate_1a2b3c4d_…/config      a device with its sensors, for Home Assistant
+///     vitalgate/1a2b3c4d/availability                       online, or offline
+///     vitalgate/1a2b3c4d/…/bodyTemperature                  {"value":36.6,"unit":"°C","start":…,"end":…,"uuid":…}
+///     vitalgate/1a2b3c4d/…/bodyTemperature/availability     online while it is recent
+struct Shown {
+    /// Payloads by topic.
+    private(set) var payloads: [String: [UInt8]] = [:]
+    /// Devices' sensors, by their topic of discovery.
+    private(set) var devices: [String: Discovery] = [:]
+    /// When the next reading becomes stale.
+    private(set) var nextChange: Instant?
+
+    /// More sensors than that are shown nowhere: those with the latest readings are.
+    private static let most = 1000
+    static let online = Array("online".utf8)
+    static let offline = Array("offline".utf8)
+
+    /// - Throws: ``DeliveryError`` where a unit is asked for that Home Assistant does not take.
+    init(_ present: [PresentSample], _ settings: MQTTSettings, _ context: ExportContext) throws(DeliveryError) {
+        let topics = MQTTTopics(settings, context)
+        let now = context.now()
+        payloads[topics.availability] = Self.online
+        var latest: [String: [QuantityType: PresentSample]] = [:]
+        for each in present {
+            let device = topics.device(of: each.sample.origin)
+            let known = latest[device]?[each.sample.origin.type]
+            if let known, !Self.precedes(known.sample, each.sample) { continue }
+            latest[device, default: [:]][each.sample.origin.type] = each
+        }
+        let all = latest.flatMap { device, sensors in sensors.values.map { (device: device, present: $0) } }
+            .sorted { Self.precedes($1.present.sample, $0.present.sample) }
+        for (device, each) in all.prefix(Self.most) {
+            let sample = each.sample
+            let type = sample.origin.type
+            let kind = try SensorKind(type, context, settings.homeAssistant)
+            let topic = topics.state(device, type)
+            payloads[topic] = Self.state(sample, kind, context)
+            let stale = Instant(
+                microseconds: sample.end.microseconds &+ Int64(settings.staleAfter(type.id)) * 1_000_000)
+            payloads["\(topic)/availability"] = now < stale ? Self.online : Self.offline
+            if now < stale { nextChange = min(nextChange ?? stale, stale) }
+            guard !settings.discovery.isEmpty else { continue }
+            let name = each.person.map { "\(each.deviceName) (\($0))" } ?? each.deviceName
+            // The first is the latest: what its device says of itself is what counts.
+            devices[
+                topics.discovery(device),
+                default: Discovery(
+                    id: topics.id(device), name: name, device: sample.origin.device, hub: topics.availability, components: [])
+            ].components.append(.init(type: type, kind: kind, topic: topic, availability: "\(topic)/availability"))
+        }
+        for (topic, var device) in devices {
+            device.components.sort { $0.type.id < $1.type.id }
+            devices[topic] = device
+            payloads[topic] = device.payload()
+        }
+    }
+
+    /// By their ends; of equal ones the order is any, but always the same.
+    private static func precedes(_ one: QuantitySample, _ other: QuantitySample) -> Bool {
+        (one.end, one.start, one.identity.description) < (other.end, other.start, other.identity.description)
+    }
+
+    private static func state(_ sample: QuantitySample, _ kind: SensorKind, _ context: ExportContext) -> [UInt8] {
+        var object = JSONObject()
+        object.set("value", value(of: sample, in: kind.unit?.code))
+        object.set("unit", kind.unit?.text)
+        object.set("start", sample.start.description)
+        object.set("end", sample.end.description)
+        object.set("uuid", sample.identity.description)
+        object.set("source", sample.origin.source.id)
+        return object.closed
+    }
+
+    private static func value(of sample: QuantitySample, in code: String?) -> Double {
+        let type = sample.origin.type
+        guard let code, code != type.canonicalUnit.code else { return sample.value }
+        // In the unit that was measured in, the digits that were measured.
+        if sample.unit.code == code { return sample.numeral.doubleValue }
+        guard let unit = try? Unit(ucum: code), let conversion = try? type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        else { return sample.value }
+        return conversion(sample.value)
+    }
+}
+
+/// The names of everything, made of what stays: a device's key, a person's UUID.
+struct MQTTTopics {
+    private let settings: MQTTSettings
+    private let store: String
+
+    init(_ settings: MQTTSettings, _ context: ExportContext) {
+        self.settings = settings
+        store = String(context.store.filter { $0 != "-" }.prefix(8))
+    }
+
+    /// What is below it is ours alone.
+    var root: String { "\(settings.topic)/\(store)" }
+    var availability: String { "\(root)/availability" }
+    var changes: String { "\(root)/changes" }
+    /// What devices' ids begin with.
+    var prefix: String { "\(settings.topic)_\(store)_" }
+
+    func id(_ device: String) -> String { prefix + device }
+    func state(_ device: String, _ type: QuantityType) -> String { "\(root)/\(device)/\(type.id)" }
+    func discovery(_ device: String) -> String { "\(settings.discovery)/device/\(id(device))/config" }
+
+    /// Whether a topic of discovery is of one of our devices.
+    func isOurs(_ topic: String) -> Bool { topic.hasPrefix("\(settings.discovery)/device/\(prefix)") }
+
+    /// A person's device, or source where there is none: 16 digits that nothing can be read from.
+    func device(of origin: Origin) -> String {
+        let text = Array("\(origin.subject)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
+        var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+        crypto_hash_sha256(&digest, text, UInt64(text.count))
+        return digest.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,32 @@
+import HealthModel
+
+extension SampleStore {
+    /// How many of a series' samples are looked at for one that passes.
+    private static let depth = 10_000
+
+    /// The last sample of each series, by start, among those that pass.
+    ///
+    /// - Parameter passes: asked of at most the last 10,000 of a series.
+    public func latestSamples(where passes: (QuantitySample) -> Bool) throws(StoreError) -> [StoredSample] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let decoder = SampleDecoder(connection: connection)
+        let rows = try connection.statement(
+            """
+            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? ORDER BY start DESC, seq DESC LIMIT \(Self.depth)
+            """)
+        defer { rows.reset() }
+        var found: [StoredSample] = []
+        for series in try series(matching: SampleQuery()) {
+            rows.reset()
+            try rows.bind([.integer(series.id)])
+            while try rows.step() {
+                let stored = try decoder.decode(rows, series: series.id)
+                guard passes(stored.sample) else { continue }
+                found.append(stored)
+                break
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import MQTTExport
+
+/// What Home Assistant is told: of every type there is.
+@Suite struct DiscoveryTests {
+    private static let facts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Facts")
+    private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
+
+    private func context(_ units: [QuantityType: Unit] = [:], _ present: [PresentSample] = []) throws -> ExportContext {
+        try ExportContext(
+            name: "home", store: "1a2b3c4d-0000-4000-8000-000000000000", me: "11111111-2222-4333-8444-555555555555", units: units,
+            present: { present }, now: { Instant(seconds: 1_790_000_000) })
+    }
+
+    private func sample(_ type: QuantityType, _ value: String, _ unit: Unit, device: Device? = nil, subject: String? = nil) throws
+        -> QuantitySample
+    {
+        let start = Instant(seconds: 1_789_999_000)
+        let reading = Reading(
+            origin: Origin(
+                subject: subject ?? "11111111-2222-4333-8444-555555555555", type: type,
+                source: SourceRevision(id: "ble.all", name: "All"), device: device),
+            numeral: try Numeral(value), unit: unit,
+            time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: start).first?.sample)
+    }
+
+    /// Device classes of Home Assistant 2026.11 with their units and state classes.
+    private static func classes() throws -> [String: (units: [String], states: [String])] {
+        let text = try String(decoding: Data(contentsOf: facts.appending(path: "home-assistant-device-classes.csv")), as: UTF8.self)
+        var classes: [String: (units: [String], states: [String])] = [:]
+        for line in text.split(separator: "\n").dropFirst() {
+            let cells = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            let states = cells[2] == "any" ? ["measurement", "total"] : cells[2].split(separator: " ").map(String.init)
+            classes[cells[0] == "co2" ? "carbon_dioxide" : cells[0]] = (cells[1].split(separator: " ").map(String.init), states)
+        }
+        return classes
+    }
+
+    @Test func everyTypeIsInAUnitThatItsClassTakes() throws {
+        let classes = try Self.classes()
+        var known = 0
+        for type in QuantityType.all {
+            let kind = try SensorKind(type, context(), .newest)
+            guard let name = kind.deviceClass else { continue }
+            let expected = try #require(classes[name], "\(name)")
+            let unit = try #require(kind.unit)
+            #expect(expected.units.contains(unit.text), "\(type.id)")
+            #expect(expected.states.contains(kind.stateClass.rawValue), "\(type.id): \(name)")
+            // And it means what it says: the type's own unit converts to it.
+            _ = try type.canonicalUnit.conversion(to: Unit(ucum: unit.code), molarMass: type.molarMass)
+            known += 1
+        }
+        #expect(known > 90)
+    }
+
+    @Test func unitsThatPeopleWant() throws {
+        let weight = try #require(QuantityType("bodyMass"))
+        let pounds = try context([weight: Unit(ucum: "[lb_av]")])
+        #expect(try SensorKind(weight, pounds, .newest).unit?.text == "lb")
+        let shown = try Shown([PresentSample(sample(weight, "80.5", Unit(ucum: "kg")), deviceName: "Scale")], MQTTSettings(), pounds)
+        let state = try #require(shown.payloads.first { $0.key.hasSuffix("/bodyMass") }?.value)
+        #expect(String(decoding: state, as: UTF8.self).hasPrefix(#"{"value":177.472"#))
+        // Micrograms have two signs in Home Assistant's versions.
+        let micrograms = try context([weight: Unit(ucum: "ug")])
+        #expect(throws: DeliveryError.self) { try SensorKind(weight, micrograms, .newest) }
+        let dust = try #require(QuantityType("particulateMatter2_5"))
+        #expect(try SensorKind(dust, context(), .newest).unit?.text == "\u{3BC}g/m³")
+        #expect(try SensorKind(dust, context(), #require(HomeAssistantVersion("2025.4.4"))).unit?.text == "\u{B5}g/m³")
+    }
+
+    /// Names are for people: what a device goes by in Home Assistant stays.
+    @Test func namesAreNoIds() throws {
+        func shown(_ name: String, firmware: String, person: String? = nil, subject: String? = nil) throws -> Shown {
+            let device = Device(key: "A&D/UA-651BLE/Ä 5", name: "x", manufacturer: "A&D", model: "UA-651BLE", firmware: firmware)
+            return try Shown(
+                [PresentSample(sample(.heartRate, "60", Unit(ucum: "/min"), device: device, subject: subject), deviceName: name, person: person)],
+                MQTTSettings(), context())
+        }
+        let (one, other) = (try shown("Cuff", firmware: "1"), try shown("Großmutters \"Cuff\"", firmware: "2"))
+        #expect(one.payloads.keys == other.payloads.keys)
+        #expect(one.payloads != other.payloads)
+        let theirs = try shown("Cuff", firmware: "1", person: "Anna", subject: "22222222-2222-4333-8444-555555555555")
+        #expect(Set(theirs.devices.keys).isDisjoint(with: one.devices.keys))
+        #expect(theirs.devices.values.map(\.name) == ["Cuff (Anna)"])
+        for topic in one.payloads.keys {
+            #expect(topic.utf8.allSatisfy { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") || (0x30...0x7A).contains($0) })
+        }
+    }
+
+    @Test func noMoreThanAThousand() throws {
+        let present = try (0..<1200).map { number in
+            PresentSample(
+                try sample(.heartRate, "60", Unit(ucum: "/min"), device: Device(key: "strap \(number)")), deviceName: "\(number)")
+        }
+        #expect(try Shown(present, MQTTSettings(), context()).devices.count == 1000)
+    }
+
+    /// What is recorded here, Home Assistant's own schemas take: `scripts/check-home-assistant`.
+    @Test(arguments: ["2025.4", "2026.11"]) func asRecorded(version: String) throws {
+        var settings = MQTTSettings()
+        settings.homeAssistant = try #require(HomeAssistantVersion(version))
+        let device = Device(
+            key: "all", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3")
+        let present = try QuantityType.all.map {
+            PresentSample(try sample($0, "1", $0.canonicalUnit, device: device), deviceName: "Everything")
+        }
+        let shown = try Shown(present, settings, context())
+        let payload = try #require(shown.devices.keys.first.flatMap { shown.payloads[$0] })
+        let file = Self.snapshots.appending(path: "discovery-\(version).json")
+        if getenv("VITALGATE_RECORD") != nil { try Data(payload + [0x0A]).write(to: file) }
+        #expect(try Data(contentsOf: file) == Data(payload + [0x0A]))
+    }
+}

@@ -1,0 +1,309 @@
+import ExportEngine
+import ExportTesting
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import MQTTExport
+
+/// Against Debian's Mosquitto, heard by its own client.
+@Suite struct MQTTExporterTests {
+    private let test: ExportedStore
+    private let settings = TargetSettings(name: "home", batchSize: 7)
+    private let clock = Clock()
+
+    /// What the exporter takes for the time.
+    private final class Clock {
+        var time = Instant(seconds: 1_790_000_100)
+    }
+
+    init() throws { test = try ExportedStore() }
+
+    private func exporter(
+        _ port: UInt16, _ change: (inout MQTTSettings) -> Void = { _ in }, units: [QuantityType: Unit] = [:]
+    ) throws -> MQTTExporter {
+        var settings = MQTTSettings(host: "127.0.0.1", port: Int(port))
+        change(&settings)
+        return MQTTExporter(
+            settings,
+            context: try ExportContext(
+                name: "home", store: test.store.identifier, me: test.store.subject, units: units,
+                present: PresentSamples(test.store, self.settings).all, now: { [clock] in clock.time }))
+    }
+
+    private var root: String { "vitalgate/\(test.store.identifier.filter { $0 != "-" }.prefix(8))" }
+
+    private struct Line: Decodable {
+        var uuid: String?
+        var deleted: String?
+        var value: Double?
+    }
+
+    /// What a receiver has that applies lines as they come, by UUID.
+    private func copied(_ listener: Listener) throws -> [SampleIdentity: Double] {
+        var copy: [SampleIdentity: Double] = [:]
+        for message in try listener.heard() where message.topic == root + "/changes" {
+            let line = try JSONDecoder().decode(Line.self, from: Data(message.payload.utf8))
+            if let uuid = line.uuid { copy[try #require(SampleIdentity(uuid))] = line.value }
+            if let uuid = line.deleted { copy[try #require(SampleIdentity(uuid))] = nil }
+        }
+        return copy
+    }
+
+    private struct State: Decodable, Equatable {
+        var value: Double
+        var unit: String
+        var uuid: String
+    }
+
+    private func states(_ last: [String: String]) throws -> [State] {
+        try last.filter { $0.key.hasPrefix(root) && $0.key.hasSuffix("/heartRate") }
+            .map { try JSONDecoder().decode(State.self, from: Data($0.value.utf8)) }
+    }
+
+    private func last() throws -> State? {
+        let cursor = try test.store.samples(matching: SampleQuery(descending: true, limit: 1))
+        return try cursor.next().map { State(value: $0.sample.value, unit: "bpm", uuid: $0.uuid.description) }
+    }
+
+    @Test func aSensorAppearsAndIsAsTheStoreHasIt() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) }
+        try test.add(samples)
+        let exporter = try exporter(broker.port)
+        #expect(try exporter.check().map(\.weight) == [.good, .warning])
+        #expect(try listener.heard().isEmpty, "a look tells nothing")
+        let run = try test.run(exporter, settings)
+        try test.finish(run)
+        #expect(try copied(listener) == test.contents())
+        var told = try listener.last()
+        #expect(try states(told) == [try #require(try last())])
+        #expect(told[root + "/availability"] == "online")
+        let discovery = told.filter { $0.key.hasPrefix("homeassistant/device/vitalgate_") }
+        #expect(discovery.count == 1)
+        #expect(discovery.values.first?.contains(#""unit_of_measurement":"bpm","state_class":"measurement""#) == true)
+        // What is back-dated is told, and shown nowhere.
+        let count = try listener.heard().count
+        try test.add([try test.sample(99, at: -3_000_000)])
+        try test.finish(run)
+        #expect(try listener.heard().count == count + 1)
+        #expect(try copied(listener) == test.contents())
+        // The last one is deleted: the one before it is how it is.
+        try test.delete(samples[49])
+        try test.finish(run)
+        told = try listener.last()
+        #expect(try states(told) == [try #require(try last())])
+        #expect(try states(told).first?.uuid == samples[48].sample.identity.description)
+        // No reading is left: nothing is.
+        _ = try test.store.delete(try test.contents().keys.map { $0 }, description: test.description(.delete))
+        try test.finish(run)
+        #expect(try copied(listener).isEmpty)
+        #expect(try listener.last().keys.filter { $0 != root + "/changes" } == [root + "/availability"])
+        try exporter.finish()
+        #expect(try listener.last()[root + "/availability"] == "offline")
+    }
+
+    /// Whatever comes and goes, and wherever the connection breaks: who applies the lines has what the store has, and what is shown is the last.
+    @Test(arguments: 0..<6 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
+        defer { relay.close() }
+        let proof = try ExportProof(test, settings) { try exporter(relay.port) }
+        var random = SeededGenerator(seed: seed)
+        try proof.suffer(40, using: &random) { random in
+            guard Bool.random(using: &random) else { return }
+            relay.cut(Bool.random(using: &random) ? .toServer : .toClient, after: Int.random(in: 0...4000, using: &random))
+        }
+        relay.mend()
+        try proof.finish()
+        #expect(try copied(listener) == test.contents())
+        #expect(try states(listener.last()) == (try last().map { [$0] } ?? []))
+    }
+
+    /// Broken, and connected again by itself: meanwhile nobody takes the readings for those of now.
+    @Test func availabilityTellsTheTruth() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
+        defer { relay.close() }
+        try test.add([try test.sample(60, at: 0)])
+        let exporter = try exporter(relay.port)
+        try test.finish(try test.run(exporter, settings))
+        relay.cut(.toServer, after: 0)
+        // What it says next breaks the connection.
+        try test.add([try test.sample(61, at: 1)])
+        let run = try test.run(exporter, settings)
+        #expect(try run.step() == .wait(.zero) || run.target.state == .waiting)
+        func told() throws -> [String] {
+            try listener.heard().filter { $0.topic == root + "/availability" }.map(\.payload)
+        }
+        try listener.until("our will") { try told().last == "offline" }
+        try test.finish(run)
+        let sequence = try told()
+        #expect(sequence == ["online", "offline", "online"])
+        #expect(try states(listener.last()) == [try #require(try last())])
+        // Gone without a word, as by kill -9.
+        relay.cut(.toServer, after: 0)
+        try listener.publish("homeassistant/status", "online")
+        try listener.until("our will") { try told().last == "offline" }
+    }
+
+    /// A broker that keeps nothing has all again once it is back, though nothing has changed.
+    @Test func aBrokerThatForgets() throws {
+        let broker = try Broker()
+        try test.add([try test.sample(60, at: 0)])
+        let exporter = try exporter(broker.port)
+        try test.finish(try test.run(exporter, settings))
+        var listener = try Listener(broker)
+        let before = try listener.last()
+        #expect(before.count == 4)
+        broker.crash()
+        try broker.start()
+        listener = try Listener(broker)
+        try listener.until("what was retained") { try listener.last() == before }
+        withExtendedLifetime(exporter) {}
+    }
+
+    @Test func homeAssistantStarts() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        try test.add([try test.sample(60, at: 0)])
+        let exporter = try exporter(broker.port)
+        try test.finish(try test.run(exporter, settings))
+        let before = try listener.heard()
+        try listener.publish("homeassistant/status", "offline")
+        try listener.publish("homeassistant/status", "online")
+        let topics = Set(before.map(\.topic)).subtracting([root + "/changes"])
+        try listener.until("all of it once more") {
+            let again = try listener.heard().dropFirst(before.count)
+            return Set(again.map(\.topic)) == topics.union(["homeassistant/status"]) && again.count == topics.count + 2
+        }
+        withExtendedLifetime(exporter) {}
+    }
+
+    @Test func whatIsOldIsNotShownAsNew() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        try test.add([try test.sample(60, at: 0)])
+        let exporter = try exporter(broker.port) { $0.staleAfter = ["heartRate": 300, "other": 5] }
+        #expect(try exporter.idle() == .microseconds(200_001_000))
+        func availability() throws -> String? {
+            try listener.last().first { $0.key.hasSuffix("/heartRate/availability") }?.value
+        }
+        #expect(try availability() == "online")
+        clock.time = Instant(seconds: 1_790_000_300)
+        #expect(try exporter.idle() == nil)
+        #expect(try availability() == "offline")
+        try test.add([try test.sample(61, at: 299)])
+        #expect(try exporter.idle() != nil)
+        #expect(try availability() == "online")
+    }
+
+    /// What an earlier process has left is cleared, what others have is not touched.
+    @Test func leftovers() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let device = "homeassistant/device/vitalgate_\(root.dropFirst(10))_0011223344556677/config"
+        let foreign = "homeassistant/device/other_1/config"
+        for topic in [device, foreign, root + "/0011223344556677/bodyMass"] { try listener.publish(topic, "{}", isRetained: true) }
+        try test.add([try test.sample(60, at: 0)])
+        var exporter = try exporter(broker.port)
+        try test.finish(try test.run(exporter, settings))
+        try exporter.finish()
+        var told = try listener.last()
+        #expect(told[device] == nil && told[foreign] == "{}" && told[root + "/0011223344556677/bodyMass"] == nil)
+        // A sensor that a device has no more is said to be gone before it is left out.
+        let topic = try #require(told.keys.first { $0.contains("/device/vitalgate_") })
+        let more = try #require(told[topic]).replacing(#""components":{"#, with: #""components":{"bodyMass":{"platform":"sensor"},"#)
+        try listener.publish(topic, more, isRetained: true)
+        let before = try listener.heard().count
+        exporter = try self.exporter(broker.port)
+        _ = try exporter.idle()
+        let payloads = try listener.heard().dropFirst(before).filter { $0.topic == topic }.map(\.payload)
+        #expect(payloads.count == 2)
+        #expect(payloads.first?.contains(#""bodyMass":{"platform":"sensor"}"#) == true)
+        told = try listener.last()
+        #expect(told[topic]?.contains("bodyMass") == false)
+    }
+
+    @Test func whoIsNotLetIn() throws {
+        let broker = try Broker { folder in
+            try ServerProcess.run(["/usr/bin/mosquitto_passwd", "-b", "-c", folder + "/passwords", "hub", "right"])
+            try Data("user hub\ntopic write vitalgate/#\ntopic read #\ntopic write test/#\n".utf8)
+                .write(to: URL(filePath: folder + "/acl"))
+            for file in ["passwords", "acl"] { chmod(folder + "/" + file, 0o644) }
+            return ["password_file \(folder)/passwords", "acl_file \(folder)/acl"]
+        }
+        let secret = broker.folder + "/secret"
+        try Data("wrong\n".utf8).write(to: URL(filePath: secret))
+        chmod(secret, 0o600)
+        try test.add([try test.sample(60, at: 0)])
+        func entered() throws -> MQTTExporter {
+            try exporter(broker.port) { ($0.user, $0.password) = ("hub", .file(secret)) }
+        }
+        var run = try test.run(entered(), settings)
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words == "the broker says: Not authorized")
+        try Data("right\n".utf8).write(to: URL(filePath: secret))
+        // In, but Home Assistant's topics are not ours to write.
+        run = try test.run(entered(), settings)
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words == "the broker says: Not authorized")
+        try Data("user hub\ntopic readwrite #\n".utf8).write(to: URL(filePath: broker.folder + "/acl"))
+        broker.crash()
+        try broker.start()
+        try test.finish(try test.run(entered(), settings))
+        let listener = try Listener(broker, entry: ["-u", "hub", "-P", "right"])
+        #expect(try states(listener.last()) == [try #require(try last())])
+    }
+
+    @Test func aCertificateOfAnotherIsRefused() throws {
+        var authority = ""
+        let broker = try Broker { folder in
+            authority = folder + "/certificate.pem"
+            try ServerProcess.run([
+                "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/key.pem", "-out",
+                authority, "-days", "3650", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+            ])
+            for file in [folder + "/key.pem", authority] { chmod(file, 0o644) }
+            return ["allow_anonymous true", "certfile \(authority)", "keyfile \(folder)/key.pem"]
+        }
+        func look(_ host: String, _ authority: String?) throws {
+            _ = try exporter(broker.port) {
+                ($0.isEncrypted, $0.host, $0.certificateAuthority) = (true, host, authority)
+            }.check()
+        }
+        try look("localhost", authority)
+        #expect(throws: DeliveryError.self) { try look("localhost", nil) }
+        #expect(throws: DeliveryError.self) { try look("127.0.0.1", authority) }
+    }
+
+    @Test func whatIsTooLargeIsSetAside() throws {
+        let broker = try Broker { _ in ["allow_anonymous true", "max_packet_size 2000"] }
+        let listener = try Listener(broker)
+        try test.add(try (0..<20).map { try test.sample(60, at: $0) })
+        var metadata = try test.sample(61, at: 21)
+        metadata.sample.metadata = try Metadata(json: #"{"note":"\#(String(repeating: "x", count: 3000))"}"#)
+        try test.add([metadata])
+        let run = try test.run(exporter(broker.port), settings)
+        try test.finish(run)
+        #expect(try test.store.setAside(by: "home").map(\.uuid) == [metadata.sample.identity])
+        #expect(try copied(listener).count == 20)
+    }
+
+    @Test func nobodyAnswers() throws {
+        try test.add([try test.sample(60, at: 0)])
+        let run = try test.run(exporter(FreePort.find()), settings)
+        guard case .wait = try run.step() else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(run.target.words == "Connection refused")
+    }
+}
