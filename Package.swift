@@ -58,7 +58,7 @@ let package = Package(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
-        .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto", "CSodium"]),
+        .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
         // Level 4: from frames to the store, live and from files.
@@ -135,7 +135,7 @@ let package = Package(
         .testTarget(
             name: "MQTTExportTests",
             dependencies: [
-                "MQTTExport", "CMosquitto", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+                "MQTTExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ], exclude: ["Snapshots", "Facts"]),
         .testTarget(
             name: "PostgreSQLExportTests",

@@ -49,7 +49,9 @@ final class BrokerNews: @unchecked Sendable {
         mosquitto_subscribe_v5_callback_set(handle) { _, context, id, count, codes, _ in
             BrokerNews.of(context)?.locked { $0.subscribed[id] = count > 0 ? codes?.pointee ?? 0 : 0 }
         }
-        mosquitto_unsubscribe_v5_callback_set(handle) { _, context, id, _ in BrokerNews.of(context)?.locked { $0.subscribed[id] = 0 } }
+        mosquitto_unsubscribe_v5_callback_set(handle) { _, context, id, _ in
+            BrokerNews.of(context)?.locked { $0.subscribed[id] = 0 }
+        }
         mosquitto_message_v5_callback_set(handle) { _, context, message, _ in
             if let message = message?.pointee { BrokerNews.of(context)?.heard(message) }
         }

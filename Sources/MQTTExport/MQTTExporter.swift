@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Formats
+import FoundationEssentials
 import HealthModel
 import Pipeline
 
@@ -79,7 +79,8 @@ public final class MQTTExporter: Exporter {
         guard let session else { return }
         self.session = nil
         guard session.connection.isConnected else { return }
-        try session.connection.publish([MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)], carefully: false)
+        try session.connection.publish(
+            [MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)], carefully: false)
         session.connection.close()
     }
 
@@ -127,7 +128,9 @@ public final class MQTTExporter: Exporter {
         }
         // A device before what it measures.
         let changed = shown.payloads.filter { session.told[$0.key] != $0.value }
-        for (topic, payload) in changed.sorted(by: { topics.isOurs($0.key) == topics.isOurs($1.key) ? $0.key < $1.key : topics.isOurs($0.key) }) {
+        for (topic, payload) in changed.sorted(by: {
+            topics.isOurs($0.key) == topics.isOurs($1.key) ? $0.key < $1.key : topics.isOurs($0.key)
+        }) {
             if let device = shown.devices[topic], let before = session.told[topic] {
                 let gone = Self.components(before).subtracting(device.components.map(\.type.id))
                 if !gone.isEmpty { tell(topic, device.payload(without: gone.sorted())) }

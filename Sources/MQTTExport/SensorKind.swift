@@ -36,7 +36,8 @@ struct SensorKind {
         "[ppm]": ("carbon_dioxide", [("[ppm]", "ppm")]), "ug/m3": ("pm25", [("ug/m3", "%g/m³")]),
     ]
     private static let lengths = [
-        ("m", "m"), ("km", "km"), ("cm", "cm"), ("mm", "mm"), ("[mi_i]", "mi"), ("[ft_i]", "ft"), ("[in_i]", "in"), ("[yd_i]", "yd"),
+        ("m", "m"), ("km", "km"), ("cm", "cm"), ("mm", "mm"), ("[mi_i]", "mi"), ("[ft_i]", "ft"), ("[in_i]", "in"),
+        ("[yd_i]", "yd"),
     ]
     private static let masses = [("g", "g"), ("mg", "mg"), ("[lb_av]", "lb"), ("[oz_av]", "oz"), ("[stone_av]", "st")]
     private static let times = [("min", "min"), ("s", "s"), ("h", "h")]
@@ -59,7 +60,8 @@ struct SensorKind {
             let code = wanted == type.canonicalUnit.code ? known.units[0].code : wanted
             guard let found = known.units.first(where: { $0.code == code }) else {
                 let codes = known.units.map(\.code).joined(separator: ", ")
-                throw DeliveryError(.unfit, "units.\(type.id): Home Assistant's \(known.name) is in one of \(codes), not in \(code)")
+                throw DeliveryError(
+                    .unfit, "units.\(type.id): Home Assistant's \(known.name) is in one of \(codes), not in \(code)")
             }
             unit = (found.code, found.text.replacing("%", with: version.micro))
         } else if let name = Self.percentages[type.id] {

@@ -1,4 +1,3 @@
-import CSodium
 import Formats
 import HealthModel
 import Pipeline
@@ -83,7 +82,8 @@ struct Shown {
         guard let code, code != type.canonicalUnit.code else { return sample.value }
         // In the unit that was measured in, the digits that were measured.
         if sample.unit.code == code { return sample.numeral.doubleValue }
-        guard let unit = try? Unit(ucum: code), let conversion = try? type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        guard let unit = try? Unit(ucum: code),
+            let conversion = try? type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
         else { return sample.value }
         return conversion(sample.value)
     }
@@ -115,9 +115,8 @@ struct MQTTTopics {
 
     /// A person's device, or source where there is none: 16 digits that nothing can be read from.
     func device(of origin: Origin) -> String {
-        let text = Array("\(origin.subject)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
-        var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
-        crypto_hash_sha256(&digest, text, UInt64(text.count))
-        return digest.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let text = Array(
+            "\(origin.subject)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
+        return Digest.sha256(text).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -30,7 +30,8 @@ import Testing
 
     private func present(_ settings: TargetSettings = TargetSettings(name: "home")) throws -> [String: Double] {
         let all = try PresentSamples(test.store, settings).all()
-        return Dictionary(uniqueKeysWithValues: all.map { ("\($0.deviceName)\($0.person.map { " of \($0)" } ?? "")", $0.sample.value) })
+        return Dictionary(
+            uniqueKeysWithValues: all.map { ("\($0.deviceName)\($0.person.map { " of \($0)" } ?? "")", $0.sample.value) })
     }
 
     @Test func theLastOfEachSeries() throws {
@@ -46,7 +47,8 @@ import Testing
     /// A device that is read no longer says nothing of now; its samples stay.
     @Test func adoptedRenamedAndForgotten() throws {
         var device = AdoptedDevice(
-            address: address, key: "maker/strap/1", profiles: ["sig-heart-rate"], name: "Strap", subject: test.origin.subject, adopted: 0)
+            address: address, key: "maker/strap/1", profiles: ["sig-heart-rate"], name: "Strap", subject: test.origin.subject,
+            adopted: 0)
         try test.store.save(device)
         try test.add([try sample(60, at: 5, "ble.heart-rate", device: "maker/strap/1")])
         #expect(try present() == ["Strap": 60])

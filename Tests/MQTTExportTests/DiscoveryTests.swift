@@ -34,7 +34,8 @@ import Testing
 
     /// Device classes of Home Assistant 2026.11 with their units and state classes.
     private static func classes() throws -> [String: (units: [String], states: [String])] {
-        let text = try String(decoding: Data(contentsOf: facts.appending(path: "home-assistant-device-classes.csv")), as: UTF8.self)
+        let text = try String(
+            decoding: Data(contentsOf: facts.appending(path: "home-assistant-device-classes.csv")), as: UTF8.self)
         var classes: [String: (units: [String], states: [String])] = [:]
         for line in text.split(separator: "\n").dropFirst() {
             let cells = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -65,7 +66,8 @@ import Testing
         let weight = try #require(QuantityType("bodyMass"))
         let pounds = try context([weight: Unit(ucum: "[lb_av]")])
         #expect(try SensorKind(weight, pounds, .newest).unit?.text == "lb")
-        let shown = try Shown([PresentSample(sample(weight, "80.5", Unit(ucum: "kg")), deviceName: "Scale")], MQTTSettings(), pounds)
+        let shown = try Shown(
+            [PresentSample(sample(weight, "80.5", Unit(ucum: "kg")), deviceName: "Scale")], MQTTSettings(), pounds)
         let state = try #require(shown.payloads.first { $0.key.hasSuffix("/bodyMass") }?.value)
         #expect(String(decoding: state, as: UTF8.self).hasPrefix(#"{"value":177.472"#))
         // Micrograms have two signs in Home Assistant's versions.
@@ -81,7 +83,11 @@ import Testing
         func shown(_ name: String, firmware: String, person: String? = nil, subject: String? = nil) throws -> Shown {
             let device = Device(key: "A&D/UA-651BLE/Ä 5", name: "x", manufacturer: "A&D", model: "UA-651BLE", firmware: firmware)
             return try Shown(
-                [PresentSample(sample(.heartRate, "60", Unit(ucum: "/min"), device: device, subject: subject), deviceName: name, person: person)],
+                [
+                    PresentSample(
+                        sample(.heartRate, "60", Unit(ucum: "/min"), device: device, subject: subject), deviceName: name,
+                        person: person)
+                ],
                 MQTTSettings(), context())
         }
         let (one, other) = (try shown("Cuff", firmware: "1"), try shown("Großmutters \"Cuff\"", firmware: "2"))
@@ -91,7 +97,10 @@ import Testing
         #expect(Set(theirs.devices.keys).isDisjoint(with: one.devices.keys))
         #expect(theirs.devices.values.map(\.name) == ["Cuff (Anna)"])
         for topic in one.payloads.keys {
-            #expect(topic.utf8.allSatisfy { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") || (0x30...0x7A).contains($0) })
+            #expect(
+                topic.utf8.allSatisfy {
+                    $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") || (0x30...0x7A).contains($0)
+                })
         }
     }
 

@@ -211,7 +211,9 @@ import Testing
         let listener = try Listener(broker)
         let device = "homeassistant/device/vitalgate_\(root.dropFirst(10))_0011223344556677/config"
         let foreign = "homeassistant/device/other_1/config"
-        for topic in [device, foreign, root + "/0011223344556677/bodyMass"] { try listener.publish(topic, "{}", isRetained: true) }
+        for topic in [device, foreign, root + "/0011223344556677/bodyMass"] {
+            try listener.publish(topic, "{}", isRetained: true)
+        }
         try test.add([try test.sample(60, at: 0)])
         var exporter = try exporter(broker.port)
         try test.finish(try test.run(exporter, settings))
@@ -220,7 +222,8 @@ import Testing
         #expect(told[device] == nil && told[foreign] == "{}" && told[root + "/0011223344556677/bodyMass"] == nil)
         // A sensor that a device has no more is said to be gone before it is left out.
         let topic = try #require(told.keys.first { $0.contains("/device/vitalgate_") })
-        let more = try #require(told[topic]).replacing(#""components":{"#, with: #""components":{"bodyMass":{"platform":"sensor"},"#)
+        let more = try #require(told[topic]).replacing(
+            #""components":{"#, with: #""components":{"bodyMass":{"platform":"sensor"},"#)
         try listener.publish(topic, more, isRetained: true)
         let before = try listener.heard().count
         exporter = try self.exporter(broker.port)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import socket
 import statistics
 import subprocess
 import tempfile
@@ -69,6 +70,37 @@ def postgresql(bench):
     ]
 
 
+def mqtt(bench):
+    """A message for each sample, acknowledged; beside Mosquitto's own client, which publishes the same lines."""
+    count = min(bench.rows, 100_000)
+    store, runs, bare = bench.fresh_store(), [], []
+    bench.imported(bench.data("mixed", count), store, count)
+    lines = bench.scratch / "lines"
+    with broker() as port:
+        config = configured(bench, {"home": {"kind": "mqtt", "url": f"mqtt://127.0.0.1:{port}"}})
+        command = [bench.vitalgate, "--store", store, "--config", config]
+        with lines.open("wb") as file:
+            subprocess.run([bench.vitalgate, "--store", store, "changes"], check=True, stdout=file)
+        for index in range(bench.runs):
+            bench.say(f"export to an MQTT broker, run {index + 1} of {bench.runs}")
+            measure.run([*command, "targets", "restart", "home"])
+            runs.append(measure.run([*command, "export", "home", "--once"], on_all_cores=True))
+            with lines.open("rb") as file:
+                start = time.perf_counter()
+                subprocess.run(
+                    ["mosquitto_pub", "-h", "127.0.0.1", "-p", str(port), "-V", "5", "-q", "1", "-t", "bare", "-l"], check=True, stdin=file)
+                bare.append(time.perf_counter() - start)
+    rate = count / statistics.median(run.seconds for run in runs)
+    limit = count / statistics.median(bare)
+    return [
+        Result(
+            "mqtt", f"export of {count:,} samples to an MQTT broker, acknowledged, beside mosquitto_pub", ">= 5,000 messages/s", "",
+            f"{rate:,.0f} messages/s", peer=f"{limit:,.0f} messages/s", ratio=rate / limit, verdict=verdict(rate >= 5000),
+            values={"seconds": [run.seconds for run in runs], "peer_seconds": bare}),
+        memory("mqtt", runs),
+    ]
+
+
 def memory(row, runs):
     peak = max(run.peak_bytes for run in runs)
     return Result(
@@ -86,6 +118,24 @@ def configured(bench, targets):
     path = bench.scratch / "targets.json5"
     path.write_text(json.dumps({"targets": targets}), encoding="utf-8")
     return path
+
+
+@contextlib.contextmanager
+def broker():
+    """Debian's Mosquitto on a free port of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(["/usr/sbin/mosquitto", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
 
 
 @contextlib.contextmanager

@@ -101,10 +101,7 @@ public struct SeriesKey: Hashable, Sendable {
     /// Prepares what all samples of a series have in common.
     public init(subject: String, type: QuantityType, source: String, device: String) {
         let text = ["vitalgate-series-1", subject, type.id, source, device].map { $0 + "\n" }.joined()
-        var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
-        let bytes = Array(text.utf8)
-        crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
-        (first, second) = digest.withUnsafeBytes {
+        (first, second) = Digest.sha256(Array(text.utf8)).withUnsafeBytes {
             ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
     }
