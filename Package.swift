@@ -58,6 +58,7 @@ let package = Package(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
+        .target(name: "FHIRExport", dependencies: ["Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
@@ -77,7 +78,7 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "Wire", "CSystemdDaemon",
+                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon",
             ]),
 
         // Level 6: the program.
@@ -137,6 +138,12 @@ let package = Package(
             dependencies: [
                 "MQTTExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ], exclude: ["Snapshots", "Facts"]),
+        .testTarget(
+            name: "FHIRExportTests",
+            dependencies: [
+                "FHIRExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
+            ], exclude: ["fhir_server.py", "Snapshots"]),
         .testTarget(
             name: "PostgreSQLExportTests",
             dependencies: [

@@ -2,7 +2,8 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// How things are now, for a target that shows nothing else: the last sample of each series that goes there, with the names of its device and person.
+/// How things are now, for targets that tell more than each change by itself: the last sample of each series that goes there, with the names of its device
+/// and person, and what came together.
 ///
 /// What a hub reads itself is left out once its device is forgotten; its samples stay in the store, and go to the target all the same.
 public struct PresentSamples {
@@ -26,6 +27,26 @@ public struct PresentSamples {
             return PresentSample(
                 stored.sample, deviceName: name, person: origin.subject == store.subject ? nil : persons[origin.subject])
         }
+    }
+
+    /// The samples of given types that came in one packet with a sample, itself among them where it is still there, and go to the target.
+    ///
+    /// - Throws: ``StoreError`` where the store cannot be read.
+    public func packet(of sample: QuantitySample, _ types: Set<QuantityType>) throws -> [QuantitySample] {
+        let origin = sample.origin
+        let query = SampleQuery(
+            types: types, from: sample.start, to: Instant(microseconds: sample.start.microseconds + 1), subject: origin.subject)
+        let cursor = try store.samples(matching: query)
+        defer { cursor.close() }
+        var found: [QuantitySample] = []
+        while let other = try cursor.next()?.sample {
+            let isTogether = other.group == nil ? other.identity == sample.identity : other.group == sample.group
+            guard isTogether, other.origin.source.id == origin.source.id, other.origin.device?.key == origin.device?.key,
+                settings.passes(other)
+            else { continue }
+            found.append(other)
+        }
+        return found
     }
 
     /// What adopted devices are called, by each key that their readings may go by.

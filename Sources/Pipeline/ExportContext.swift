@@ -14,19 +14,24 @@ public struct ExportContext {
     public let now: () -> Instant
     /// The last samples of the series that go there, as they are when it is called.
     public let present: () throws -> [PresentSample]
+    /// The samples of given types that came in one packet with a sample, itself among them, as they are when it is called: a cuff's two pressures.
+    public let packet: (QuantitySample, Set<QuantityType>) throws -> [QuantitySample]
     private let units: [QuantityType: (unit: Unit, conversion: UnitConversion)]
 
     /// - Parameters:
     ///   - units: those that a person wants for types' values.
     ///   - present: how things are now, for targets that show nothing else.
+    ///   - packet: what came together, for targets that keep it together.
     ///   - now: the clock of whoever assembles.
     /// - Throws: ``UnitError`` where a type has no conversion to its unit.
     public init(
         name: String, store: String = "", me: String, units: [QuantityType: Unit] = [:],
         zone: TimeZoneRules = TimeZoneRules(fixed: .utc), present: @escaping () throws -> [PresentSample] = { [] },
+        packet: @escaping (QuantitySample, Set<QuantityType>) throws -> [QuantitySample] = { sample, _ in [sample] },
         now: @escaping () -> Instant
     ) throws(UnitError) {
-        (self.name, self.store, self.me, self.zone, self.present, self.now) = (name, store, me, zone, present, now)
+        (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)
+        (self.present, self.packet) = (present, packet)
         var known: [QuantityType: (unit: Unit, conversion: UnitConversion)] = [:]
         for (type, unit) in units {
             known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))

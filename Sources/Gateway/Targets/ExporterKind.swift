@@ -1,3 +1,4 @@
+import FHIRExport
 import FileExport
 import InfluxExport
 import MQTTExport
@@ -11,6 +12,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     case postgresql
     case influxdb
     case mqtt
+    case fhir
     case webhook
 
     /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
@@ -19,6 +21,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .files: try Self.maker(decoder) { FileExporter($0, context: $1) }
         case .influxdb: try Self.maker(decoder) { InfluxExporter($0, context: $1) }
         case .mqtt: try Self.maker(decoder) { MQTTExporter($0, context: $1) }
+        case .fhir: try Self.maker(decoder) { FHIRExporter($0, context: $1) }
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
         }
@@ -30,6 +33,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .files: FileExporter.Settings.keys
         case .influxdb: InfluxSettings.keys
         case .mqtt: MQTTSettings.keys
+        case .fhir: FHIRSettings.keys
         case .webhook: WebhookExporter.Settings.keys
         case .postgresql: PostgreSQLSettings.keys
         }

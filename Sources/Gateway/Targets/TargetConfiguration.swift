@@ -121,10 +121,11 @@ public struct TargetConfiguration: Sendable {
     public func exporter(
         _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, now: @escaping () -> Instant
     ) throws -> any Exporter {
-        try make(
+        let present = PresentSamples(store, settings)
+        return try make(
             ExportContext(
                 name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
-                present: PresentSamples(store, settings).all, now: now))
+                present: present.all, packet: present.packet, now: now))
     }
 
     private struct Key: CodingKey {

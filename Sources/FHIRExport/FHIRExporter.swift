@@ -1,0 +1,240 @@
+import HealthModel
+import Pipeline
+
+/// Keeps the readings on a FHIR R4 server: an Observation each, a blood pressure one with two components.
+///
+/// Where the server lets us name resources, a sample is `Observation/{UUID}`, so that the same reading twice is one. Where it does not, a sample is
+/// found by its identifier: it is looked for first, made only if nobody else did, and looked for again, until there is exactly one. A batch is one
+/// transaction: all of it or nothing.
+///
+/// What was deleted or replaced is entered in error, and says what came in its place. What the server never had is not made for that.
+public final class FHIRExporter: ComparableExporter {
+    /// A transaction each: servers bound them.
+    public let batchLimit = 500
+    private let settings: FHIRSettings
+    private let context: ExportContext
+    private let server: FHIRServer
+    private let encoder: ObservationEncoder
+    /// Devices that are there.
+    private var devices: Set<String> = []
+    /// What was made and has to be found by a search, by its identifier: how often it was looked for in vain.
+    private var unconfirmed: [String: Int] = [:]
+
+    /// How often a batch is made anew of what the server has, where somebody else was quicker.
+    private static let rounds = 4
+    /// How often something that was made and is not found may be asked for, before it counts as lost.
+    private static let patience = 20
+
+    /// Connects to nothing yet.
+    public init(_ settings: FHIRSettings, context: ExportContext) {
+        (self.settings, self.context) = (settings, context)
+        var patients = settings.patients
+        patients[context.me] = settings.patient
+        encoder = ObservationEncoder(context, patients: patients, ids: settings.ids)
+        server = FHIRServer(settings)
+    }
+
+    /// Closes the connection.
+    public func finish() { server.close() }
+
+    // MARK: Looking
+
+    /// Looks whether it is a FHIR R4 server that does what is asked of it, and whether the patients are there.
+    public func check() throws(DeliveryError) -> [Finding] {
+        guard let statement = try server.get("metadata"), statement.resourceType == "CapabilityStatement" else {
+            throw DeliveryError(.unfit, "\(settings.url) is no FHIR server: it has no CapabilityStatement")
+        }
+        var findings = CapabilityCheck(statement, ids: settings.ids).findings
+        for patient in Set([settings.patient] + settings.patients.values).sorted() {
+            // Which patient stands in the configuration; a person's name is not told.
+            let isThere = try server.get(patient)?.resourceType == "Patient"
+            findings.append(
+                isThere
+                    ? Finding(.good, patient, "is there")
+                    : Finding(.broken, patient, "is not there, or this account may not read it"))
+        }
+        if settings.url.hasPrefix("http://"), !FHIRSettings.isHere(settings.url) {
+            findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
+        }
+        return findings
+    }
+
+    /// Hands over the UUIDs of what is there by the tag that all of it has, page by page.
+    public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
+        let tag = "\(ObservationCodes.tagSystem)%7C\(ObservationCodes.tag)"
+        var url: String? = "\(server.base)/Observation?_tag=\(tag)&_count=200&_elements=identifier,status"
+        var pages: Set<String> = []
+        while let page = url {
+            // The account's token goes to no other server.
+            guard FHIRSettings.host(of: String(page.prefix { $0 != "?" })) == FHIRSettings.host(of: server.base),
+                page.hasPrefix("https://") == server.base.hasPrefix("https://")
+            else {
+                throw DeliveryError(
+                    .unfit, "the server's next page is of another server: it has to know the address it is reached by")
+            }
+            guard pages.insert(page).inserted else { throw DeliveryError(.unfit, "the server's pages go round in a circle") }
+            guard let bundle = try server.get(url: page), bundle.type == "searchset" else {
+                throw DeliveryError(.unfit, "the server does not answer a search as FHIR R4 asks for")
+            }
+            try body(bundle.observations.filter(\.isLive).flatMap(Self.identities))
+            url = bundle.next
+        }
+    }
+
+    /// Of the samples that an Observation holds: one, or a pressure's two.
+    private static func identities(_ observation: FHIRResource) -> [SampleIdentity] {
+        (observation.identifier ?? []).compactMap { identifier in
+            guard let value = identifier.value, value.hasPrefix("urn:uuid:") else { return nil }
+            return SampleIdentity(value.dropFirst(9))
+        }
+    }
+
+    // MARK: Delivering
+
+    /// An Observation as it is to be there.
+    private struct Wanted {
+        /// Its name, where we give it.
+        let id: String
+        /// What it is found by.
+        let identifier: String
+        let isGone: Bool
+        /// What it holds.
+        let samples: Set<SampleIdentity>
+        let device: Device?
+        /// Appends it under a name; as a mistake where it is there twice.
+        let append: (String?, inout [UInt8]) -> Void
+        let retire: (String?, inout [UInt8]) -> Void
+    }
+
+    /// One transaction; where somebody else was quicker, it is made anew of what is there.
+    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        let (wanted, leftOut) = try gather(batch)
+        var overtaken = DeliveryError(.unreachable, "the server does not come to rest")
+        for _ in 0..<Self.rounds {
+            var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: devices)
+            switch settings.ids {
+            case .client: try planNamed(wanted, &plan)
+            case .server: try planFound(wanted, &plan)
+            }
+            guard plan.bundle.count > 0 else { return leftOut }
+            switch try server.transact(plan.bundle) {
+            case .overtaken(let error): overtaken = error
+            case .done:
+                if settings.ids == .client { devices.formUnion(plan.newDevices) }
+                guard !plan.created.isEmpty else { return leftOut }
+                // Once more, to see whether each is there, and once.
+                for identifier in plan.created { unconfirmed[identifier] = 0 }
+                overtaken = DeliveryError(.unreachable, "what was written does not stay as it was written")
+            }
+        }
+        throw overtaken
+    }
+
+    /// The last word about each sample, and each blood pressure as the store has it.
+    private func gather(_ batch: ExportBatch) throws(DeliveryError) -> (wanted: [Wanted], leftOut: Int) {
+        var leftOut = 0
+        var order: [String] = []
+        var last: [String: Wanted] = [:]
+        for change in batch.changes {
+            let sample = change.sample
+            guard encoder.hasPlace(for: sample.origin) else {
+                leftOut += 1
+                continue
+            }
+            let wanted = ObservationCodes.isBloodPressure(sample.origin.type) ? try panel(of: change) : observation(of: change)
+            if last.updateValue(wanted, forKey: wanted.id) == nil { order.append(wanted.id) }
+        }
+        return (order.compactMap { last[$0] }, leftOut)
+    }
+
+    private func observation(of change: SampleChange) -> Wanted {
+        let (sample, encoder) = (change.sample, encoder)
+        var fate = ObservationEncoder.Fate.live
+        var isGone = false
+        if case .deleted(let deletion) = change { (fate, isGone) = (.gone(replacedBy: deletion.replacedBy), true) }
+        let id = sample.identity.description
+        return Wanted(
+            id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isGone: isGone, samples: [sample.identity],
+            device: sample.origin.device, append: { encoder.append(sample, id: $0, fate: fate, to: &$1) },
+            retire: { encoder.append(sample, id: $0, fate: .gone(replacedBy: nil), to: &$1) })
+    }
+
+    private func panel(of change: SampleChange) throws(DeliveryError) -> Wanted {
+        let (sample, encoder) = (change.sample, encoder)
+        let present: [QuantitySample]
+        do {
+            present = try context.packet(sample, [.bloodPressureSystolic, .bloodPressureDiastolic])
+        } catch {
+            throw DeliveryError(.unreachable, "the store: \(error)")
+        }
+        let id = BloodPressurePanel.id(of: sample)
+        let panel = BloodPressurePanel(of: sample, present: present.filter { BloodPressurePanel.id(of: $0) == id })
+        var replacedBy: String?
+        if case .deleted(let deletion) = change { replacedBy = deletion.replacedBy }
+        let gone = BloodPressurePanel(of: sample, present: [])
+        return Wanted(
+            id: id, identifier: "\(ObservationCodes.made)%7C\(id)", isGone: panel.isGone,
+            samples: Set([panel.systolic, panel.diastolic].compactMap { $0?.identity }), device: sample.origin.device,
+            append: { panel.append(id: $0, panel: id, replacedBy: replacedBy, encoder, to: &$1) },
+            retire: { gone.append(id: $0, panel: id, replacedBy: nil, encoder, to: &$1) })
+    }
+
+    /// Named by us, it is what it is; only what is gone has to have been there.
+    private func planNamed(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
+        let found = try server.look(wanted.filter(\.isGone).map { "Observation/\($0.id)" })
+        let there = Set(found.joined().filter(\.isLive).compactMap(\.id))
+        for each in wanted where !each.isGone || there.contains(each.id) {
+            plan.add(each.device)
+            plan.put(each.id, each.append)
+        }
+    }
+
+    /// Found by its identifier, of which there is to be one.
+    private func planFound(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
+        let found = try server.look(wanted.map { "Observation?identifier=\($0.identifier)" })
+        for (each, resources) in zip(wanted, found) {
+            try confirm(each.identifier, isFound: !resources.isEmpty)
+            // Who looks sees the same one first: one that counts, the oldest.
+            let sorted = resources.sorted { Self.rank($0) < Self.rank($1) }
+            let live = sorted.filter(\.isLive)
+            if each.isGone {
+                if !live.isEmpty { plan.add(each.device) }
+                for one in live { plan.put(one.id ?? "", each.append) }
+            } else if let first = sorted.first {
+                if !first.isLive || Set(Self.identities(first)) != each.samples {
+                    plan.add(each.device)
+                    plan.put(first.id ?? "", each.append)
+                }
+                if live.count > 1 { plan.add(each.device) }
+                for other in live.dropFirst() { plan.put(other.id ?? "", each.retire) }
+            } else {
+                plan.add(each.device)
+                plan.create(each.identifier, id: each.id) { each.append(nil, &$0) }
+            }
+        }
+    }
+
+    private static func rank(_ resource: FHIRResource) -> (Int, Int, String) {
+        let id = resource.id ?? ""
+        return (resource.isLive ? 0 : 1, id.utf8.count, id)
+    }
+
+    /// What was made here is found again before it may be made once more: a server whose search lags behind would have it twice.
+    private func confirm(_ identifier: String, isFound: Bool) throws(DeliveryError) {
+        guard let asked = unconfirmed[identifier] else { return }
+        unconfirmed[identifier] = isFound || asked >= Self.patience ? nil : asked + 1
+        if !isFound, asked < Self.patience {
+            throw DeliveryError(.unreachable, "what was written is not found by a search yet")
+        }
+    }
+}
+
+extension SampleChange {
+    /// The sample that came, or as it was.
+    fileprivate var sample: QuantitySample {
+        switch self {
+        case .added(let stored): stored.sample
+        case .deleted(let deletion): deletion.sample
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Pipeline
+
+/// Where a FHIR server is, how it is entered, and who is who there.
+public struct FHIRSettings: ExporterSettings {
+    /// `url`, `ids`, `patient`, `patients`, `token`, `user`, `password`, `certificateAuthority`.
+    public static let keys = ["url", "ids", "patient", "patients", "token", "user", "password", "certificateAuthority"]
+    /// The server's base, such as `https://fhir.example.org/r4`, without a stroke at its end.
+    public var url: String
+    /// Who names resources.
+    public var ids = ObservationEncoder.IDs.client
+    /// Of the readings of `me`, such as `Patient/7`.
+    public var patient: String
+    /// Of other subjects' readings. Those of a subject that is not named are left out: on another person's record they would do harm.
+    public var patients: [String: String] = [:]
+    /// A bearer token (OAuth 2).
+    public var token: Secret?
+    /// A name and a password in place of a token.
+    public var user: String?
+    /// The user's.
+    public var password: Secret?
+    /// A file of certificates that the server's may be signed by; the system's without it.
+    public var certificateAuthority: String?
+
+    /// Without authorisation; resources are named by us.
+    public init(url: String, patient: String) { (self.url, self.patient) = (url, patient) }
+
+    private enum Key: String, CodingKey { case url, ids, patient, patients, token, user, password, certificateAuthority }
+
+    /// - Throws: ``SettingsFault`` where a value does not fit.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        url = try members.decode(String.self, forKey: .url)
+        while url.hasSuffix("/") { url.removeLast() }
+        guard Self.host(of: url) != nil else {
+            throw SettingsFault("url", "expected http:// or https:// with a host, without a name, a password or a query")
+        }
+        if let name = try members.decodeIfPresent(String.self, forKey: .ids) {
+            guard let ids = ObservationEncoder.IDs(rawValue: name) else {
+                throw SettingsFault("ids", "expected client or server")
+            }
+            self.ids = ids
+        }
+        patient = try members.decode(String.self, forKey: .patient)
+        patients = try members.decodeIfPresent([String: String].self, forKey: .patients) ?? [:]
+        guard Self.isPatient(patient) else { throw SettingsFault("patient", "expected Patient/ID") }
+        guard patients.values.allSatisfy(Self.isPatient) else {
+            throw SettingsFault("patients", "expected { \"SUBJECT\": \"Patient/ID\" }")
+        }
+        token = try members.decodeIfPresent(Secret.self, forKey: .token)
+        user = try members.decodeIfPresent(String.self, forKey: .user)
+        password = try members.decodeIfPresent(Secret.self, forKey: .password)
+        certificateAuthority = try members.decodeIfPresent(String.self, forKey: .certificateAuthority)
+        guard (user == nil) == (password == nil) else { throw SettingsFault("user", "user and password come together") }
+        guard token == nil || user == nil else { throw SettingsFault("token", "either a token or a user, not both") }
+        if let user, user.contains(":") { throw SettingsFault("user", "a name without a colon") }
+        if token != nil || user != nil, url.hasPrefix("http://"), !Self.isHere(url) {
+            throw SettingsFault("url", "a secret goes over https:// only, or stays on this machine")
+        }
+    }
+
+    /// Host and port of an address.
+    static func host(of address: String) -> String? {
+        guard let start = ["https://", "http://"].first(where: address.hasPrefix)?.count else { return nil }
+        let rest = address.dropFirst(start)
+        let host = rest.prefix { $0 != "/" }
+        guard !host.isEmpty, !rest.contains(where: { "@?# \"\\".contains($0) || $0.isNewline }) else { return nil }
+        return String(host)
+    }
+
+    static func isHere(_ address: String) -> Bool {
+        guard let host = host(of: address) else { return false }
+        return ["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix("\($0):") }
+    }
+
+    private static func isPatient(_ reference: String) -> Bool {
+        guard reference.hasPrefix("Patient/") else { return false }
+        let id = reference.dropFirst(8)
+        return (1...64).contains(id.utf8.count)
+            && id.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") }
+    }
+}

@@ -1,0 +1,85 @@
+import HealthModel
+import Pipeline
+
+/// A blood pressure as FHIR's vital signs have it: one Observation with a component for each of the two pressures.
+///
+/// It is made of what the store has of it now, whatever was told of it, so that its two halves may come in any order, go, or be repaired. A half that
+/// is not there is a component without a value, which the profile allows.
+struct BloodPressurePanel {
+    /// What both halves share: subject, times and device are the same.
+    let sample: QuantitySample
+    var systolic: QuantitySample?
+    var diastolic: QuantitySample?
+
+    /// - Parameters:
+    ///   - sample: one half, there or gone.
+    ///   - present: the halves that are there.
+    init(of sample: QuantitySample, present: [QuantitySample]) {
+        systolic = present.first { $0.origin.type == .bloodPressureSystolic }
+        diastolic = present.first { $0.origin.type == .bloodPressureDiastolic }
+        self.sample = systolic ?? diastolic ?? sample
+    }
+
+    /// Whether it has no half any more.
+    var isGone: Bool { systolic == nil && diastolic == nil }
+
+    /// The panel's name: of the subject, the source, the device, the packet and the times, so that each half leads to it. A half without a packet is a
+    /// panel of its own.
+    static func id(of sample: QuantitySample) -> String {
+        guard let group = sample.group else { return "bp-\(sample.identity)" }
+        let origin = sample.origin
+        let key = SeriesKey(
+            subject: origin.subject, type: .bloodPressureSystolic, source: origin.source.id, device: origin.device?.key ?? "")
+        let record = RecordIdentifier(
+            id: "vitalgate-panel-1 \(group) \(sample.start.microseconds) \(sample.end.microseconds)", version: 1)
+        return "bp-\(SampleIdentity(series: key, start: sample.start.microseconds, record: record))"
+    }
+
+    /// Appends the Observation.
+    ///
+    /// - Parameters:
+    ///   - id: its name there; `nil` where the server is to give it one.
+    ///   - lost: a half that is gone, where it was replaced by another.
+    func append(id: String?, panel: String, replacedBy: String?, _ encoder: ObservationEncoder, to octets: inout [UInt8]) {
+        octets += "{\"resourceType\":\"Observation\",".utf8
+        if let id { ObservationEncoder.append(id: id, to: &octets) }
+        octets += ObservationCodes.meta(profile: "bp").utf8
+        octets += ",\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(panel)\"}".utf8
+        for half in [systolic, diastolic] {
+            guard let half else { continue }
+            octets +=
+                ",{\"type\":{\"text\":\"\(half.origin.type.id)\"},\"system\":\"\(ObservationCodes.uri)\",\"value\":\"urn:uuid:"
+                .utf8
+            ObservationEncoder.append(half.identity, to: &octets)
+            octets += "\"}".utf8
+        }
+        octets += "],\"status\":\"\(isGone ? "entered-in-error" : "final")\",\(ObservationCodes.vitalSigns),\"code\":".utf8
+        ObservationCodes.append([.init(system: ObservationCodes.loinc, code: "85354-9")], text: "Blood Pressure", to: &octets)
+        octets.append(UInt8(ascii: ","))
+        encoder.appendSubject(of: sample.origin, to: &octets)
+        encoder.times.append(sample.start, sample.end, sample.zone, to: &octets)
+        octets += ",\"component\":[".utf8
+        Self.append(systolic, .bloodPressureSystolic, encoder, to: &octets)
+        octets.append(UInt8(ascii: ","))
+        Self.append(diastolic, .bloodPressureDiastolic, encoder, to: &octets)
+        octets.append(UInt8(ascii: "]"))
+        encoder.appendDevice(of: sample.origin, to: &octets)
+        if isGone, let replacedBy { ObservationEncoder.append(replacedBy: replacedBy, to: &octets) }
+        octets.append(UInt8(ascii: "}"))
+    }
+
+    private static func append(
+        _ half: QuantitySample?, _ type: QuantityType, _ encoder: ObservationEncoder, to octets: inout [UInt8]
+    ) {
+        octets += "{\"code\":".utf8
+        ObservationCodes.append(ObservationCodes.codings(of: type), text: type.displayName, to: &octets)
+        if let half {
+            octets += ",\"valueQuantity\":".utf8
+            encoder.quantities.append(half, to: &octets)
+        } else {
+            octets +=
+                ",\"dataAbsentReason\":{\"coding\":[{\"system\":\"\(ObservationCodes.absentReason)\",\"code\":\"unknown\"}]}".utf8
+        }
+        octets.append(UInt8(ascii: "}"))
+    }
+}

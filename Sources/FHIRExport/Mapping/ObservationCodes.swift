@@ -1,0 +1,102 @@
+import HealthModel
+
+/// The names by which FHIR R4 knows a type: its codes, its profile, its unit. Nothing here is guessed: LOINC and MDC codes are the catalogue's.
+enum ObservationCodes {
+    static let loinc = "http://loinc.org"
+    static let ucum = "http://unitsofmeasure.org"
+    static let mdc = "urn:iso:std:iso:11073:10101"
+    /// The system under which HealthKit's own identifiers stand in FHIR.
+    static let healthKit = "http://developer.apple.com/documentation/healthkit"
+    /// Of types that HealthKit has not.
+    static let own = "urn:vitalgate:quantity-type"
+    /// The system of identifiers that are URIs, such as `urn:uuid:…`.
+    static let uri = "urn:ietf:rfc:3986"
+    /// Of identifiers of blood pressures and devices, which are no sample's.
+    static let made = "urn:vitalgate:made"
+    static let replacedBy = "urn:vitalgate:replaced-by"
+    static let tagSystem = "urn:vitalgate:exporter"
+    static let tag = "vitalgate"
+    static let structures = "http://hl7.org/fhir/StructureDefinition/"
+    static let absentReason = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
+
+    /// R4's vital signs profiles, whose codes and units a server may insist on (hl7.org/fhir/R4/observation-vitalsigns.html). The pressures' is
+    /// the panel's.
+    static let profiles = [
+        "heartRate": "heartrate", "respiratoryRate": "resprate", "oxygenSaturation": "oxygensat", "bodyTemperature": "bodytemp",
+        "height": "bodyheight", "bodyMass": "bodyweight", "bodyMassIndex": "bmi",
+    ]
+
+    /// Codes that say more than every reading of the type does, so that they are not sent.
+    ///
+    /// - `restingHeartRate`: a validator takes 40443-4 for a heart rate and asks for 8867-4, which it is not.
+    /// - `heartRate`: 147842 is the rate of an electrocardiogram; a cuff and an oximeter have others.
+    /// - `heartbeatInterval`: 8637-1 and 147240 are of an electrocardiogram; an optical sensor has the type, too.
+    private static let withoutLOINC: Set = ["restingHeartRate", "heartbeatInterval"]
+    private static let withoutMDC: Set = ["heartRate", "heartbeatInterval"]
+
+    static func profile(of type: QuantityType) -> String? { profiles[type.id] }
+
+    /// Whether the type says something about a person.
+    static func isAboutAPerson(_ type: QuantityType) -> Bool { type != .batteryLevel }
+
+    static func isBloodPressure(_ type: QuantityType) -> Bool {
+        type == .bloodPressureSystolic || type == .bloodPressureDiastolic
+    }
+
+    /// A type's codings: LOINC, MDC, then the type's own name, which keeps apart what share a LOINC code.
+    static func codings(of type: QuantityType) -> [Coding] {
+        var codings: [Coding] = []
+        if let code = type.loinc, !withoutLOINC.contains(type.id) {
+            codings.append(Coding(system: loinc, code: code))
+            // R4's profile has the first as its mark; the second says that it is an oximeter's.
+            if type == .oxygenSaturation { codings.append(Coding(system: loinc, code: "59408-5")) }
+        }
+        if let code = type.mdc, !withoutMDC.contains(type.id) {
+            codings.append(Coding(system: mdc, code: String(code.code), display: code.name))
+        }
+        if let name = type.healthKitIdentifier {
+            codings.append(Coding(system: healthKit, code: name, display: type.displayName))
+        } else {
+            codings.append(Coding(system: own, code: type.id, display: type.displayName))
+        }
+        return codings
+    }
+
+    /// A code of a system.
+    struct Coding {
+        var system: String
+        var code: String
+        var display: String?
+    }
+
+    /// `{"coding":[…],"text":"…"}`.
+    static func append(_ codings: [Coding], text: String?, to octets: inout [UInt8]) {
+        octets += "{\"coding\":[".utf8
+        for (index, coding) in codings.enumerated() {
+            octets += (index > 0 ? ",{\"system\":" : "{\"system\":").utf8
+            JSONText.append(string: coding.system, to: &octets)
+            octets += ",\"code\":".utf8
+            JSONText.append(string: coding.code, to: &octets)
+            if let display = coding.display {
+                octets += ",\"display\":".utf8
+                JSONText.append(string: display, to: &octets)
+            }
+            octets.append(UInt8(ascii: "}"))
+        }
+        octets.append(UInt8(ascii: "]"))
+        if let text {
+            octets += ",\"text\":".utf8
+            JSONText.append(string: text, to: &octets)
+        }
+        octets.append(UInt8(ascii: "}"))
+    }
+
+    /// `"meta":{…}` with the tag by which what came from here is found again.
+    static func meta(profile: String?) -> String {
+        let profile = profile.map { "\"profile\":[\"\(structures)\($0)\"]," } ?? ""
+        return "\"meta\":{\(profile)\"tag\":[{\"system\":\"\(tagSystem)\",\"code\":\"\(tag)\"}]}"
+    }
+
+    static let vitalSigns =
+        "\"category\":[{\"coding\":[{\"system\":\"http://terminology.hl7.org/CodeSystem/observation-category\",\"code\":\"vital-signs\"}]}]"
+}

@@ -1,0 +1,137 @@
+import HealthModel
+import Pipeline
+
+/// One sample as an Observation of FHIR R4, as octets of JSON.
+///
+/// What depends on the series alone is rendered once.
+public final class ObservationEncoder {
+    /// Who names resources: we, by the sample's UUID, or the server.
+    public enum IDs: String, Sendable, CaseIterable {
+        /// `PUT Observation/{UUID}`: the same reading twice is one.
+        case client
+        /// Found again by its identifier.
+        case server
+    }
+
+    /// What has become of the sample.
+    enum Fate {
+        case live
+        /// It was deleted, or replaced by the sample of this UUID.
+        case gone(replacedBy: String?)
+    }
+
+    let ids: IDs
+    let quantities: QuantityText
+    var times = TimeText()
+    private let patients: [String: String]
+    private var templates: [ObjectIdentifier: Template] = [:]
+    private var latest: Template?
+
+    private final class Template {
+        /// Kept so that the identifier stays its.
+        let origin: Origin
+        /// `"meta":{…},"identifier":[{… "value":"urn:uuid:`
+        let meta: [UInt8]
+        /// `,"category":[…],"code":{…},"subject":{…},`
+        let code: [UInt8]
+        /// `,"device":{…}`
+        let device: [UInt8]
+
+        init(origin: Origin, meta: [UInt8], code: [UInt8], device: [UInt8]) {
+            (self.origin, self.meta, self.code, self.device) = (origin, meta, code, device)
+        }
+    }
+
+    /// - Parameters:
+    ///   - patients: references such as `Patient/7` by subject.
+    public init(_ context: ExportContext, patients: [String: String], ids: IDs) {
+        self.patients = patients
+        self.ids = ids
+        quantities = QuantityText(context)
+    }
+
+    /// Whether there is a place for such samples: they are about a person, and it is known who that is over there.
+    public func hasPlace(for origin: Origin) -> Bool {
+        patients[origin.subject] != nil && ObservationCodes.isAboutAPerson(origin.type)
+    }
+
+    /// Appends a sample's Observation; a pressure's is a component of ``BloodPressurePanel``.
+    ///
+    /// - Parameter id: its name there; `nil` where the server is to give it one.
+    func append(_ sample: QuantitySample, id: String?, fate: Fate, to octets: inout [UInt8]) {
+        let template = template(for: sample.origin)
+        octets += "{\"resourceType\":\"Observation\",".utf8
+        if let id { Self.append(id: id, to: &octets) }
+        octets += template.meta
+        Self.append(sample.identity, to: &octets)
+        switch fate {
+        case .live: octets += "\"}],\"status\":\"final\"".utf8
+        case .gone: octets += "\"}],\"status\":\"entered-in-error\"".utf8
+        }
+        octets += template.code
+        times.append(sample.start, sample.end, sample.zone, to: &octets)
+        octets += ",\"valueQuantity\":".utf8
+        quantities.append(sample, to: &octets)
+        octets += template.device
+        if case .gone(let next?) = fate { Self.append(replacedBy: next, to: &octets) }
+        octets.append(UInt8(ascii: "}"))
+    }
+
+    /// `"subject":{"reference":"…"},`
+    func appendSubject(of origin: Origin, to octets: inout [UInt8]) {
+        octets += "\"subject\":{\"reference\":".utf8
+        JSONText.append(string: patients[origin.subject] ?? "", to: &octets)
+        octets += "},".utf8
+    }
+
+    /// `,"device":{"reference":"…"}`, where a device is known. Where the server gives ids, it puts its own in place of the UUID.
+    func appendDevice(of origin: Origin, to octets: inout [UInt8]) {
+        guard let device = origin.device else { return }
+        let id = DeviceResource(device).id
+        octets += ",\"device\":{\"reference\":\"\(ids == .client ? "Device/device-" : "urn:uuid:")\(id)\"}".utf8
+    }
+
+    static func append(id: String, to octets: inout [UInt8]) {
+        octets += "\"id\":".utf8
+        JSONText.append(string: id, to: &octets)
+        octets.append(UInt8(ascii: ","))
+    }
+
+    /// By its identifier, since it may not be there yet.
+    static func append(replacedBy next: String, to octets: inout [UInt8]) {
+        octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"Observation\",".utf8
+        octets += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8
+        JSONText.append(string: "urn:uuid:" + next, to: &octets)
+        octets += "}}}]".utf8
+    }
+
+    static func append(_ identity: SampleIdentity, to octets: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
+            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<identity.write(into: buffer)]))
+        }
+    }
+
+    private func template(for origin: Origin) -> Template {
+        if let latest, latest.origin === origin { return latest }
+        let key = ObjectIdentifier(origin)
+        if let known = templates[key] {
+            latest = known
+            return known
+        }
+        let profile = ObservationCodes.profile(of: origin.type)
+        let meta =
+            "\(ObservationCodes.meta(profile: profile)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",\"value\":\"urn:uuid:"
+        var code: [UInt8] = Array((profile == nil ? "" : ",\(ObservationCodes.vitalSigns)").utf8)
+        code += ",\"code\":".utf8
+        ObservationCodes.append(ObservationCodes.codings(of: origin.type), text: origin.type.displayName, to: &code)
+        code.append(UInt8(ascii: ","))
+        appendSubject(of: origin, to: &code)
+        var device: [UInt8] = []
+        appendDevice(of: origin, to: &device)
+        let template = Template(origin: origin, meta: Array(meta.utf8), code: code, device: device)
+        if templates.count >= 4096 { templates.removeAll() }
+        templates[key] = template
+        latest = template
+        return template
+    }
+}

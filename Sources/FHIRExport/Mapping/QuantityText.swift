@@ -1,0 +1,94 @@
+import HealthModel
+import Pipeline
+
+/// A sample's value as a FHIR Quantity, in a unit that its profile takes, with the digits that were measured.
+///
+/// The unit is the one that was asked for, else the one measured in, else the type's own; never one that the type's profile does not take, nor one of
+/// another dimension (a LOINC code of a mass per volume says nothing of moles).
+final class QuantityText {
+    private let context: ExportContext
+    private var choices: [Measured: Choice] = [:]
+    private var latest: (measured: Measured, choice: Choice)?
+
+    private struct Measured: Hashable {
+        var type: QuantityType
+        var code: String
+    }
+
+    private struct Choice {
+        /// From the type's canonical unit; `nil` where the numeral is the value.
+        var conversion: UnitConversion?
+        /// `,"unit":…,"system":…,"code":…}`.
+        var tail: [UInt8]
+    }
+
+    init(_ context: ExportContext) { self.context = context }
+
+    /// Appends `{"value":…,"unit":…,"system":…,"code":…}`.
+    func append(_ sample: QuantitySample, to octets: inout [UInt8]) {
+        let choice = choice(for: sample)
+        octets += "{\"value\":".utf8
+        let value = choice.conversion.map { $0(sample.value) }
+        if let value, value != sample.numeral.doubleValue {
+            Self.append(value, to: &octets)
+        } else {
+            // The same number, so with the digits as measured.
+            Self.append(sample.numeral, to: &octets)
+        }
+        octets += choice.tail
+    }
+
+    private func choice(for sample: QuantitySample) -> Choice {
+        let measured = Measured(type: sample.origin.type, code: sample.unit.code)
+        if let latest, latest.measured == measured { return latest.choice }
+        let choice = choices[measured] ?? choose(measured.type, sample.unit)
+        choices[measured] = choice
+        latest = (measured, choice)
+        return choice
+    }
+
+    private func choose(_ type: QuantityType, _ measured: Unit) -> Choice {
+        let canonical = type.canonicalUnit
+        let admitted = type.fhirUnits
+        func isAdmitted(_ unit: Unit) -> Bool {
+            guard admitted.isEmpty else { return admitted.contains(unit.code) }
+            return unit.code == canonical.code || (unit.dimension == canonical.dimension && unit.dimension != .dimensionless)
+        }
+        let wanted = context.unit(of: type)
+        let isAsked = wanted.code != canonical.code
+        let candidates = (isAsked ? [wanted] : []) + [measured, canonical] + admitted.compactMap { try? Unit(ucum: $0) }
+        var unit = candidates.first(where: isAdmitted) ?? canonical
+        // In the unit measured in, the numeral is the value, whatever a conversion there and back would make of it.
+        var conversion: UnitConversion?
+        if unit.code != measured.code {
+            conversion = try? canonical.conversion(to: unit, molarMass: type.molarMass)
+            if conversion == nil { (unit, conversion) = (canonical, .identity) }
+        }
+        var tail = Array(",\"unit\":".utf8)
+        JSONText.append(string: unit.code, to: &tail)
+        tail += ",\"system\":\"\(ObservationCodes.ucum)\",\"code\":".utf8
+        JSONText.append(string: unit.code, to: &tail)
+        tail.append(UInt8(ascii: "}"))
+        return Choice(conversion: conversion, tail: tail)
+    }
+
+    /// The digits as they are, where JSON has that form.
+    private static func append(_ numeral: Numeral, to octets: inout [UInt8]) {
+        guard numeral.isPlain else {
+            octets += numeral.canonicalText.utf8
+            return
+        }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 + Int(-numeral.exponent)) { buffer in
+            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<numeral.write(plainInto: buffer)]))
+        }
+    }
+
+    /// The shortest text that reads back as the same number. A whole one has no fraction: nobody measured its tenths.
+    private static func append(_ number: Double, to octets: inout [UInt8]) {
+        guard number.rounded(.towardZero) == number, number.magnitude < 1e15 else {
+            octets += number.description.utf8
+            return
+        }
+        JSONText.append(integer: Int64(number), to: &octets)
+    }
+}

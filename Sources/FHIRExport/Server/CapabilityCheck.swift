@@ -1,0 +1,42 @@
+import Pipeline
+
+/// What a server says of itself (its CapabilityStatement), beside what is asked of it.
+struct CapabilityCheck {
+    private(set) var findings: [Finding] = []
+
+    init(_ statement: FHIRResource, ids: ObservationEncoder.IDs) {
+        let version = statement.fhirVersion ?? ""
+        find(version.hasPrefix("4.0"), "version", good: "FHIR R4", bad: "is not FHIR R4 (4.0)")
+        let rest = statement.rest?.first { $0.mode == "server" }
+        for name in ["transaction", "batch"] {
+            find(Self.codes(rest?.interaction).contains(name), name, good: "is offered", bad: "is not offered, and is needed")
+        }
+        let observation = rest?.resource?.first { $0.type == "Observation" }
+        let rights = Self.codes(observation?.interaction)
+        for name in ["read", "update", "search-type"] + (ids == .server ? ["create"] : []) {
+            find(rights.contains(name), "Observation: \(name)", good: "is offered", bad: "is not offered, and is needed")
+        }
+        switch ids {
+        case .client:
+            find(
+                observation?.updateCreate == true, "ids", good: "may be named by us",
+                bad: "the server names resources itself: write ids: \"server\"")
+        case .server:
+            find(
+                observation?.conditionalCreate == true, "conditional create", good: "is offered",
+                bad: "is not offered, and is needed where the server names resources")
+            if observation?.updateCreate == true {
+                findings.append(
+                    Finding(.warning, "ids", "the server lets us name resources, which is safer: write ids: \"client\""))
+            }
+        }
+    }
+
+    private mutating func find(_ isGood: Bool, _ subject: String, good: String, bad: String) {
+        findings.append(Finding(isGood ? .good : .broken, subject, isGood ? good : bad))
+    }
+
+    private static func codes(_ interactions: [FHIRResource.Rest.Interaction]?) -> Set<String> {
+        Set((interactions ?? []).compactMap(\.code))
+    }
+}

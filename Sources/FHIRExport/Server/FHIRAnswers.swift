@@ -1,0 +1,75 @@
+/// What is read of a resource that a server answers with: nothing of its values.
+struct FHIRResource: Decodable {
+    struct Entry: Decodable {
+        struct Response: Decodable { var status: String? }
+        var resource: FHIRResource?
+        var response: Response?
+    }
+    struct Link: Decodable {
+        var relation: String?
+        var url: String?
+    }
+    struct Identifier: Decodable {
+        var value: String?
+    }
+    struct Issue: Decodable {
+        var severity: String?
+        var code: String?
+        var expression: [String]?
+        var location: [String]?
+    }
+    struct Rest: Decodable {
+        struct Interaction: Decodable { var code: String? }
+        struct Kind: Decodable {
+            var type: String?
+            var interaction: [Interaction]?
+            var updateCreate: Bool?
+            var conditionalCreate: Bool?
+        }
+        var mode: String?
+        var interaction: [Interaction]?
+        var resource: [Kind]?
+    }
+
+    var resourceType: String?
+    var id: String?
+    var status: String?
+    var identifier: [Identifier]?
+    // Of a Bundle.
+    var type: String?
+    var entry: [Entry]?
+    var link: [Link]?
+    // Of an OperationOutcome.
+    var issue: [Issue]?
+    // Of a CapabilityStatement.
+    var fhirVersion: String?
+    var rest: [Rest]?
+
+    private enum Key: String, CodingKey { case resourceType, id, status, identifier, type, entry, link, issue, fhirVersion, rest }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        resourceType = try members.decodeIfPresent(String.self, forKey: .resourceType)
+        id = try members.decodeIfPresent(String.self, forKey: .id)
+        // What has another form in a resource of another type is none of ours.
+        status = try? members.decodeIfPresent(String.self, forKey: .status)
+        identifier = try? members.decodeIfPresent([Identifier].self, forKey: .identifier)
+        type = try? members.decodeIfPresent(String.self, forKey: .type)
+        entry = try members.decodeIfPresent([Entry].self, forKey: .entry)
+        link = try? members.decodeIfPresent([Link].self, forKey: .link)
+        issue = try members.decodeIfPresent([Issue].self, forKey: .issue)
+        fhirVersion = try members.decodeIfPresent(String.self, forKey: .fhirVersion)
+        rest = try members.decodeIfPresent([Rest].self, forKey: .rest)
+    }
+
+    /// Whether it counts.
+    var isLive: Bool { status != "entered-in-error" }
+
+    /// The Observations of a Bundle.
+    var observations: [FHIRResource] {
+        (entry ?? []).compactMap(\.resource).filter { $0.resourceType == "Observation" && $0.id != nil }
+    }
+
+    /// The address of a Bundle's next page.
+    var next: String? { link?.first { $0.relation == "next" }?.url }
+}

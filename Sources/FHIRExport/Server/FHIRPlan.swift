@@ -1,0 +1,49 @@
+import HealthModel
+
+/// What is to be written, in one transaction.
+struct FHIRPlan {
+    private(set) var bundle = TransactionBundle()
+    /// Devices in it that were not known to be there.
+    private(set) var newDevices: Set<String> = []
+    /// Identifiers of what it makes under a name that the server gives.
+    private(set) var created: [String] = []
+    private let base: String
+    private let ids: ObservationEncoder.IDs
+    private let devices: Set<String>
+
+    init(base: String, ids: ObservationEncoder.IDs, devices: Set<String>) {
+        (self.base, self.ids, self.devices) = (base, ids, devices)
+    }
+
+    /// An Observation under its name.
+    mutating func put(_ id: String, _ append: (String?, inout [UInt8]) -> Void) {
+        bundle.add(fullURL: "\(base)/Observation/\(id)", .put(path: "Observation/\(id)")) { append(id, &$0) }
+    }
+
+    /// An Observation that the server names.
+    ///
+    /// - Parameter id: ours; a UUID, or one behind `bp-`.
+    mutating func create(_ identifier: String, id: String, _ append: (inout [UInt8]) -> Void) {
+        created.append(identifier)
+        let uuid = id.hasPrefix("bp-") ? String(id.dropFirst(3)) : id
+        bundle.add(
+            fullURL: "urn:uuid:\(uuid)", .create(type: "Observation", ifNoneExist: "identifier=\(identifier)"), append)
+    }
+
+    /// The device of what is written, unless it is there. Where the server gives names, it goes along each time, since its name is not known.
+    mutating func add(_ device: Device?) {
+        guard let device else { return }
+        let resource = DeviceResource(device)
+        guard !devices.contains(resource.id), newDevices.insert(resource.id).inserted else { return }
+        let id = "device-\(resource.id)"
+        switch ids {
+        case .client:
+            bundle.add(fullURL: "\(base)/Device/\(id)", .put(path: "Device/\(id)")) { resource.append(withID: true, to: &$0) }
+        case .server:
+            let condition = "identifier=\(ObservationCodes.made)%7C\(id)"
+            bundle.add(fullURL: "urn:uuid:\(resource.id)", .create(type: "Device", ifNoneExist: condition)) {
+                resource.append(withID: false, to: &$0)
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import FoundationEssentials
+import HTTPClientKit
+import HealthModel
+import Pipeline
+
+/// A FHIR server's answers to the few things that are asked of it.
+final class FHIRServer {
+    /// What a transaction came to.
+    enum Outcome {
+        case done
+        /// Somebody else was quicker (409, 412).
+        case overtaken(DeliveryError)
+    }
+
+    /// Without a stroke at its end.
+    let base: String
+    private let settings: FHIRSettings
+    private var client: HTTPClient?
+
+    init(_ settings: FHIRSettings) { (base, self.settings) = (settings.url, settings) }
+
+    /// How many are looked for at once: an answer of so many Observations has less than a megabyte.
+    private static let looks = 100
+
+    // MARK: Reading
+
+    /// A resource or a Bundle; `nil` where there is none.
+    func get(_ path: String) throws(DeliveryError) -> FHIRResource? { try get(url: base + "/" + path) }
+
+    func get(url: String) throws(DeliveryError) -> FHIRResource? {
+        let answer = try send(.get, url)
+        if answer.status == 404 || answer.status == 410 { return nil }
+        guard answer.status == 200 else { throw Self.error(answer) }
+        return try Self.resource(answer)
+    }
+
+    /// The Observations that each path leads to: one, or what a search found.
+    func look(_ paths: [String]) throws(DeliveryError) -> [[FHIRResource]] {
+        var found: [[FHIRResource]] = []
+        for start in stride(from: 0, to: paths.count, by: Self.looks) {
+            let part = paths[start..<min(start + Self.looks, paths.count)]
+            var body = Array("{\"resourceType\":\"Bundle\",\"type\":\"batch\",\"entry\":[".utf8)
+            for (index, path) in part.enumerated() {
+                body += (index > 0 ? "," : "").utf8
+                body += "{\"request\":{\"method\":\"GET\",\"url\":".utf8
+                JSONText.append(string: path, to: &body)
+                body += "}}".utf8
+            }
+            body += "]}".utf8
+            let answer = try send(.post, base, body)
+            guard answer.status == 200 else { throw Self.error(answer) }
+            for entry in try Self.entries(Self.resource(answer), "batch-response", count: part.count) {
+                found.append(try Self.found(entry))
+            }
+        }
+        return found
+    }
+
+    private static func found(_ entry: FHIRResource.Entry) throws(DeliveryError) -> [FHIRResource] {
+        let status = status(of: entry)
+        if status == 404 || status == 410 { return [] }
+        guard status == 200, let resource = entry.resource else {
+            throw DeliveryError(status: status, retryAfter: nil, words: "in answer to a look at what is there")
+        }
+        guard resource.resourceType == "Bundle" else { return resource.resourceType == "Observation" ? [resource] : [] }
+        // What a search found has to be all of it: what is not seen would be made again.
+        guard resource.next == nil else { throw DeliveryError(.unfit, "the same identifier is there many times over") }
+        return resource.observations
+    }
+
+    // MARK: Writing
+
+    /// All of the entries, or none.
+    func transact(_ bundle: TransactionBundle) throws(DeliveryError) -> Outcome {
+        let answer = try send(.post, base, bundle.closed)
+        if answer.status == 409 || answer.status == 412 { return .overtaken(Self.error(answer)) }
+        guard answer.status == 200 else { throw Self.error(answer) }
+        for entry in try Self.entries(Self.resource(answer), "transaction-response", count: bundle.count) {
+            guard (200..<300).contains(Self.status(of: entry)) else {
+                throw DeliveryError(.unfit, "the server took a part of a transaction only")
+            }
+        }
+        return .done
+    }
+
+    // MARK: Requests
+
+    private func send(_ method: HTTPRequest.Method, _ url: String, _ body: [UInt8] = []) throws(DeliveryError) -> HTTPResponse {
+        var headers = [(name: "Accept", value: "application/fhir+json")]
+        if !body.isEmpty {
+            headers.append((name: "Content-Type", value: "application/fhir+json"))
+            headers.append((name: "Prefer", value: "return=minimal"))
+        }
+        if let token = settings.token { headers.append((name: "Authorization", value: "Bearer " + (try token.read()))) }
+        if let user = settings.user, let password = settings.password {
+            headers.append(HTTPRequest.basic(user, try password.read()))
+        }
+        do throws(HTTPFailure) {
+            let client: HTTPClient
+            if let known = self.client {
+                client = known
+            } else {
+                client = try HTTPClient(certificateAuthority: settings.certificateAuthority)
+            }
+            self.client = client
+            return try client.send(HTTPRequest(method, url, headers: headers, body: body))
+        } catch {
+            throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
+        }
+    }
+
+    private static func error(_ answer: HTTPResponse) -> DeliveryError {
+        let outcome = try? JSONDecoder().decode(FHIRResource.self, from: Data(answer.body))
+        return DeliveryError(
+            status: answer.status, retryAfter: answer.retryAfter, words: outcome.map(OperationOutcome.words) ?? "")
+    }
+
+    private static func resource(_ answer: HTTPResponse) throws(DeliveryError) -> FHIRResource {
+        // Half an answer, or a proxy's page: nobody knows what the server did.
+        guard let resource = try? JSONDecoder().decode(FHIRResource.self, from: Data(answer.body)) else {
+            throw DeliveryError(.unreachable, "the answer is no resource of FHIR")
+        }
+        return resource
+    }
+
+    private static func entries(
+        _ bundle: FHIRResource, _ type: String, count: Int
+    ) throws(DeliveryError) -> [FHIRResource.Entry] {
+        let entries = bundle.entry ?? []
+        guard bundle.resourceType == "Bundle", bundle.type == type, entries.count == count else {
+            throw DeliveryError(.unfit, "the server does not answer a Bundle as FHIR R4 asks for (\(type))")
+        }
+        return entries
+    }
+
+    private static func status(of entry: FHIRResource.Entry) -> Int { Int((entry.response?.status ?? "").prefix(3)) ?? 0 }
+
+    /// Closes the connection.
+    func close() { client = nil }
+}

@@ -1,0 +1,41 @@
+/// What a server says is wrong, without what it may repeat of ours: its texts often quote the value.
+enum OperationOutcome {
+    /// R4's issue types (http://hl7.org/fhir/R4/valueset-issue-type.html); another word is not told.
+    private static let codes: Set = [
+        "invalid", "structure", "required", "value", "invariant", "security", "login", "unknown", "expired", "forbidden",
+        "suppressed", "processing", "not-supported", "duplicate", "multiple-matches", "not-found", "deleted", "too-long",
+        "code-invalid", "extension", "too-costly", "business-rule", "conflict", "transient", "lock-error", "no-store",
+        "exception", "timeout", "incomplete", "throttled", "informational",
+    ]
+
+    /// Such as `required at Bundle.entry[0].resource.subject`; empty where it says nothing that can be told.
+    static func words(_ outcome: FHIRResource) -> String {
+        let issues = outcome.issue ?? []
+        let errors = issues.filter { ["error", "fatal"].contains($0.severity) }
+        var told: [String] = []
+        for issue in (errors.isEmpty ? issues : errors).prefix(3) {
+            guard let code = issue.code, codes.contains(code) else { continue }
+            let path = (issue.expression ?? issue.location)?.first.flatMap(path)
+            told.append(path.map { "\(code) at \($0)" } ?? code)
+        }
+        return told.joined(separator: ", ")
+    }
+
+    /// An element's path: names, points, and an index in brackets. Anything else may hold a value.
+    private static func path(_ text: String) -> String? {
+        guard text.utf8.count <= 120, text.first?.isLetter == true else { return nil }
+        var isIndex = false
+        for octet in text.utf8 {
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."):
+                guard !isIndex else { return nil }
+            case UInt8(ascii: "["): isIndex = true
+            case UInt8(ascii: "]"): isIndex = false
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                guard isIndex else { return nil }
+            default: return nil
+            }
+        }
+        return text
+    }
+}

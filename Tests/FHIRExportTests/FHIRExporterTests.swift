@@ -1,0 +1,242 @@
+import ExportEngine
+import ExportTesting
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import FHIRExport
+
+/// Against an endpoint that keeps to FHIR's protocol and fails on purpose (fhir_server.py).
+@Suite struct FHIRExporterTests {
+    private let test: ExportedStore
+    private let settings = TargetSettings(name: "clinic", batchSize: 7)
+
+    init() throws { test = try ExportedStore() }
+
+    private func exporter(_ url: String, _ ids: ObservationEncoder.IDs, token: Secret? = nil) throws -> FHIRExporter {
+        var settings = FHIRSettings(url: url, patient: "Patient/7")
+        (settings.ids, settings.token) = (ids, token)
+        let present = PresentSamples(test.store, self.settings)
+        return FHIRExporter(
+            settings,
+            context: try ExportContext(
+                name: "clinic", store: test.store.identifier, me: test.store.subject, packet: present.packet,
+                now: { ExportedStore.received }))
+    }
+
+    /// UUIDs with their values, each as often as it is there.
+    private func held(_ server: FHIRTestServer) throws -> [String: [Double]] {
+        var held: [String: [Double]] = [:]
+        for resource in try server.live() {
+            let uuids = (resource.identifier ?? []).compactMap(\.value).filter { $0.hasPrefix("urn:uuid:") }
+            let values = resource.component?.compactMap(\.valueQuantity?.value) ?? [resource.valueQuantity?.value ?? .nan]
+            #expect(uuids.count == values.count)
+            for (uuid, value) in zip(uuids, values) { held[String(uuid.dropFirst(9)), default: []].append(value) }
+        }
+        return held
+    }
+
+    private func expectEqual(_ server: FHIRTestServer) throws {
+        let stored = try test.contents().map { ($0.key.description, [$0.value]) }
+        #expect(try held(server) == Dictionary(uniqueKeysWithValues: stored))
+    }
+
+    @Test(arguments: ObservationEncoder.IDs.allCases) func anObservationForEachSample(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) }
+        try test.add(samples)
+        let exporter = try exporter(server.url, ids)
+        #expect(try exporter.check().allSatisfy { $0.weight == .good })
+        let run = try test.run(exporter, settings)
+        try test.finish(run)
+        try expectEqual(server)
+        try test.delete(samples[3])
+        try test.finish(run)
+        try expectEqual(server)
+        _ = try test.store.restore([samples[3].sample.identity], description: test.description(.restore))
+        try test.finish(run)
+        try expectEqual(server)
+        #expect(try server.resources("Observation").count == 50)
+        // Pages of three, and nothing but what counts.
+        let comparison = TargetComparison(settings, exporter: exporter, store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: 50))
+    }
+
+    /// What a repair made of a sample is there, and the one before says where it went.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func repairsAndDeletions(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        try test.add(try (0..<1000).map { try test.sample(60 + $0 % 3, at: $0) })
+        let run = try test.run(exporter(server.url, ids), TargetSettings(name: "clinic"))
+        try test.finish(run)
+        let outcome = try test.store.migrate(
+            MigrationRequest(
+                .shift(3_600_000_000), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true,
+                now: ExportedStore.received))
+        try test.finish(run)
+        try expectEqual(server)
+        let gone = try server.resources("Observation").filter { $0.status == "entered-in-error" }
+        #expect(gone.count == 1000)
+        #expect(gone.allSatisfy { $0.extension?.first?.valueReference?.identifier?.value.hasPrefix("urn:uuid:") == true })
+        _ = outcome
+        // What was never there is not made to be entered in error.
+        try test.add([try test.sample(77, at: 9999)])
+        try test.delete(try test.sample(77, at: 9999))
+        try test.finish(run)
+        #expect(try server.resources("Observation").count == 2000)
+    }
+
+    /// Each way to lose an answer or to be overtaken: once, all the same.
+    @Test(
+        arguments: ObservationEncoder.IDs.allCases,
+        ["cut before", "cut after", "half", "500", "503", "429", "409", "412", "race", "double"])
+    func onceWhateverTheAnswer(_ ids: ObservationEncoder.IDs, _ fault: String) throws {
+        let server = try FHIRTestServer(ids)
+        try test.add(try (0..<5).map { try test.sample(60 + $0 % 3, at: $0) })
+        try server.tell(#"{"faults": ["\#(fault)"]}"#)
+        let run = try test.run(exporter(server.url, ids), settings)
+        try test.finish(run)
+        try expectEqual(server)
+        try server.tell(#"{"faults": ["\#(fault)"]}"#)
+        try test.delete(try test.sample(60, at: 0))
+        try test.add([try test.sample(64, at: 1)])
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        try expectEqual(server)
+    }
+
+    @Test(arguments: ObservationEncoder.IDs.allCases, 0..<4 as Range<UInt64>)
+    func whateverFails(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
+        let server = try FHIRTestServer(ids)
+        let proof = try ExportProof(test, settings) { try exporter(server.url, ids) }
+        var random = SeededGenerator(seed: seed)
+        // A server that gives names has more ways to have a reading twice.
+        let faults =
+            ["cut before", "cut after", "half", "500", "503", "429", "409", "race", "double"]
+            + (ids == .server ? ["double", "double", "cut after", "half", "race"] : [])
+        try proof.suffer(120, using: &random) { random in
+            guard Bool.random(using: &random), let fault = faults.randomElement(using: &random) else { return }
+            try server.tell(#"{"faults": ["\#(fault)"]}"#)
+        }
+        try server.tell(#"{"faults": []}"#)
+        try proof.finish()
+        try expectEqual(server)
+    }
+
+    /// Only what the server does not take is set aside, and its words hold no value.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func whatIsNotLiked(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        let reading = Reading(
+            origin: test.origin, numeral: try Numeral("66.6"), unit: try Unit(ucum: "/min"),
+            time: .instants(start: Instant(seconds: 1_790_000_500), end: Instant(seconds: 1_790_000_500), offset: .utc),
+            place: Place(.line, 1))
+        let bad = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received)
+        try test.add(try (0..<20).map { try test.sample(60, at: $0) })
+        try test.add(bad)
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        let aside = try test.store.setAside(by: "clinic")
+        #expect(aside.map(\.uuid) == bad.map(\.sample.identity))
+        #expect(aside.first?.words == "HTTP 422: value at Bundle.entry[0].resource.value")
+        #expect(try server.live().count == 20)
+    }
+
+    @Test func whoIsNotLetIn() throws {
+        let server = try FHIRTestServer(.client)
+        try server.tell(#"{"token": "Bearer right"}"#)
+        let file = test.folder.file("token")
+        try Data("wrong\n".utf8).write(to: URL(filePath: file))
+        chmod(file, 0o600)
+        try test.add([try test.sample(60, at: 0)])
+        let run = try test.run(exporter(server.url, .client, token: .file(file)), settings)
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words == "HTTP 401: login")
+        try Data("right\n".utf8).write(to: URL(filePath: file))
+        try test.finish(try test.run(exporter(server.url, .client, token: .file(file)), settings))
+        try expectEqual(server)
+    }
+
+    /// A server that names resources itself says so before anything is sent.
+    @Test func whatAServerSaysOfItself() throws {
+        let named = try FHIRTestServer(.server)
+        #expect(try exporter(named.url, .client).check().filter { $0.weight == .broken }.map(\.subject) == ["ids"])
+        let open = try FHIRTestServer(.client)
+        #expect(try exporter(open.url, .server).check().filter { $0.weight == .warning }.map(\.subject) == ["ids"])
+        #expect(throws: DeliveryError.self) { try exporter("http://127.0.0.1:\(open.port)/nothing", .client).check() }
+        var settings = FHIRSettings(url: open.url, patient: "Patient/8")
+        settings.patients = ["22222222-2222-4333-8444-555555555555": "Patient/7"]
+        let context = try ExportContext(name: "clinic", me: test.store.subject, now: { ExportedStore.received })
+        let findings = try FHIRExporter(settings, context: context).check()
+        #expect(findings.filter { $0.weight == .broken }.map(\.subject) == ["Patient/8"])
+    }
+
+    // MARK: Blood pressure
+
+    private func pressure(_ type: QuantityType, _ value: String, group: UInt64?, subject: String? = nil) throws -> GatedSample {
+        let start = Instant(seconds: 1_790_000_000)
+        let reading = Reading(
+            origin: Origin(
+                subject: subject ?? test.origin.subject, type: type,
+                source: SourceRevision(id: "ble.blood-pressure", name: "Cuff"),
+                device: Device(key: "A&D/1", name: "Cuff", manufacturer: "A&D", serial: "1")),
+            numeral: try Numeral(value), unit: try Unit(ucum: "mm[Hg]"),
+            time: .instants(start: start, end: start, offset: .utc), group: group.map { Reading.Group.shared($0) } ?? .none,
+            place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received).first)
+    }
+
+    private func panels(_ server: FHIRTestServer) throws -> [[Double?]] {
+        try server.live().map { $0.component?.map(\.valueQuantity?.value) ?? [] }
+    }
+
+    /// Two halves, together or one after the other; one is deleted and comes back, then both are gone.
+    @Test(arguments: ObservationEncoder.IDs.allCases, [0, 1, 2]) func bloodPressure(_ ids: ObservationEncoder.IDs, _ order: Int)
+        throws
+    {
+        let server = try FHIRTestServer(ids)
+        let halves = [
+            try pressure(.bloodPressureSystolic, "120.0", group: 9), try pressure(.bloodPressureDiastolic, "80", group: 9),
+        ]
+        let run = try test.run(exporter(server.url, ids), settings)
+        let parts = order == 0 ? [halves] : (order == 1 ? halves : halves.reversed()).map { [$0] }
+        for part in parts {
+            try test.add(part)
+            try test.finish(run)
+        }
+        #expect(try panels(server) == [[120, 80]])
+        try expectEqual(server)
+        try test.delete(halves[1])
+        try test.finish(run)
+        #expect(try panels(server) == [[120, nil]])
+        _ = try test.store.restore([halves[1].sample.identity], description: test.description(.restore))
+        try test.finish(run)
+        #expect(try panels(server) == [[120, 80]])
+        for half in halves { try test.delete(half) }
+        try test.finish(run)
+        #expect(try panels(server).isEmpty)
+        #expect(try server.resources("Observation").count == 1)
+        #expect(try server.resources("Device").count == 1)
+        // Another packet of the same minute, and halves that came alone.
+        try test.add([
+            try pressure(.bloodPressureSystolic, "121", group: 10), try pressure(.bloodPressureDiastolic, "81", group: nil),
+        ])
+        try test.finish(run)
+        #expect(Set(try panels(server)) == [[121, nil], [nil, 81]])
+        try expectEqual(server)
+    }
+
+    /// Of a person that has no patient there, nothing is told.
+    @Test func whoIsNobodyThere() throws {
+        let server = try FHIRTestServer(.client)
+        try test.add([
+            try pressure(.bloodPressureSystolic, "120", group: 9, subject: "22222222-2222-4333-8444-555555555555"),
+            try pressure(.bloodPressureSystolic, "121", group: 9, subject: Origin.unassigned),
+        ])
+        let run = try test.run(exporter(server.url, .client), settings)
+        try test.finish(run)
+        #expect(run.target.leftOut == 2)
+        #expect(try server.resources("Observation").isEmpty)
+    }
+}

@@ -1,0 +1,127 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import FHIRExport
+
+/// What is sent, octet by octet.
+@Suite struct ObservationTests {
+    private static let me = "11111111-2222-4333-8444-555555555555"
+    private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
+
+    private func encoder(_ ids: ObservationEncoder.IDs = .client, units: [QuantityType: Unit] = [:]) throws -> ObservationEncoder
+    {
+        ObservationEncoder(
+            try ExportContext(name: "clinic", me: Self.me, units: units, now: { Instant(seconds: 0) }),
+            patients: [Self.me: "Patient/7"], ids: ids)
+    }
+
+    private func sample(
+        _ type: QuantityType, _ digits: String, _ unit: Unit, seconds: Int64 = 0, isPeriod: Bool = false, device: Device? = nil,
+        group: Reading.Group = .none
+    ) throws -> QuantitySample {
+        let start = Instant(microseconds: 1_790_000_000_000_000 + seconds * 1_000_000)
+        let reading = Reading(
+            origin: Origin(subject: Self.me, type: type, source: SourceRevision(id: "ble.all", name: "All"), device: device),
+            numeral: try Numeral(digits), unit: unit,
+            time: .instants(
+                start: start, end: isPeriod ? Instant(microseconds: start.microseconds + 60_500_000) : start,
+                offset: ZoneOffset(seconds: 3600)),
+            group: group, place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_790_001_000))
+                .first?.sample)
+    }
+
+    private func text(_ sample: QuantitySample, units: [QuantityType: Unit] = [:]) throws -> String {
+        var octets: [UInt8] = []
+        try encoder(units: units).append(sample, id: "\(sample.identity)", fate: .live, to: &octets)
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// Digits stay, units are those that the profiles take.
+    @Test(arguments: [
+        ("bodyTemperature", "36.50", "Cel", "36.50", "Cel", "8310-5"),
+        ("bodyTemperature", "98.60", "[degF]", "98.60", "[degF]", "8310-5"),
+        ("height", "1.8", "m", "180", "cm", "8302-2"), ("oxygenSaturation", "0.97", "1", "97", "%", "2708-6"),
+        ("heartRate", "60", "/min", "60", "/min", "8867-4"), ("bodyMass", "71.30", "kg", "71.30", "kg", "29463-7"),
+        ("respiratoryRate", "14", "/min", "14", "/min", "9279-1"), ("bodyMassIndex", "22.0", "kg/m2", "22.0", "kg/m2", "39156-5"),
+        // The catalogue's LOINC code says that it is a mass in a volume, so moles become one.
+        ("bloodGlucose", "5.50", "mmol/L", "99.08573400002975", "mg/dL", "2339-0"),
+    ])
+    func digitsAndUnits(_ id: String, _ digits: String, _ code: String, _ value: String, _ unit: String, _ loinc: String) throws {
+        let text = try text(sample(#require(QuantityType(id)), digits, Unit(ucum: code)))
+        #expect(
+            text.contains(
+                #""valueQuantity":{"value":\#(value),"unit":"\#(unit)","system":"http://unitsofmeasure.org","code":"\#(unit)"}"#))
+        #expect(text.contains(#""coding":[{"system":"http://loinc.org","code":"\#(loinc)""#))
+        #expect(text.contains(#""effectiveDateTime":"2026-09-21T15:13:20+01:00""#))
+    }
+
+    @Test func aUnitThatAPersonWants() throws {
+        let weight = try #require(QuantityType("bodyMass"))
+        #expect(
+            try text(sample(weight, "80.5", Unit(ucum: "kg")), units: [weight: Unit(ucum: "[lb_av]")]).contains(
+                #""code":"[lb_av]""#))
+        // But never one that the profile does not take.
+        #expect(
+            try text(sample(weight, "80.5", Unit(ucum: "kg")), units: [weight: Unit(ucum: "[stone_av]")]).contains(
+                #""code":"kg""#))
+    }
+
+    /// What is recorded here, `scripts/check-fhir` looks at with FHIR's own rules: every type, an interval, a panel in all its states, a device.
+    @Test func asRecorded() throws {
+        let device = Device(
+            key: "all", name: "Ünïque", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3",
+            udi: "00844588003288")
+        var lines: [UInt8] = []
+        func line(_ append: (inout [UInt8]) -> Void) {
+            append(&lines)
+            lines.append(0x0A)
+        }
+        let encoder = try encoder()
+        for type in QuantityType.all where ObservationCodes.isAboutAPerson(type) && !ObservationCodes.isBloodPressure(type) {
+            let isPeriod = type.aggregation == .cumulative
+            let sample = try sample(type, "1.50", type.canonicalUnit, isPeriod: isPeriod, device: device)
+            line { encoder.append(sample, id: "\(sample.identity)", fate: .live, to: &$0) }
+        }
+        let gone = try sample(.heartRate, "60", Unit(ucum: "/min"))
+        line {
+            encoder.append(gone, id: "\(gone.identity)", fate: .gone(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677"), to: &$0)
+        }
+        let systolic = try sample(.bloodPressureSystolic, "120", Unit(ucum: "mm[Hg]"), device: device, group: .shared(9))
+        let diastolic = try sample(.bloodPressureDiastolic, "10.7", Unit(ucum: "kPa"), device: device, group: .shared(9))
+        for present in [[systolic, diastolic], [diastolic], []] {
+            let panel = BloodPressurePanel(of: systolic, present: present)
+            let id = BloodPressurePanel.id(of: systolic)
+            line { panel.append(id: id, panel: id, replacedBy: nil, encoder, to: &$0) }
+        }
+        line { DeviceResource(device).append(withID: true, to: &$0) }
+        let file = Self.snapshots.appending(path: "resources.ndjson")
+        if getenv("VITALGATE_RECORD") != nil { try Data(lines).write(to: file) }
+        #expect(try Data(contentsOf: file) == Data(lines))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"required","expression":["Observation.subject"]}]}"#,
+            "required at Observation.subject"
+        ),
+        (
+            #"{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"value","diagnostics":"72.5","expression":["Observation.value 72.5"]}]}"#,
+            "value"
+        ),
+        (#"{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"72.5"}]}"#, ""),
+        (
+            #"{"resourceType":"OperationOutcome","issue":[{"severity":"information","code":"informational"},{"severity":"fatal","code":"exception"}]}"#,
+            "exception"
+        ),
+        ("{}", ""),
+    ])
+    func noValueIsInAServersWords(_ json: String, _ words: String) throws {
+        #expect(OperationOutcome.words(try JSONDecoder().decode(FHIRResource.self, from: Data(json.utf8))) == words)
+    }
+}
