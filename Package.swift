@@ -58,7 +58,7 @@ let package = Package(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
-        .target(name: "FHIRExport", dependencies: ["Pipeline", "HealthModel", "HTTPClientKit"]),
+        .target(name: "FHIRExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
@@ -96,7 +96,9 @@ let package = Package(
             name: "ExportTesting", dependencies: ["ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"],
             path: "Tests/ExportTesting"),
         .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"], exclude: ["Facts", "Vectors"]),
-        .testTarget(name: "FormatsTests", dependencies: ["Formats", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "FormatsTests", dependencies: ["Formats", "Pipeline", "PipelineTesting", "HealthModel"],
+            exclude: ["OpenMHealth"]),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], exclude: ["Snapshots"]),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(name: "WireTests", dependencies: ["Wire"]),

@@ -2,11 +2,12 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// Changes as text: a line of NDJSON each, or a row of CSV whose first cell says what happened.
+/// Changes as text: a line of NDJSON each, or a row of CSV whose first cell says what happened, or a data point of Open mHealth.
 final class ChangeText {
     private let form: FileExporter.Form
     private let context: ExportContext
     private let line: ChangeLine
+    private let point = DataPointLine()
     private let csv = CSVWriter()
 
     init(_ form: FileExporter.Form, _ context: ExportContext) {
@@ -22,8 +23,17 @@ final class ChangeText {
         return octets
     }
 
-    func append(_ change: SampleChange, anchor: String, to octets: inout [UInt8]) {
-        guard form == .csv else { return line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets) }
+    /// - Returns: false where the form has no place for it; nothing was appended then.
+    func append(_ change: SampleChange, anchor: String, to octets: inout [UInt8]) -> Bool {
+        switch form {
+        case .ndjson: line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
+        case .openMHealth: return point.append(change, to: &octets)
+        case .csv: append(row: change, anchor: anchor, to: &octets)
+        }
+        return true
+    }
+
+    private func append(row change: SampleChange, anchor: String, to octets: inout [UInt8]) {
         switch change {
         case .added(let stored): csv.append(row: ["added"] + cells(stored) + ["", anchor], to: &octets)
         case .deleted(let deletion):

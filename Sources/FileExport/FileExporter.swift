@@ -15,6 +15,17 @@ public final class FileExporter: Exporter {
         case ndjson
         /// A row a change, as `query --format csv` has samples, with what happened in front.
         case csv
+        /// Data points of Open mHealth, for the types that it has published.
+        case openMHealth = "open-mhealth"
+
+        /// What files' names end in.
+        var suffix: String {
+            switch self {
+            case .ndjson: "ndjson"
+            case .csv: "csv"
+            case .openMHealth: "omh.ndjson"
+            }
+        }
     }
 
     /// What a person settles.
@@ -44,7 +55,7 @@ public final class FileExporter: Exporter {
             guard folder.hasPrefix("/") else { throw SettingsFault("folder", "a folder's path begins with /") }
             if let name = try members.decodeIfPresent(String.self, forKey: .format) {
                 guard let form = Form(rawValue: name) else {
-                    throw SettingsFault("format", "expected \(Form.allCases.map(\.rawValue).joined(separator: " or "))")
+                    throw SettingsFault("format", "expected \(Form.allCases.map(\.rawValue).joined(separator: ", "))")
                 }
                 self.form = form
             }
@@ -97,8 +108,10 @@ public final class FileExporter: Exporter {
         }
         var octets: [UInt8] = []
         if file.state.length == 0 { octets = lines.head }
+        var leftOut = 0
         for index in known..<batch.changes.count {
-            lines.append(batch.changes[index], anchor: batch.anchors.isEmpty ? "" : batch.anchors[index], to: &octets)
+            let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
+            if !lines.append(batch.changes[index], anchor: anchor, to: &octets) { leftOut += 1 }
         }
         do throws(DeliveryError) {
             try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day)
@@ -107,14 +120,14 @@ public final class FileExporter: Exporter {
             self.file = nil
             throw error
         }
-        return 0
+        return leftOut
     }
 
     private func opened() throws(DeliveryError) -> ExportFile {
         if let file, try file.isCurrent() { return file }
         let zone = context.zone
         let opened = try ExportFile(
-            folder: settings.folder, name: context.name, suffix: settings.form.rawValue, store: context.store
+            folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store
         ) { day in
             Self.name(of: day, zone)
         }

@@ -158,4 +158,34 @@ import Testing
         let first = try text("vitals-20270115-000001.ndjson")
         #expect(first.split(separator: "\n").count == 3)
     }
+
+    /// What has no schema is left out and counted, and the place moves on all the same.
+    @Test func dataPointsOfOpenMHealth() throws {
+        var batch = try batch(0..<20)
+        let first = try #require(batch.changes.first).sample
+        let origin = Origin(subject: origin.subject, type: .batteryLevel, source: origin.source, device: nil)
+        let battery = Reading(
+            origin: origin, numeral: try Numeral("50"), unit: try Unit(ucum: "%"),
+            time: .instants(start: first.start, end: first.start, offset: .utc), place: Place(.line, 1))
+        let gated = try ReadingPath.samples(of: [battery], zone: TimeZoneRules(fixed: .utc), received: first.received)
+        batch.changes.append(.added(StoredSample(sample: try #require(gated.first).sample, ingest: 1, seq: 21)))
+        batch.anchors.append("0123456789abcdef-21")
+        let exporter = try exporter(.openMHealth)
+        #expect(try exporter.deliver(batch) == 1)
+        #expect(try files == ["vitals.omh.ndjson"])
+        let lines = try text("vitals.omh.ndjson").split(separator: "\n")
+        #expect(lines.count == 20 && lines.count { $0.hasPrefix(#"{"header":{"id":"#) } == 18)
+        // After a kill all of it is known.
+        #expect(try self.exporter(.openMHealth).deliver(batch) == 0)
+        #expect(try text("vitals.omh.ndjson").split(separator: "\n").count == 20)
+    }
+}
+
+extension SampleChange {
+    fileprivate var sample: QuantitySample {
+        switch self {
+        case .added(let stored): stored.sample
+        case .deleted(let deletion): deletion.sample
+        }
+    }
 }

@@ -56,6 +56,29 @@ private final class NSLockless: @unchecked Sendable {
     }
 }
 
+/// What is read of what was posted.
+private struct Posted: Decodable {
+    struct Contents: Decodable {
+        struct Metric: Decodable {
+            struct Point: Decodable {
+                var date: String
+                var qty: Double?
+                var Min: Double?
+                var Avg: Double?
+                var Max: Double?
+                var systolic: Double?
+                var diastolic: Double?
+            }
+            var name: String
+            var units: String
+            var data: [Point]
+        }
+        var metrics: [Metric]
+        var deleted: [String]?
+    }
+    var data: Contents
+}
+
 @Suite struct WebhookExporterTests {
     private let test: ExportedStore
     private let receiver = Receiver()
@@ -66,7 +89,7 @@ private final class NSLockless: @unchecked Sendable {
         stub = HTTPStub { [receiver] in receiver.answer($0) }
     }
 
-    private func exporter(secret: String? = nil) throws -> WebhookExporter {
+    private func exporter(secret: String? = nil, form: WebhookExporter.Form = .lines) throws -> WebhookExporter {
         var kept: Secret?
         if let secret {
             try test.folder.write(Array(secret.utf8), to: "secret")
@@ -74,8 +97,10 @@ private final class NSLockless: @unchecked Sendable {
             kept = .file(test.folder.file("secret"))
         }
         return WebhookExporter(
-            .init(url: stub.url + "/hook", secret: kept),
-            context: try ExportContext(name: "hook", me: test.store.subject, now: { Instant(seconds: 1_614_265_330) }))
+            .init(url: stub.url + "/hook", form: form, secret: kept),
+            context: try ExportContext(
+                name: "hook", me: test.store.subject, packet: PresentSamples(test.store, TargetSettings(name: "hook")).packet,
+                now: { Instant(seconds: 1_614_265_330) }))
     }
 
     /// The example of Standard Webhooks' specification.
@@ -99,6 +124,65 @@ private final class NSLockless: @unchecked Sendable {
         #expect(
             request.headers["webhook-signature"]
                 == Signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").text(of: request.body, id: id, time: "1614265330"))
+    }
+
+    private func sample(_ id: String, _ value: String, _ unit: String, at second: Int, group: Reading.Group = .none) throws
+        -> GatedSample
+    {
+        let start = Instant(seconds: 1_790_000_000 + Int64(second))
+        let reading = Reading(
+            origin: Origin(
+                subject: test.origin.subject, type: try #require(QuantityType(id)),
+                source: SourceRevision(id: "file.app", name: "App")),
+            numeral: try Numeral(value), unit: try Unit(ucum: unit),
+            time: .instants(start: start, end: start, offset: ZoneOffset(seconds: -3600)), group: group, place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received).first)
+    }
+
+    private func posted() throws -> Posted.Contents {
+        let request = try #require(receiver.last)
+        return try JSONDecoder().decode(Posted.self, from: Data(request.body)).data
+    }
+
+    /// As the app's maker has published it.
+    @Test func asHealthAutoExportPosts() throws {
+        defer { stub.close() }
+        let weight = try sample("bodyMass", "80.50", "kg", at: 0)
+        try test.add([
+            weight, try sample("heartRate", "72", "/min", at: 1), try sample("heartRate", "73", "/min", at: 2),
+            try sample("bloodPressureSystolic", "120", "mm[Hg]", at: 3, group: .shared(1)),
+            try sample("bloodPressureDiastolic", "80", "mm[Hg]", at: 3, group: .shared(1)),
+            try sample("bloodPressureSystolic", "121", "mm[Hg]", at: 4), try sample("bodyImpedance", "500", "Ohm", at: 5),
+            try sample("distanceWalkingRunning", "1500", "m", at: 6),
+        ])
+        let run = try test.run(exporter(form: .healthAutoExport))
+        try test.finish(run)
+        #expect(run.target.leftOut == 2, "half a pressure, and what the app has no name for")
+        let metrics = try posted().metrics
+        #expect(metrics.map(\.name) == ["weight_body_mass", "heart_rate", "blood_pressure", "walking_running_distance"])
+        #expect(metrics.map(\.units) == ["kg", "bpm", "mmHg", "km"])
+        #expect(metrics[0].data.map(\.date) == ["2026-09-21 13:13:20 -0100"])
+        #expect(metrics[0].data.map(\.qty) == [80.5] && metrics[3].data.map(\.qty) == [1.5])
+        #expect(metrics[1].data.map { [$0.Min, $0.Avg, $0.Max] } == [[72, 72, 72], [73, 73, 73]])
+        #expect(metrics[2].data.map { [$0.systolic, $0.diastolic] } == [[120, 80]])
+        #expect(receiver.last?.headers["content-type"] == "application/json")
+        try test.delete(weight)
+        try test.finish(run)
+        #expect(try posted().deleted == [weight.sample.identity.description])
+    }
+
+    @Test func dataPointsOfOpenMHealth() throws {
+        defer { stub.close() }
+        try test.add([try sample("bodyMass", "80.50", "kg", at: 0), try sample("bodyImpedance", "500", "Ohm", at: 5)])
+        let run = try test.run(exporter(form: .openMHealth))
+        try test.finish(run)
+        #expect(receiver.told.count == 1 && run.target.leftOut == 1)
+        #expect(receiver.told.first?.contains(#""body":{"body_weight":{"value":80.50,"unit":"kg"}"#) == true)
+        // Where nothing of a batch has a place, nothing is posted.
+        try test.add([try sample("bodyImpedance", "501", "Ohm", at: 6)])
+        try test.finish(run)
+        #expect(receiver.told.count == 1 && run.target.leftOut == 2)
     }
 
     @Test func aSecretThatOthersMayRead() throws {

@@ -1,0 +1,140 @@
+import Formats
+import HealthModel
+import Pipeline
+
+/// Changes in the shape in which the app Health Auto Export posts them, for receivers that were written for it.
+///
+///     {"data":{"metrics":[{"name":"heart_rate","units":"bpm","data":[{"date":"2026-11-23 07:12:00 +0100","Min":72,"Avg":72,"Max":72}]}],"workouts":[]}}
+///
+/// The shape is the one that its maker has published (help.healthyapps.dev, export format, health metrics). Names are the English names of Health in small
+/// letters, parted by `_`; only those are here that its maker or public receivers name. It has no deletions: they stand in `deleted`, which is ours, as
+/// is each reading's `uuid`.
+struct HealthAutoExport {
+    /// How a type is called, and in which unit it is told.
+    private static let metrics: [String: (name: String, code: String, units: String)] = [
+        "heartRate": ("heart_rate", "/min", "bpm"), "restingHeartRate": ("resting_heart_rate", "/min", "bpm"),
+        "walkingHeartRateAverage": ("walking_heart_rate_average", "/min", "bpm"),
+        "heartRateVariabilitySDNN": ("heart_rate_variability", "ms", "ms"),
+        "respiratoryRate": ("respiratory_rate", "/min", "count/min"),
+        "oxygenSaturation": ("blood_oxygen_saturation", "%", "%"), "stepCount": ("step_count", "1{steps}", "count"),
+        "distanceWalkingRunning": ("walking_running_distance", "km", "km"),
+        "activeEnergyBurned": ("active_energy", "kcal", "kcal"),
+        "basalEnergyBurned": ("basal_energy_burned", "kcal", "kcal"),
+        "flightsClimbed": ("flights_climbed", "1{flights}", "count"),
+        "appleExerciseTime": ("apple_exercise_time", "min", "min"), "bodyMass": ("weight_body_mass", "kg", "kg"),
+        "bodyMassIndex": ("body_mass_index", "kg/m2", "count"), "bodyFatPercentage": ("body_fat_percentage", "%", "%"),
+    ]
+
+    private let context: ExportContext
+    private var names: [String] = []
+    private var readings: [String: (units: String, data: [JSONObject])] = [:]
+    private var deleted: [String] = []
+    private var pressures: Set<SampleIdentity> = []
+    /// Changes that it has no place for.
+    private(set) var leftOut = 0
+
+    init(_ context: ExportContext) { self.context = context }
+
+    /// - Throws: ``DeliveryError`` where the store cannot be read.
+    mutating func add(_ change: SampleChange) throws(DeliveryError) {
+        switch change {
+        case .deleted(let deletion):
+            guard Self.knows(deletion.type) else {
+                leftOut += 1
+                return
+            }
+            deleted.append(deletion.uuid.description)
+        case .added(let stored):
+            let sample = stored.sample
+            if Self.isPressure(sample.origin.type) { return try add(pressure: sample) }
+            guard let metric = Self.metrics[sample.origin.type.id] else {
+                leftOut += 1
+                return
+            }
+            var object = Self.reading(of: sample)
+            let value = Self.value(of: sample, in: metric.code)
+            for name in metric.name == "heart_rate" ? ["Min", "Avg", "Max"] : ["qty"] { object.set(name, value) }
+            append(object, to: metric.name, units: metric.units)
+        }
+    }
+
+    /// Both pressures in one; half of one has no place.
+    private mutating func add(pressure sample: QuantitySample) throws(DeliveryError) {
+        let halves: [QuantitySample]
+        do {
+            halves = try context.packet(sample, [.bloodPressureSystolic, .bloodPressureDiastolic])
+        } catch {
+            throw DeliveryError(.unreachable, "the store: \(error)")
+        }
+        guard let systolic = halves.first(where: { $0.origin.type == .bloodPressureSystolic }),
+            let diastolic = halves.first(where: { $0.origin.type == .bloodPressureDiastolic })
+        else {
+            leftOut += 1
+            return
+        }
+        guard pressures.insert(systolic.identity).inserted else { return }
+        var object = Self.reading(of: systolic)
+        object.set("systolic", systolic.value)
+        object.set("diastolic", diastolic.value)
+        append(object, to: "blood_pressure", units: "mmHg")
+    }
+
+    private mutating func append(_ reading: JSONObject, to name: String, units: String) {
+        if readings[name] == nil { names.append(name) }
+        readings[name, default: (units, [])].data.append(reading)
+    }
+
+    private static func isPressure(_ type: QuantityType) -> Bool {
+        type == .bloodPressureSystolic || type == .bloodPressureDiastolic
+    }
+
+    private static func knows(_ type: QuantityType) -> Bool { metrics[type.id] != nil || isPressure(type) }
+
+    private static func reading(of sample: QuantitySample) -> JSONObject {
+        var object = JSONObject()
+        object.set("date", date(sample.start, sample.zone ?? .utc))
+        object.set("source", sample.origin.device?.name ?? sample.origin.source.name)
+        object.set("uuid", sample.identity.description)
+        return object
+    }
+
+    private static func value(of sample: QuantitySample, in code: String) -> Double {
+        let canonical = sample.origin.type.canonicalUnit
+        guard code != canonical.code, let unit = try? Unit(ucum: code), let conversion = try? canonical.conversion(to: unit)
+        else {
+            return sample.value
+        }
+        return sample.unit.code == code ? sample.numeral.doubleValue : conversion(sample.value)
+    }
+
+    /// `yyyy-MM-dd HH:mm:ss Z`.
+    private static func date(_ instant: Instant, _ zone: ZoneOffset) -> String {
+        let wall = instant.wallTime(at: zone).microseconds
+        let seconds = Int(wall >= 0 ? wall / 1_000_000 : (wall - 999_999) / 1_000_000)
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let (date, rest) = (Calendar.date(days: days), seconds - days * 86_400)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let minutes = Int(zone.seconds.magnitude) / 60
+        return "\(date.year)-\(two(date.month))-\(two(date.day)) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) "
+            + (zone.seconds < 0 ? "-" : "+") + two(minutes / 60) + two(minutes % 60)
+    }
+
+    /// The whole object.
+    var octets: [UInt8] {
+        var data = JSONObject()
+        data.set(
+            "metrics",
+            names.map { name in
+                var metric = JSONObject()
+                metric.set("name", name)
+                metric.set("units", readings[name]?.units)
+                metric.set("data", readings[name]?.data ?? [])
+                return metric
+            })
+        data.set("workouts", [JSONObject]())
+        if !deleted.isEmpty { data.set("deleted", deleted) }
+        var object = JSONObject()
+        object.set("data", data)
+        return object.closed
+    }
+}
