@@ -27,13 +27,3 @@ public struct TargetSettings: Sendable {
         return filter?.matches(sample) ?? true
     }
 }
-
-extension SampleChange {
-    /// The sample that came or went.
-    var sample: QuantitySample {
-        switch self {
-        case .added(let stored): stored.sample
-        case .deleted(let deletion): deletion.sample
-        }
-    }
-}

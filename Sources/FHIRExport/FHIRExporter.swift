@@ -228,13 +228,3 @@ public final class FHIRExporter: ComparableExporter {
         }
     }
 }
-
-extension SampleChange {
-    /// The sample that came, or as it was.
-    fileprivate var sample: QuantitySample {
-        switch self {
-        case .added(let stored): stored.sample
-        case .deleted(let deletion): deletion.sample
-        }
-    }
-}

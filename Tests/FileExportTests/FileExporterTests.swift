@@ -180,12 +180,3 @@ import Testing
         #expect(try text("vitals.omh.ndjson").split(separator: "\n").count == 20)
     }
 }
-
-extension SampleChange {
-    fileprivate var sample: QuantitySample {
-        switch self {
-        case .added(let stored): stored.sample
-        case .deleted(let deletion): deletion.sample
-        }
-    }
-}

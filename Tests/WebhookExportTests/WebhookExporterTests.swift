@@ -63,11 +63,17 @@ private struct Posted: Decodable {
             struct Point: Decodable {
                 var date: String
                 var qty: Double?
-                var Min: Double?
-                var Avg: Double?
-                var Max: Double?
+                var lowest: Double?
+                var average: Double?
+                var highest: Double?
                 var systolic: Double?
                 var diastolic: Double?
+                enum CodingKeys: String, CodingKey {
+                    case date, qty, systolic, diastolic
+                    case lowest = "Min"
+                    case average = "Avg"
+                    case highest = "Max"
+                }
             }
             var name: String
             var units: String
@@ -164,7 +170,7 @@ private struct Posted: Decodable {
         #expect(metrics.map(\.units) == ["kg", "bpm", "mmHg", "km"])
         #expect(metrics[0].data.map(\.date) == ["2026-09-21 13:13:20 -0100"])
         #expect(metrics[0].data.map(\.qty) == [80.5] && metrics[3].data.map(\.qty) == [1.5])
-        #expect(metrics[1].data.map { [$0.Min, $0.Avg, $0.Max] } == [[72, 72, 72], [73, 73, 73]])
+        #expect(metrics[1].data.map { [$0.lowest, $0.average, $0.highest] } == [[72, 72, 72], [73, 73, 73]])
         #expect(metrics[2].data.map { [$0.systolic, $0.diastolic] } == [[120, 80]])
         #expect(receiver.last?.headers["content-type"] == "application/json")
         try test.delete(weight)

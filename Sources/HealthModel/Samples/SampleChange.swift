@@ -31,6 +31,14 @@ public enum SampleChange: Sendable {
         }
     }
 
+    /// The sample that came, or as it was.
+    public var sample: QuantitySample {
+        switch self {
+        case .added(let stored): stored.sample
+        case .deleted(let deletion): deletion.sample
+        }
+    }
+
     /// The UUID of the sample that came or went.
     public var uuid: SampleIdentity {
         switch self {
