@@ -130,6 +130,11 @@ public final class TargetRun {
         var end: Anchor?
         var looked = 0
         let limit = max(1, min(settings.batchSize, exporter.batchLimit))
+        // Where there is a backlog, whole batches come.
+        if let known = try? waiting, known > 0 {
+            batch.changes.reserveCapacity(min(limit, known))
+            batch.anchors.reserveCapacity(min(limit, known))
+        }
         let (start, last) =
             part == .new ? (target.anchor, .max) : (target.backlog?.anchor ?? .beginning, target.backlog?.end ?? 0)
         do {

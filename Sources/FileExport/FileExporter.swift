@@ -77,6 +77,8 @@ public final class FileExporter: Exporter {
     private let lines: ChangeText
     private let context: ExportContext
     private var file: ExportFile?
+    /// A batch's lines; kept, since megabytes that come and go cost more than what is written into them.
+    private var octets: [UInt8] = []
 
     /// Opens nothing yet.
     public init(_ settings: Settings, context: ExportContext) {
@@ -106,8 +108,8 @@ public final class FileExporter: Exporter {
         if file.state.length > 0, file.state.length >= settings.limit || file.state.day != day {
             try file.close()
         }
-        var octets: [UInt8] = []
-        if file.state.length == 0 { octets = lines.head }
+        octets.removeAll(keepingCapacity: true)
+        if file.state.length == 0 { octets += lines.head }
         var leftOut = 0
         for index in known..<batch.changes.count {
             let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]

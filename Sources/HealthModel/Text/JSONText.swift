@@ -11,6 +11,22 @@ public enum JSONText {
         escapeForLine(&buffer, from: start)
     }
 
+    /// Appends a string with its quotation marks, for a line; most of them as they are, in one go.
+    public static func append(string: String, to buffer: inout [UInt8]) {
+        var string = string
+        let isDone = string.withUTF8 { octets in
+            // What a line escapes is among these, or begins with one of them.
+            guard octets.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+                return false
+            }
+            buffer.append(UInt8(ascii: "\""))
+            buffer.append(contentsOf: octets)
+            buffer.append(UInt8(ascii: "\""))
+            return true
+        }
+        if !isDone { append(string: string[...], to: &buffer) }
+    }
+
     /// Appends what is JSON already, such as the stored form of metadata, for a line.
     public static func append(json: some Sequence<UInt8>, to buffer: inout [UInt8]) {
         let start = buffer.count
