@@ -22,7 +22,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "mqtt", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -370,7 +370,7 @@ class Bench:
         for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             add((row,), getattr(self, row))
         add(("feed",), lambda: feed_rows.feed(self))
-        for row in ("files", "postgresql", "mqtt"):
+        for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
             add((row,), lambda row=row: getattr(live_rows, row)(self))

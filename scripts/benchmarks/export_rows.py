@@ -1,6 +1,8 @@
 """The rows of exporters: how fast a target gets a store of a million, beside what it takes bare."""
 
 import contextlib
+import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -10,6 +12,7 @@ import socket
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
 
 import measure
@@ -101,6 +104,109 @@ def mqtt(bench):
     ]
 
 
+def influxdb(bench):
+    """Points over HTTP; beside the same lines, prepared, posted by nobody's program in as many requests."""
+    count = min(bench.rows, 200_000)
+    store, runs, bare = bench.fresh_store(), [], []
+    bench.imported(bench.data("mixed", count), store, count)
+    bodies = []
+    with answering(lambda path, body: (bodies.append((path, body)) if path.startswith("/write") else None, (204, b""))[1]) as url:
+        config = configured(bench, {"home": {"kind": "influxdb", "url": url, "database": "lines"}})
+        measure.run([bench.vitalgate, "--store", store, "--config", config, "export", "home", "--once"], on_all_cores=True)
+    with influx() as port:
+        def post(path, body, headers=None):
+            connection.request("POST", path, body, headers or {})
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status >= 300:
+                raise SystemExit(f"bench: InfluxDB answers {answer.status}")
+
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        config = configured(bench, {"home": {"kind": "influxdb", "url": f"http://127.0.0.1:{port}", "database": "health"}})
+        command = [bench.vitalgate, "--store", store, "--config", config]
+        for index in range(bench.runs):
+            bench.say(f"export into InfluxDB, run {index + 1} of {bench.runs}")
+            for name in ("health", "lines"):
+                for verb in ("DROP", "CREATE"):
+                    post(f"/query?q={verb}+DATABASE+{name}", b"")
+            measure.run([*command, "targets", "restart", "home"])
+            runs.append(measure.run([*command, "export", "home", "--once"], on_all_cores=True))
+            start = time.perf_counter()
+            for path, body in bodies:
+                packed = {"Content-Encoding": "gzip"} if body[:2] == b"\x1f\x8b" else None
+                post(path, body, packed)
+            bare.append(time.perf_counter() - start)
+    rate, limit = (count / statistics.median(seconds) for seconds in ([run.seconds for run in runs], bare))
+    return [
+        Result(
+            "influxdb", f"export of {count:,} samples into InfluxDB, beside a bare post of the lines", ">= 50 %", "",
+            f"{rate:,.0f} samples/s", peer=f"{limit:,.0f} lines/s", ratio=rate / limit, verdict=verdict(rate >= limit / 2),
+            values={"seconds": [run.seconds for run in runs], "peer_seconds": bare}),
+        memory("influxdb", runs),
+    ]
+
+
+def fhir(bench):
+    """Observations in transactions, to an endpoint that only says yes."""
+    count = min(bench.rows, 200_000)
+    store, runs = bench.fresh_store(), []
+    bench.imported(bench.data("mixed", count), store, count)
+
+    def answer(_, body):
+        entry = b'{"response":{"status":"201 Created"}}'
+        return 200, b'{"resourceType":"Bundle","type":"transaction-response","entry":[' + b",".join(
+            [entry] * body.count(b'"request":{')) + b"]}"
+
+    with answering(answer) as url:
+        config = configured(bench, {"clinic": {"kind": "fhir", "url": url, "patient": "Patient/7"}})
+        command = [bench.vitalgate, "--store", store, "--config", config]
+        for index in range(bench.runs):
+            bench.say(f"export as FHIR, run {index + 1} of {bench.runs}")
+            measure.run([*command, "targets", "restart", "clinic"])
+            runs.append(measure.run([*command, "export", "clinic", "--once"], on_all_cores=True))
+    rate = count / statistics.median(run.seconds for run in runs)
+    return [
+        Result(
+            "fhir", f"export of {count:,} samples as Observations, to an endpoint that says yes", ">= 100,000 Observations/s", "",
+            f"{rate:,.0f} Observations/s", verdict=verdict(rate >= 100_000), values={"seconds": [run.seconds for run in runs]}),
+        memory("fhir", runs),
+    ]
+
+
+def arrival(bench):
+    """From the start of a command that stores one reading until its line is in the target, whose exporter is asleep."""
+    store, folder = bench.fresh_store(), bench.scratch / "arrival"
+    row = "time,type,value,unit\n2026-01-01T00:00:{:02}.{:03}Z,heartRate,60,/min\n"
+    reading, seconds = bench.scratch / "reading.csv", []
+    config = configured(bench, {"archive": {"kind": "files", "folder": str(folder), "daily": False}})
+    command = [bench.vitalgate, "--store", store, "--config", config]
+    lines = folder / "archive.ndjson"
+    reading.write_text(row.format(0, 0), encoding="utf-8")
+    subprocess.run([*command, "import", reading], check=True, stdout=subprocess.DEVNULL)
+    with subprocess.Popen([*command, "export", "archive"], stderr=subprocess.DEVNULL) as process:
+        size = 0
+        for index in range(1, 301):
+            while True:
+                with contextlib.suppress(FileNotFoundError):
+                    if lines.stat().st_size > size:
+                        break
+                time.sleep(0.0005)
+            if index > 1:
+                seconds.append(time.perf_counter() - start)
+            size = lines.stat().st_size
+            reading.write_text(row.format(index // 60, index), encoding="utf-8")
+            start = time.perf_counter()
+            subprocess.run([*command, "import", reading], check=True, stdout=subprocess.DEVNULL)
+        process.terminate()
+    seconds.sort()
+    late = seconds[int(len(seconds) * 0.99)]
+    return [
+        Result(
+            "arrival", "from a command that stores a reading to its line in a file, of 299 (half; of 100 the last)", "< 0.5 s", "",
+            f"{statistics.median(seconds) * 1000:.0f} ms; {late * 1000:.0f} ms", verdict=verdict(late < 0.5), values={"seconds": seconds})
+    ]
+
+
 def memory(row, runs):
     peak = max(run.peak_bytes for run in runs)
     return Result(
@@ -118,6 +224,72 @@ def configured(bench, targets):
     path = bench.scratch / "targets.json5"
     path.write_text(json.dumps({"targets": targets}), encoding="utf-8")
     return path
+
+
+@contextlib.contextmanager
+def answering(answer):
+    """An endpoint over HTTP that takes what it is posted; `answer` is given a path and a body, and gives a status and a body."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def respond(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            status, octets = answer(self.path, body)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(octets)))
+            self.end_headers()
+            self.wfile.write(octets)
+
+        do_GET = do_POST = respond
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
+def influx():
+    """Debian's InfluxDB in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free, socket.socket() as other:
+        for each in (free, other):
+            each.bind(("127.0.0.1", 0))
+        port, spare = free.getsockname()[1], other.getsockname()[1]
+        pathlib.Path(folder, "influxdb.conf").write_text(
+            f"""reporting-disabled = true
+bind-address = "127.0.0.1:{spare}"
+[meta]
+  dir = "{folder}/meta"
+[data]
+  dir = "{folder}/data"
+  wal-dir = "{folder}/wal"
+  series-id-set-cache-size = 0
+[http]
+  bind-address = "127.0.0.1:{port}"
+  log-enabled = false
+[monitor]
+  store-enabled = false
+""", encoding="utf-8")
+        free.close()
+        other.close()
+        process = subprocess.Popen(
+            ["/usr/bin/influxd", "-config", f"{folder}/influxdb.conf"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while True:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            yield port
+        finally:
+            process.terminate()
+            process.wait()
 
 
 @contextlib.contextmanager
