@@ -10,6 +10,7 @@ public final class InfluxExporter: ComparableExporter {
     public let batchLimit = 5000
     private let settings: InfluxSettings
     private let context: ExportContext
+    private let line = LineProtocol()
     private var session: (client: HTTPClient, headers: [(name: String, value: String)])?
 
     /// Connects to nothing yet.
@@ -113,7 +114,7 @@ public final class InfluxExporter: ComparableExporter {
             switch change {
             case .added(let stored):
                 let (value, unit) = context.quantity(of: stored.sample)
-                LineProtocol.append(stored.sample, value: value, unit: unit, to: &lines)
+                line.append(stored.sample, value: value, unit: unit, to: &lines)
             case .deleted(let deletion): gone.append(Point(deletion.sample))
             }
         }

@@ -15,14 +15,24 @@ struct Point {
 
     /// By what stays as it is: a device may get another name, and its points have to be found again.
     init(_ sample: QuantitySample) {
-        let origin = sample.origin
-        measurement = origin.type.id
-        let hash = sample.identity.low
-        var tags = [("source", origin.source.id), ("subject", origin.subject)]
-        if let device = origin.device { tags.append(("device", device.key)) }
-        if sample.group != nil { tags.append(("slot", "\(hash / 1000 % 1000)")) }
-        self.tags = tags.map { ($0.0, Self.tagText($0.1)) }.filter { !$0.1.isEmpty }.sorted { $0.key < $1.key }
-        nanoseconds = sample.start.microseconds &* 1000 &+ Int64(hash % 1000)
+        measurement = sample.origin.type.id
+        var tags = Self.tags(of: sample.origin)
+        if let slot = Self.slot(of: sample) { tags.append(("slot", "\(slot)")) }
+        self.tags = tags.sorted { $0.key < $1.key }
+        nanoseconds = Self.nanoseconds(of: sample)
+    }
+
+    /// The tags that all samples of a series share, sorted.
+    static func tags(of origin: Origin) -> [(key: String, value: String)] {
+        let tags = [("device", origin.device?.key ?? ""), ("source", origin.source.id), ("subject", origin.subject)]
+        return tags.map { (key: $0.0, value: tagText($0.1)) }.filter { !$0.value.isEmpty }
+    }
+
+    /// Which of a packet's readings it is; nothing for a reading that came alone.
+    static func slot(of sample: QuantitySample) -> UInt64? { sample.group == nil ? nil : sample.identity.low / 1000 % 1000 }
+
+    static func nanoseconds(of sample: QuantitySample) -> Int64 {
+        sample.start.microseconds &* 1000 &+ Int64(sample.identity.low % 1000)
     }
 
     /// A tag is one line, and its last character no backslash, which would take the next one's meaning.
@@ -30,43 +40,5 @@ struct Point {
         var text = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
         while text.hasSuffix("\\") || text.hasSuffix(" ") { text.removeLast() }
         return text
-    }
-}
-
-/// Points as line protocol.
-enum LineProtocol {
-    static func append(_ sample: QuantitySample, value: Double, unit: Unit, to octets: inout [UInt8]) {
-        let point = Point(sample)
-        append(escaping: point.measurement, [",", " "], to: &octets)
-        for (key, text) in point.tags {
-            octets.append(UInt8(ascii: ","))
-            append(escaping: key, [",", " ", "="], to: &octets)
-            octets.append(UInt8(ascii: "="))
-            append(escaping: text, [",", " ", "="], to: &octets)
-        }
-        // Always with a point: a field that began as an integer takes nothing else ever after.
-        octets += " value=\(value)".utf8
-        let seconds = Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000
-        if seconds > 0 { octets += ",duration=\(seconds)".utf8 }
-        append(field: "unit", unit.code, to: &octets)
-        append(field: "uuid", sample.identity.description, to: &octets)
-        append(field: "numeral", sample.numeral.text, to: &octets)
-        append(field: "numeral_unit", sample.unit.code, to: &octets)
-        append(field: "source_name", sample.origin.source.name, to: &octets)
-        if let name = sample.origin.device?.name { append(field: "device_name", name, to: &octets) }
-        octets += " \(point.nanoseconds)\n".utf8
-    }
-
-    static func append(field name: String, _ text: String, to octets: inout [UInt8]) {
-        octets += ",\(name)=\"".utf8
-        append(escaping: text, ["\"", "\\"], to: &octets)
-        octets.append(UInt8(ascii: "\""))
-    }
-
-    static func append(escaping text: String, _ special: Set<Unicode.Scalar>, to octets: inout [UInt8]) {
-        for byte in text.utf8 {
-            if byte < 0x80, special.contains(Unicode.Scalar(byte)) { octets.append(UInt8(ascii: "\\")) }
-            octets.append(byte)
-        }
     }
 }

@@ -121,9 +121,9 @@ import Testing
             var input: Input
             var output: Output
         }
-        func escaped(_ text: String, _ special: Set<Unicode.Scalar>) -> String {
+        func escaped(_ text: String, _ part: LineProtocol.Part) -> String {
             var octets: [UInt8] = []
-            LineProtocol.append(escaping: text, special, to: &octets)
+            LineProtocol.append(text, part, to: &octets)
             return String(decoding: octets, as: UTF8.self)
         }
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus/line-protocol-encode.json")
@@ -136,13 +136,13 @@ import Testing
                     $0.value.string != nil || $0.value.float.map { $0 == $0.rounded() && abs($0) < 1000 } == true
                 })
             else { continue }
-            let tags = (point.tags ?? []).map { ",\(escaped($0.key, [",", " ", "="]))=\(escaped($0.value, [",", " ", "="]))" }
+            let tags = (point.tags ?? []).map { ",\(escaped($0.key, .tag))=\(escaped($0.value, .tag))" }
                 .joined()
             let values = fields.map { field in
-                let value = field.value.string.map { "\"\(escaped($0, ["\"", "\\"]))\"" } ?? "\(Int(field.value.float ?? 0))"
-                return "\(escaped(field.key, [",", " ", "="]))=\(value)"
+                let value = field.value.string.map { "\"\(escaped($0, .text))\"" } ?? "\(Int(field.value.float ?? 0))"
+                return "\(escaped(field.key, .tag))=\(value)"
             }
-            #expect("\(escaped(name, [",", " "]))\(tags) \(values.joined(separator: ",")) \(time)" == line)
+            #expect("\(escaped(name, .measurement))\(tags) \(values.joined(separator: ",")) \(time)" == line)
             checked += 1
         }
         #expect(checked > 20)

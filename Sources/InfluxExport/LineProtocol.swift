@@ -1,0 +1,106 @@
+import HealthModel
+import Pipeline
+
+/// Points as line protocol. What depends on the series alone is written once.
+final class LineProtocol {
+    /// What the characters stand in, which says what is escaped.
+    enum Part {
+        case measurement, tag, text
+
+        @inline(__always) func escapes(_ octet: UInt8) -> Bool {
+            switch self {
+            case .measurement: octet == UInt8(ascii: ",") || octet == UInt8(ascii: " ")
+            case .tag: octet == UInt8(ascii: ",") || octet == UInt8(ascii: " ") || octet == UInt8(ascii: "=")
+            case .text: octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\")
+            }
+        }
+    }
+
+    /// What all samples of a series share; the tag `slot` stands in between.
+    private struct Series {
+        /// Kept so that the identifier stays its.
+        let origin: Origin
+        /// Measurement, and the tags that come before `slot`.
+        let head: [UInt8]
+        /// The other tags, up to the value.
+        let tags: [UInt8]
+        /// The fields behind a sample's own.
+        let fields: [UInt8]
+    }
+
+    private var known: [ObjectIdentifier: Series] = [:]
+    private var latest: Series?
+    /// More series than that are not remembered at once.
+    private static let most = 4096
+
+    func append(_ sample: QuantitySample, value: Double, unit: Unit, to octets: inout [UInt8]) {
+        let series = series(of: sample)
+        octets += series.head
+        if let slot = Point.slot(of: sample) { octets += ",slot=\(slot)".utf8 }
+        octets += series.tags
+        // Always with a point: a field that began as an integer takes nothing else ever after.
+        octets += " value=".utf8
+        octets += value.description.utf8
+        let seconds = Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000
+        if seconds > 0 { octets += ",duration=\(seconds)".utf8 }
+        Self.append(field: "unit", unit.code, to: &octets)
+        octets += ",uuid=\"".utf8
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
+            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<sample.identity.write(into: buffer)]))
+        }
+        octets += "\",numeral=\"".utf8
+        Self.append(sample.numeral.text, .text, to: &octets)
+        octets += "\",numeral_unit=\"".utf8
+        Self.append(sample.unit.code, .text, to: &octets)
+        octets.append(UInt8(ascii: "\""))
+        octets += series.fields
+        octets.append(UInt8(ascii: " "))
+        octets += Point.nanoseconds(of: sample).description.utf8
+        octets.append(UInt8(ascii: "\n"))
+    }
+
+    private func series(of sample: QuantitySample) -> Series {
+        let origin = sample.origin
+        if let latest, latest.origin === origin { return latest }
+        let key = ObjectIdentifier(origin)
+        let series = known[key] ?? Self.series(origin)
+        if known.count >= Self.most { known.removeAll() }
+        known[key] = series
+        latest = series
+        return series
+    }
+
+    private static func series(_ origin: Origin) -> Series {
+        var (head, tags, fields): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
+        append(origin.type.id, .measurement, to: &head)
+        for (key, text) in Point.tags(of: origin) {
+            func write(to octets: inout [UInt8]) {
+                octets += ",\(key)=".utf8
+                append(text, .tag, to: &octets)
+            }
+            // As InfluxDB likes them: in the order of their keys.
+            if key < "slot" { write(to: &head) } else { write(to: &tags) }
+        }
+        append(field: "source_name", origin.source.name, to: &fields)
+        if let name = origin.device?.name { append(field: "device_name", name, to: &fields) }
+        return Series(origin: origin, head: head, tags: tags, fields: fields)
+    }
+
+    private static func append(field name: String, _ text: String, to octets: inout [UInt8]) {
+        octets += ",\(name)=\"".utf8
+        append(text, .text, to: &octets)
+        octets.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends a text with what has to be escaped where it stands.
+    static func append(_ text: String, _ part: Part, to octets: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { characters in
+            guard characters.contains(where: part.escapes) else { return octets.append(contentsOf: characters) }
+            for octet in characters {
+                if part.escapes(octet) { octets.append(UInt8(ascii: "\\")) }
+                octets.append(octet)
+            }
+        }
+    }
+}
