@@ -2,8 +2,8 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// Samples as rows of PostgreSQL's COPY, in its text form.
-struct CopyText {
+/// Samples as rows of PostgreSQL's COPY, in its text form. What depends on the series alone is written once.
+final class CopyText {
     /// In this order in each row.
     static let columns = [
         "start_time", "uuid", "end_time", "type", "value", "unit", "numeral", "numeral_unit", "zone_offset", "subject",
@@ -13,33 +13,65 @@ struct CopyText {
         "group_id", "metadata",
     ]
 
-    let context: ExportContext
+    /// What all samples of a series share.
+    private struct Series {
+        /// Kept so that the identifier stays its.
+        let origin: Origin
+        /// From the subject to the device's model, each behind a tab.
+        let cells: [UInt8]
+    }
+
+    private let context: ExportContext
+    private var times = ZonedTimeText()
+    private var known: [ObjectIdentifier: Series] = [:]
+    private var latest: Series?
+    /// More series than that are not remembered at once.
+    private static let most = 4096
+
+    init(_ context: ExportContext) { self.context = context }
 
     func append(_ sample: QuantitySample, to octets: inout [UInt8]) {
         let (value, unit) = context.quantity(of: sample)
-        let (origin, device) = (sample.origin, sample.origin.device)
-        add(sample.start.description, first: true, to: &octets)
-        add(sample.identity.description, to: &octets)
-        add(sample.end.description, to: &octets)
-        add(origin.type.id, to: &octets)
-        add(value.description, to: &octets)
-        add(unit.code, to: &octets)
-        add(sample.numeral.text, to: &octets)
-        add(sample.unit.code, to: &octets)
-        add(sample.zone.map { "\($0.seconds)" }, to: &octets)
-        add(origin.subject, to: &octets)
-        add(origin.source.id, to: &octets)
-        add(origin.source.name, to: &octets)
-        add(origin.source.version, to: &octets)
-        add(device?.key, to: &octets)
-        add(device?.name, to: &octets)
-        add(device?.manufacturer, to: &octets)
-        add(device?.model, to: &octets)
-        add(sample.timeOrigin.name, to: &octets)
-        add(sample.received.description, to: &octets)
-        add(sample.group.map(QuantitySample.groupText), to: &octets)
-        add(sample.metadata?.json ?? "{}", to: &octets)
+        times.append(sample.start, nil, to: &octets)
+        octets.append(Self.tab)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
+            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<sample.identity.write(into: buffer)]))
+        }
+        octets.append(Self.tab)
+        times.append(sample.end, nil, to: &octets)
+        Self.add(sample.origin.type.id, to: &octets)
+        Self.add(value.description, to: &octets)
+        Self.add(unit.code, to: &octets)
+        Self.add(sample.numeral.text, to: &octets)
+        Self.add(sample.unit.code, to: &octets)
+        Self.add(sample.zone.map { "\($0.seconds)" }, to: &octets)
+        octets += series(of: sample.origin).cells
+        Self.add(sample.timeOrigin.name, to: &octets)
+        octets.append(Self.tab)
+        times.append(sample.received, nil, to: &octets)
+        Self.add(sample.group.map(QuantitySample.groupText), to: &octets)
+        Self.add(sample.metadata?.json ?? "{}", to: &octets)
         octets.append(UInt8(ascii: "\n"))
+    }
+
+    private func series(of origin: Origin) -> Series {
+        if let latest, latest.origin === origin { return latest }
+        let key = ObjectIdentifier(origin)
+        if known.count >= Self.most { known.removeAll() }
+        let series = known[key] ?? Series(origin: origin, cells: Self.cells(of: origin))
+        known[key] = series
+        latest = series
+        return series
+    }
+
+    private static func cells(of origin: Origin) -> [UInt8] {
+        var cells: [UInt8] = []
+        let device = origin.device
+        for text in [
+            origin.subject, origin.source.id, origin.source.name, origin.source.version, device?.key, device?.name,
+            device?.manufacturer, device?.model,
+        ] { add(text, to: &cells) }
+        return cells
     }
 
     /// A row of what is gone: its UUID, its type, what took its place.
@@ -48,17 +80,23 @@ struct CopyText {
         octets += "\t\(deletion.type.id)\t\(deletion.replacedBy ?? "\\N")\n".utf8
     }
 
-    private func add(_ text: String?, first: Bool = false, to octets: inout [UInt8]) {
-        if !first { octets.append(UInt8(ascii: "\t")) }
+    private static let tab = UInt8(ascii: "\t")
+
+    /// A cell behind its tab.
+    private static func add(_ text: String?, to octets: inout [UInt8]) {
+        octets.append(tab)
         guard var text else {
             octets += "\\N".utf8
             return
         }
         text.withUTF8 { bytes in
+            guard bytes.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\\") }) else {
+                return octets.append(contentsOf: bytes)
+            }
             for byte in bytes {
                 switch byte {
                 case UInt8(ascii: "\\"): octets += "\\\\".utf8
-                case UInt8(ascii: "\t"): octets += "\\t".utf8
+                case tab: octets += "\\t".utf8
                 case UInt8(ascii: "\n"): octets += "\\n".utf8
                 case UInt8(ascii: "\r"): octets += "\\r".utf8
                 default: octets.append(byte)

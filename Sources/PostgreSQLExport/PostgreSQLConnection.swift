@@ -7,6 +7,9 @@ final class PostgreSQLConnection {
     /// A statement of a server that is busy with others may take so long.
     static let patience: Int32 = 60_000
 
+    /// Octets of rows that go at once.
+    private static let portion = 1 << 16
+
     private let handle: OpaquePointer
 
     init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
@@ -70,8 +73,10 @@ final class PostgreSQLConnection {
         return try answer()
     }
 
-    /// Sends rows in the text form of COPY.
-    func copy(into sql: String, _ rows: [UInt8]) throws(DeliveryError) {
+    /// Sends rows in the text form of COPY, while the server reads those before them.
+    ///
+    /// - Parameter next: appends some rows, and says whether there are more.
+    func copy(into sql: String, _ next: (inout [UInt8]) -> Bool) throws(DeliveryError) {
         guard PQsendQuery(handle, sql) == 1 else { throw lost() }
         try flush()
         try awaitAnswer()
@@ -82,14 +87,12 @@ final class PostgreSQLConnection {
             try drain()
             throw error
         }
-        var sent = 0
-        while sent < rows.count {
-            let count = min(rows.count - sent, 1 << 16)
-            let code = rows[sent..<sent + count].withUnsafeBytes {
-                PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(count))
-            }
-            guard code >= 0 else { throw lost() }
-            if code == 1 { sent += count } else { try wait(for: Int16(POLLOUT)) }
+        var rows: [UInt8] = []
+        var hasMore = true
+        while hasMore {
+            rows.removeAll(keepingCapacity: true)
+            while hasMore, rows.count < Self.portion { hasMore = next(&rows) }
+            try put(rows)
         }
         while true {
             let code = PQputCopyEnd(handle, nil)
@@ -98,6 +101,17 @@ final class PostgreSQLConnection {
             try wait(for: Int16(POLLOUT))
         }
         try answer()
+    }
+
+    private func put(_ rows: [UInt8]) throws(DeliveryError) {
+        while !rows.isEmpty {
+            let code = rows.withUnsafeBytes {
+                PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
+            }
+            guard code >= 0 else { throw lost() }
+            if code == 1 { return }
+            try wait(for: Int16(POLLOUT))
+        }
     }
 
     @discardableResult

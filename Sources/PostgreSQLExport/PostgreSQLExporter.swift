@@ -21,7 +21,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     public init(_ settings: PostgreSQLSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         schema = DatabaseSchema(name: settings.schema)
-        text = CopyText(context: context)
+        text = CopyText(context)
     }
 
     // MARK: The database
@@ -135,30 +135,49 @@ public final class PostgreSQLExporter: ComparableExporter {
         // Of one that comes and goes the last word counts.
         var last: [SampleIdentity: Int] = [:]
         for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
-        var (added, gone): ([UInt8], [UInt8]) = ([], [])
+        var (added, gone): ([Int], [Int]) = ([], [])
         for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
-            switch change {
-            case .added(let stored): text.append(stored.sample, to: &added)
-            case .deleted(let deletion): CopyText.append(deletion, to: &gone)
-            }
+            if case .added = change { added.append(index) } else { gone.append(index) }
         }
         let name = schema.name
         let columns = CopyText.columns.joined(separator: ", ")
         if !added.isEmpty {
-            try connection.copy(into: "COPY incoming(\(columns)) FROM STDIN", added)
+            var next = added[...]
+            try connection.copy(into: "COPY incoming(\(columns)) FROM STDIN") { octets in
+                if let index = next.popFirst() { text.append(batch.changes[index].sample, to: &octets) }
+                return !next.isEmpty
+            }
+            // Nobody else writes meanwhile. Where the first hub is alone, what is there is its; where nothing was deleted, nothing comes back.
+            let others = try connection.run(
+                "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
             // The planner knows nothing of a temporary table, and must not read all samples for it.
-            try connection.run(
+            var statements = ["SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off"]
+            if others[0] == "t" {
+                statements.append(
+                    """
+                    UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
+                        WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)]
+                    """)
+            }
+            statements.append(
                 """
-                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-                UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
-                    WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)];
                 INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
-                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid);
-                DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub);
+                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid)
                 """)
+            if others[1] == "t" {
+                statements.append(
+                    "DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub)")
+            }
+            try connection.run(statements.joined(separator: ";"))
         }
         if !gone.isEmpty {
-            try connection.copy(into: "COPY gone FROM STDIN", gone)
+            var next = gone[...]
+            try connection.copy(into: "COPY gone FROM STDIN") { octets in
+                if let index = next.popFirst(), case .deleted(let deletion) = batch.changes[index] {
+                    CopyText.append(deletion, to: &octets)
+                }
+                return !next.isEmpty
+            }
             try connection.run(
                 """
                 SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
