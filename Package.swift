@@ -93,8 +93,9 @@ let package = Package(
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
         .target(
-            name: "ExportTesting", dependencies: ["ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"],
-            path: "Tests/ExportTesting"),
+            name: "ExportTesting",
+            dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
+            path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
         .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"], exclude: ["Facts", "Vectors"]),
         .testTarget(
             name: "FormatsTests", dependencies: ["Formats", "Pipeline", "PipelineTesting", "HealthModel"],
@@ -145,7 +146,7 @@ let package = Package(
             dependencies: [
                 "FHIRExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
                 "HealthModel",
-            ], exclude: ["fhir_server.py", "Snapshots"]),
+            ], exclude: ["Snapshots"]),
         .testTarget(
             name: "PostgreSQLExportTests",
             dependencies: [
@@ -162,7 +163,7 @@ let package = Package(
             ],
             exclude: ["Captures"]),
         .testTarget(
-            name: "VitalgateTests", dependencies: ["HealthModel", "PipelineTesting", "vitalgate"],
+            name: "VitalgateTests", dependencies: ["HealthModel", "ExportTesting", "PipelineTesting", "vitalgate"],
             exclude: ["BadInput", "Snapshots"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,26 +1,17 @@
 import ExportTesting
 import FoundationEssentials
-import Glibc
 import HTTPClientKit
 import Testing
 
 @testable import FHIRExport
 
-/// The endpoint of fhir_server.py as a child.
+/// The endpoint that fails on purpose, with what it has.
 final class FHIRTestServer {
-    private let server: ServerProcess
-    let port: UInt16
-    var url: String { "http://127.0.0.1:\(port)/fhir" }
+    private let endpoint: FHIREndpoint
+    var port: UInt16 { endpoint.port }
+    var url: String { endpoint.url }
 
-    init(_ ids: ObservationEncoder.IDs, file: String = #filePath) throws {
-        server = try ServerProcess()
-        let port = FreePort.find()
-        self.port = port
-        let script = URL(filePath: file).deletingLastPathComponent().appending(path: "fhir_server.py").path
-        try server.start(["/usr/bin/python3", script, ids.rawValue, "\(port)"]) { FreePort.isTaken(port) }
-    }
-
-    deinit { server.stop() }
+    init(_ ids: ObservationEncoder.IDs) throws { endpoint = try FHIREndpoint(givesNames: ids == .server) }
 
     /// What the next transactions come to.
     func tell(_ json: String) throws {

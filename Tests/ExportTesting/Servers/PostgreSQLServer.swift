@@ -1,17 +1,16 @@
-import ExportTesting
 import FoundationEssentials
 import Glibc
 
 /// Debian's PostgreSQL with a cluster of its own, on a socket in a temporary folder. Root runs it as `postgres`, which it insists on.
-final class PostgreSQLServer: Sendable {
+public final class PostgreSQLServer: Sendable {
     /// One for all tests, each of which has a schema of its own. It ends with the tests' process.
-    static let shared: Result<PostgreSQLServer, any Error> = Result { try PostgreSQLServer() }
+    public static let shared: Result<PostgreSQLServer, any Error> = Result { try PostgreSQLServer() }
 
     private let server: ServerProcess
     private let binaries: String
-    var folder: String { server.folder }
+    public var folder: String { server.folder }
 
-    init() throws {
+    public init() throws {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         guard let version = versions.compactMap({ Int($0) }).max() else {
             throw ServerProcess.Failure("Debian's package postgresql is not there: scripts/setup test")
@@ -32,7 +31,7 @@ final class PostgreSQLServer: Sendable {
         return ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] + words
     }
 
-    func start() throws {
+    public func start() throws {
         try server.start(
             command([
                 "postgres", "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
@@ -46,12 +45,12 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// As a power cut would end it: its first process is killed, and the others end when they see it.
-    func crash() {
+    public func crash() {
         server.kill()
         unlink(folder + "/.s.PGSQL.5432.lock")
         unlink(folder + "/.s.PGSQL.5432")
     }
 
     /// Ends it for good.
-    func stop() { server.stop() }
+    public func stop() { server.stop() }
 }

@@ -1,18 +1,17 @@
-import ExportTesting
 import FoundationEssentials
 import Glibc
 import HTTPClientKit
 
 /// Debian's InfluxDB, of version 1, with its things in a temporary folder.
-final class InfluxServer: Sendable {
+public final class InfluxServer: Sendable {
     /// One for all tests, each of which has a database of its own.
-    static let shared: Result<InfluxServer, any Error> = Result { try InfluxServer() }
+    public static let shared: Result<InfluxServer, any Error> = Result { try InfluxServer() }
 
     private let server: ServerProcess
-    let port: UInt16
-    var url: String { "http://127.0.0.1:\(port)" }
+    public let port: UInt16
+    public var url: String { "http://127.0.0.1:\(port)" }
 
-    init(needsPassword: Bool = false) throws {
+    public init(needsPassword: Bool = false) throws {
         server = try ServerProcess()
         port = FreePort.find()
         let folder = server.folder
@@ -39,16 +38,16 @@ final class InfluxServer: Sendable {
         try start()
     }
 
-    func start() throws {
+    public func start() throws {
         try server.start(["/usr/bin/influxd", "-config", server.folder + "/influxdb.conf"]) {
             (try? HTTPClient().send(HTTPRequest(.get, url + "/ping")))?.status == 204
         }
     }
 
-    func crash() { server.kill() }
-    func stop() { server.stop() }
+    public func crash() { server.kill() }
+    public func stop() { server.stop() }
 
-    func query(_ text: String, in database: String = "", _ header: (name: String, value: String)? = nil) throws -> String {
+    public func query(_ text: String, in database: String = "", _ header: (name: String, value: String)? = nil) throws -> String {
         let response = try HTTPClient().send(
             HTTPRequest(
                 .post, "\(url)/query?db=\(database)",

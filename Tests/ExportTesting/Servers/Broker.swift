@@ -1,15 +1,14 @@
-import ExportTesting
 import FoundationEssentials
 import Glibc
 
 /// Debian's Mosquitto, with its things in a temporary folder.
-final class Broker {
+public final class Broker {
     private let server: ServerProcess
-    let port: UInt16
-    var folder: String { server.folder }
+    public let port: UInt16
+    public var folder: String { server.folder }
 
     /// - Parameter more: lines of its configuration.
-    init(_ more: (_ folder: String) throws -> [String] = { _ in ["allow_anonymous true"] }) throws {
+    public init(_ more: (_ folder: String) throws -> [String] = { _ in ["allow_anonymous true"] }) throws {
         server = try ServerProcess(user: "mosquitto")
         port = FreePort.find()
         let lines = ["listener \(port) 127.0.0.1", "log_dest none", "max_queued_messages 0"] + (try more(server.folder))
@@ -22,11 +21,11 @@ final class Broker {
 
     deinit { server.stop() }
 
-    func start() throws {
+    public func start() throws {
         try server.start(["/usr/sbin/mosquitto", "-c", folder + "/mosquitto.conf"]) { FreePort.isTaken(port) }
     }
 
-    func crash() {
+    public func crash() {
         server.kill()
         // It is the shell around it that was waited for.
         while FreePort.isTaken(port) { usleep(1000) }
@@ -34,11 +33,11 @@ final class Broker {
 }
 
 /// Hears all that is published, by Mosquitto's own client.
-final class Listener {
-    struct Message: Hashable {
-        var isRetained: Bool
-        var topic: String
-        var payload: String
+public final class Listener {
+    public struct Message: Hashable {
+        public var isRetained: Bool
+        public var topic: String
+        public var payload: String
     }
 
     private static let client = "/usr/bin/mosquitto_sub"
@@ -50,7 +49,7 @@ final class Listener {
     private let id = "listener-\(UInt64.random(in: 0...UInt64.max))"
 
     /// - Parameter entry: how the broker is entered.
-    init(_ broker: Broker, entry: [String] = []) throws {
+    public init(_ broker: Broker, entry: [String] = []) throws {
         (self.broker, self.entry) = (broker, entry)
         process = try ServerProcess()
         // A session that the broker keeps, so that nothing is missed.
@@ -63,7 +62,7 @@ final class Listener {
 
     deinit { process.stop() }
 
-    func publish(_ topic: String, _ text: String, isRetained: Bool = false) throws {
+    public func publish(_ topic: String, _ text: String, isRetained: Bool = false) throws {
         try ServerProcess.run(
             ["/usr/bin/mosquitto_pub", "-h", "127.0.0.1", "-p", "\(broker.port)", "-V", "5", "-q", "1"] + entry
                 + ["-t", topic, "-m", text] + (isRetained ? ["-r"] : []))
@@ -84,7 +83,7 @@ final class Listener {
     }
 
     /// All that was published up to now.
-    func heard() throws -> [Message] {
+    public func heard() throws -> [Message] {
         marks += 1
         let mark = "\(marks)"
         try publish("test/mark", mark)
@@ -93,14 +92,14 @@ final class Listener {
     }
 
     /// What was published last, by topic; what was cleared is gone.
-    func last() throws -> [String: String] {
+    public func last() throws -> [String: String] {
         var last: [String: String] = [:]
         for message in try heard() { last[message.topic] = message.payload.isEmpty ? nil : message.payload }
         return last
     }
 
     /// Waits, a minute at most, for what comes by itself.
-    func until(_ what: String, _ isSo: () throws -> Bool) throws {
+    public func until(_ what: String, _ isSo: () throws -> Bool) throws {
         for _ in 0..<1200 {
             if try isSo() { return }
             usleep(50_000)

@@ -1,0 +1,81 @@
+import ExportTesting
+import Glibc
+import Testing
+
+/// Exporters that are killed again and again while readings come, go and come back: each target has what the store has.
+@Suite struct TargetKillTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func stored() throws -> Set<String> {
+        Set(try folder.vitalgate("query", "all", "--format", "ndjson").lines.map { try #require(try JSON($0)["uuid"].text) })
+    }
+
+    private func suffer(_ target: String) throws {
+        try folder.write("config.json5", "{ targets: { other: { \(target) } } }\n")
+        try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(1)))
+        #expect(try folder.vitalgate("targets", "check", "other", "--create").status == 0)
+        for round in 0..<50 {
+            let exporter = try folder.start("export", "other")
+            let day = round % 9 + 1
+            var text = "time,type,value,unit\n"
+            for second in 0..<20 {
+                text += "2026-0\(day)-11T\(10 + round / 9):00:\(10 + second)Z,heartRate,\(60 + second),/min\n"
+            }
+            try folder.vitalgate("import", folder.write("more.csv", text))
+            if round % 7 == 3 { try folder.vitalgate("ingest", "undo", "\(round / 2 + 1)") }
+            // At the beginning, in a delivery, behind one.
+            usleep(UInt32(round % 10) * 6000)
+            exporter.signal(SIGKILL)
+            _ = try exporter.wait()
+        }
+        let run = try folder.vitalgate("export", "other", "--once")
+        #expect(run.status == 0, "\(run)")
+    }
+
+    /// What the program says of a target that can be asked.
+    private func expectEqual() throws {
+        let found = try JSON(try folder.vitalgate("targets", "verify", "other", "--dry-run", "--format", "ndjson").last)
+        #expect(found["equal"].integer == (try stored()).count)
+        #expect(["missing", "surplus", "foreign"].allSatisfy { found[$0].integer == 0 })
+    }
+
+    @Test func postgreSQL() throws {
+        let server = try PostgreSQLServer()
+        defer { server.stop() }
+        try suffer("kind: 'postgresql', host: '\(server.folder)', database: 'postgres', user: 'vitalgate'")
+        try expectEqual()
+    }
+
+    @Test func influxDB() throws {
+        let server = try InfluxServer()
+        defer { server.stop() }
+        _ = try server.query("CREATE DATABASE health")
+        try suffer("kind: 'influxdb', url: '\(server.url)', database: 'health'")
+        try expectEqual()
+    }
+
+    @Test(arguments: [false, true]) func fhir(givesNames: Bool) throws {
+        let endpoint = try FHIREndpoint(givesNames: givesNames)
+        try suffer("kind: 'fhir', url: '\(endpoint.url)', patient: 'Patient/7', ids: '\(givesNames ? "server" : "client")'")
+        try expectEqual()
+    }
+
+    @Test func mqtt() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        try suffer("kind: 'mqtt', url: 'mqtt://127.0.0.1:\(broker.port)'")
+        var held: Set<String> = []
+        for message in try listener.heard() where message.topic.hasSuffix("/changes") {
+            let line = try JSON(message.payload)
+            if let gone = line["deleted"].text { held.remove(gone) } else { held.insert(try #require(line["uuid"].text)) }
+        }
+        #expect(try held == stored())
+        // Nobody is there any more, and it says so.
+        #expect(
+            try listener.last().first {
+                $0.key.hasPrefix("vitalgate/") && $0.key.split(separator: "/").count == 3 && $0.key.hasSuffix("/availability")
+            }?.value == "offline")
+    }
+}
