@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Pipeline
 
@@ -27,11 +28,15 @@ final class ExportFile {
     private var statePath: String { "\(folder)/\(name).state" }
 
     private let dayName: (Int) -> String
+    private let isPacked: Bool
 
-    /// - Parameter dayName: how a day is written in a file's final name.
+    /// - Parameters:
+    ///   - isPacked: whether files are packed that have their final name.
+    ///   - dayName: how a day is written in it.
     init(
-        folder: String, name: String, suffix: String, store: String, dayName: @escaping (Int) -> String
+        folder: String, name: String, suffix: String, store: String, isPacked: Bool, dayName: @escaping (Int) -> String
     ) throws(DeliveryError) {
+        self.isPacked = isPacked
         (self.folder, self.name, self.suffix, self.dayName) = (folder, name, suffix, dayName)
         self.store = store.isEmpty ? "0" : store
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Self.error(folder) }
@@ -50,6 +55,7 @@ final class ExportFile {
         } else {
             try open()
         }
+        try pack()
     }
 
     deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
@@ -77,11 +83,58 @@ final class ExportFile {
 
     /// Gives the file its final name, and begins another.
     func close() throws(DeliveryError) {
-        guard access(finalPath, F_OK) != 0 else { throw DeliveryError(.unfit, "\(finalPath): it is there already") }
+        guard access(finalPath, F_OK) != 0, access(finalPath + ".zst", F_OK) != 0 else {
+            throw DeliveryError(.unfit, "\(finalPath): it is there already")
+        }
         guard rename(path, finalPath) == 0 else { throw Self.error(path) }
         Glibc.close(descriptor)
         descriptor = -1
         try begin()
+        try pack()
+    }
+
+    /// Packs what has its final name, whoever was killed at it before. A packed file has its name once it is whole and on the disk; only then the
+    /// other one goes.
+    private func pack() throws(DeliveryError) {
+        guard isPacked else { return }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { throw Self.error(folder) }
+        for file in names.sorted() where file.hasPrefix("\(name)-") {
+            let path = "\(folder)/\(file)"
+            if file.contains(".\(suffix).zst.part-") {
+                unlink(path)
+            } else if file.hasSuffix(".\(suffix)"), isNumbered(file) {
+                if access(path + ".zst", F_OK) != 0 { try pack(path) }
+                guard unlink(path) == 0 else { throw Self.error(path) }
+            }
+        }
+    }
+
+    /// Whether a file is one of ours with its final name: `NAME-20261123-000001`, and not another target's whose name begins in the same way.
+    private func isNumbered(_ file: String) -> Bool {
+        let parts = file.dropFirst(name.count + 1).dropLast(suffix.count + 1).split(
+            separator: "-", omittingEmptySubsequences: false)
+        return (1...2).contains(parts.count)
+            && parts.allSatisfy { $0.utf8.count >= 6 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    }
+
+    private func pack(_ path: String) throws(DeliveryError) {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw Self.error(path) }
+        defer { Glibc.close(file) }
+        do throws(ExportFileError) {
+            let packed = try OutputFile(path: path + ".zst", packing: .zstandard, time: 0)
+            var portion = [UInt8](repeating: 0, count: 1 << 18)
+            while true {
+                let count = read(file, &portion, portion.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw ExportFileError(path, errno) }
+                guard count > 0 else { break }
+                try packed.write { $0 += portion[..<count] }
+            }
+            try packed.finish()
+        } catch {
+            throw DeliveryError(.unreachable, error.description)
+        }
     }
 
     /// The file that was open has its final name.

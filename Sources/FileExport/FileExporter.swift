@@ -30,8 +30,8 @@ public final class FileExporter: Exporter {
 
     /// What a person settles.
     public struct Settings: ExporterSettings {
-        /// `folder`, `format`, `limit` in MiB, `daily`.
-        public static let keys = ["folder", "format", "limit", "daily"]
+        /// `folder`, `format`, `limit` in MiB, `daily`, `pack`.
+        public static let keys = ["folder", "format", "limit", "daily", "pack"]
         /// Made, with mode 0700, where it is not there.
         public var folder: String
         /// What the lines are.
@@ -40,13 +40,17 @@ public final class FileExporter: Exporter {
         public var limit = 64 << 20
         /// A file has the changes of one day.
         public var isDaily = true
+        /// A file is packed as it gets its final name, with zstd.
+        public var isPacked = false
 
         /// 64 MiB a file, a file a day.
-        public init(folder: String, form: Form = .ndjson, limit: Int = 64 << 20, isDaily: Bool = true) {
-            (self.folder, self.form, self.limit, self.isDaily) = (folder, form, limit, isDaily)
+        public init(
+            folder: String, form: Form = .ndjson, limit: Int = 64 << 20, isDaily: Bool = true, isPacked: Bool = false
+        ) {
+            (self.folder, self.form, self.limit, self.isDaily, self.isPacked) = (folder, form, limit, isDaily, isPacked)
         }
 
-        private enum Key: String, CodingKey { case folder, format, limit, daily }
+        private enum Key: String, CodingKey { case folder, format, limit, daily, pack }
 
         /// - Throws: ``SettingsFault`` where a value does not fit.
         public init(from decoder: any Decoder) throws {
@@ -66,6 +70,10 @@ public final class FileExporter: Exporter {
                 limit = megabytes << 20
             }
             isDaily = try members.decodeIfPresent(Bool.self, forKey: .daily) ?? true
+            if let name = try members.decodeIfPresent(String.self, forKey: .pack) {
+                guard name == "zstd" else { throw SettingsFault("pack", "expected zstd, or nothing") }
+                isPacked = true
+            }
         }
     }
 
@@ -129,7 +137,8 @@ public final class FileExporter: Exporter {
         if let file, try file.isCurrent() { return file }
         let zone = context.zone
         let opened = try ExportFile(
-            folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store
+            folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store,
+            isPacked: settings.isPacked
         ) { day in
             Self.name(of: day, zone)
         }

@@ -258,4 +258,55 @@ import Testing
         #expect(try target.samples == test.contents().filter { $0.value != 63 })
         #expect(try store.check().isEmpty)
     }
+
+    /// A target that is gone for an hour, by what it is told to wait, while twenty straps deliver: it is asked seldom, and misses nothing.
+    @Test func anHourWithoutIt() throws {
+        let target = ScriptedTarget()
+        target.batchLimit = 1000
+        try test.add([try test.sample(60, at: 0)])
+        let run = try test.run(target)
+        try test.finish(run)
+        target.mood = { .gone }
+        var (seconds, asked, told) = (0.0, 0, 0)
+        while seconds < 3600 {
+            // What came meanwhile, twenty straps' half a minute at once.
+            let due = Int(seconds / 30)
+            while told < due {
+                told += 1
+                try test.add(try (0..<20).map { try test.sample(60 + $0, at: told * 30 + $0) })
+            }
+            guard case .wait(let pause) = try run.step() else {
+                // Nothing has come yet.
+                seconds += 1
+                continue
+            }
+            #expect(pause <= .seconds(300))
+            asked += 1
+            seconds += max(0.001, Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
+        }
+        #expect(asked < 60, "it is left alone more and more")
+        #expect(run.target.state == .waiting)
+        #expect(target.samples.count == 1)
+        target.mood = { nil }
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
+        #expect(try test.contents().count > 2000)
+    }
+
+    /// Every third request is refused, whatever is in it; every fourth is taken and its answer lost.
+    @Test func everyThirdRequest() throws {
+        let target = ScriptedTarget()
+        try test.add(try (0..<300).map { try test.sample(60 + $0 % 4, at: $0) })
+        let run = try test.run(target)
+        target.mood = { target.deliveries % 3 == 0 ? .gone : target.deliveries % 4 == 0 ? .deaf : nil }
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
+        // It has lost its memory.
+        target.meddle { $0.removeAll() }
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: target, store: test.store, now: { ExportedStore.received })
+        target.mood = { nil }
+        #expect(try comparison.repair().differences.missing == 300)
+        #expect(try target.samples == test.contents())
+    }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import Glibc
 import HealthModel
 import Pipeline
@@ -17,10 +17,10 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func exporter(
-        _ form: FileExporter.Form = .ndjson, limit: Int = 64 << 20, at time: Int64 = 1_800_000_000
+        _ form: FileExporter.Form = .ndjson, limit: Int = 64 << 20, at time: Int64 = 1_800_000_000, isPacked: Bool = false
     ) throws -> FileExporter {
         FileExporter(
-            .init(folder: folder.file("export"), form: form, limit: limit),
+            .init(folder: folder.file("export"), form: form, limit: limit, isPacked: isPacked),
             context: try ExportContext(name: "vitals", me: origin.subject, now: { Instant(seconds: time) }))
     }
 
@@ -178,5 +178,50 @@ import Testing
         // After a kill all of it is known.
         #expect(try self.exporter(.openMHealth).deliver(batch) == 0)
         #expect(try text("vitals.omh.ndjson").split(separator: "\n").count == 20)
+    }
+
+    /// Packed as they get their final names, also what somebody was killed at; nothing is there twice, nothing is lost.
+    @Test func packedFiles() throws {
+        for part in 0..<6 { _ = try exporter(limit: 3000, isPacked: true).deliver(batch(part * 20..<part * 20 + 20)) }
+        var names = try files
+        #expect(names.last == "vitals.ndjson" && names.dropLast().allSatisfy { $0.hasSuffix(".ndjson.zst") } && names.count > 2)
+        func lines() throws -> [String] {
+            var all: [String] = []
+            for name in try files {
+                let path = folder.file("export/" + name)
+                let text = name.hasSuffix(".zst") ? try Packed.text(path) : try self.text(name)
+                all += text.split(separator: "\n").map(String.init)
+            }
+            return all
+        }
+        let before = try lines()
+        #expect(before.count == 120 && Set(before).count == 120)
+        // Killed before the packed one was whole, and behind that.
+        let first = try #require(names.first)
+        let unpacked = String(first.dropLast(4))
+        try Data(Packed.text(folder.file("export/" + first)).utf8).write(to: URL(filePath: folder.file("export/" + unpacked)))
+        try Data([1, 2, 3]).write(to: URL(filePath: folder.file("export/" + first + ".part-1")))
+        // Another target's file, whose name begins in the same way.
+        try Data("x".utf8).write(to: URL(filePath: folder.file("export/vitals-old.ndjson")))
+        _ = try exporter(limit: 3000, isPacked: true).deliver(batch(100..<120))
+        names = try files
+        #expect(!names.contains(unpacked) && !names.contains(first + ".part-1") && names.contains("vitals-old.ndjson"))
+        #expect(try unlink(folder.file("export/vitals-old.ndjson")) == 0 && lines() == before)
+    }
+}
+
+/// What zstd's own program makes of a file.
+private enum Packed {
+    static func text(_ path: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/zstd")
+        process.arguments = ["-dcq", path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let octets = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return String(decoding: octets, as: UTF8.self)
     }
 }

@@ -1,5 +1,6 @@
 import ExportEngine
 import ExportTesting
+import Glibc
 import HealthModel
 import Pipeline
 import PipelineTesting
@@ -216,6 +217,51 @@ import Testing
                 SELECT uuid FROM \(schema).sample JOIN \(schema).hub ON hubs @> ARRAY[hub.id] WHERE store = '\(store.store.identifier)'
                 """)
             #expect(try Set(held.compactMap { $0[0] }) == Set(store.contents().keys.map(\.description)))
+        }
+    }
+
+    /// Two hubs that write the same readings in the same moments: each row is there once, and both have it.
+    @Test func atOnce() throws {
+        _ = try exporter().create()
+        let other = try ExportedStore()
+        let stores = [test, other]
+        for store in stores { try store.add(try (0..<2000).map { try store.sample(60 + $0 % 4, at: $0) }) }
+        let runs = try stores.map { try $0.run(exporter(of: $0.store), TargetSettings(name: "other", batchSize: 50)) }
+        try Together.run(stores.indices.map { index in { try stores[index].finish(runs[index]) } })
+        #expect(try held() == test.contents())
+        #expect(
+            try sql("SELECT count(*), min(cardinality(hubs)), max(cardinality(hubs)) FROM \(schema).sample") == [
+                ["2000", "2", "2"]
+            ])
+    }
+
+    /// A server that shows another certificate than it should is not told anything.
+    @Test func certificatesAreChecked() throws {
+        var certificate = ""
+        let server = try PostgreSQLServer { folder in
+            certificate = folder + "/certificate.pem"
+            try ServerProcess.run([
+                "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/key.pem", "-out",
+                certificate, "-days", "3650", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+            ])
+            chmod(certificate, 0o644)
+            return (certificate, folder + "/key.pem")
+        }
+        defer { server.stop() }
+        func look(_ host: String, _ authority: String?) throws(DeliveryError) -> [[String?]] {
+            let settings = PostgreSQLSettings(
+                host: host, port: Int(server.port), database: "postgres", user: "vitalgate", tls: .verifyFull,
+                certificateAuthority: authority)
+            return try PostgreSQLConnection(settings).run("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        }
+        #expect(try look("localhost", certificate) == [["t"]])
+        for (host, authority) in [("localhost", nil), ("127.0.0.1", certificate)] {
+            do throws(DeliveryError) {
+                _ = try look(host, authority)
+                Issue.record("it was trusted")
+            } catch {
+                #expect(error.kind == .unfit, "\(error)")
+            }
         }
     }
 

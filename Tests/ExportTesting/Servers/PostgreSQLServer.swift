@@ -10,13 +10,32 @@ public final class PostgreSQLServer: Sendable {
     private let binaries: String
     public var folder: String { server.folder }
 
-    public init() throws {
+    /// Of this machine, encrypted; 0 where it is on its socket alone.
+    public let port: UInt16
+    private let more: [String]
+
+    /// - Parameter certificate: of `localhost`, and the file of its key, in ``folder``: it listens there, too, for who comes encrypted.
+    public init(certificate: ((_ folder: String) throws -> (certificate: String, key: String))? = nil) throws {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         guard let version = versions.compactMap({ Int($0) }).max() else {
             throw ServerProcess.Failure("Debian's package postgresql is not there: scripts/setup test")
         }
         binaries = "/usr/lib/postgresql/\(version)/bin"
         server = try ServerProcess(user: "postgres")
+        if let certificate {
+            let files = try certificate(server.folder)
+            let port = FreePort.find()
+            self.port = port
+            more = [
+                "-c", "listen_addresses=127.0.0.1", "-c", "port=\(port)", "-c", "ssl=on", "-c",
+                "ssl_cert_file=\(files.certificate)", "-c",
+                "ssl_key_file=\(files.key)",
+            ]
+            if let entry = getpwnam("postgres"), geteuid() == 0 { chown(files.key, entry.pointee.pw_uid, entry.pointee.pw_gid) }
+            chmod(files.key, 0o600)
+        } else {
+            (port, more) = (0, ["-c", "listen_addresses="])
+        }
         try ServerProcess.run(
             command([
                 "initdb", "-D", folder + "/data", "-A", "trust", "-U", "vitalgate", "-E", "UTF8", "--no-locale", "--no-sync",
@@ -33,14 +52,16 @@ public final class PostgreSQLServer: Sendable {
 
     public func start() throws {
         try server.start(
-            command([
-                "postgres", "-D", folder + "/data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
-                "max_connections=50",
-                "-c", "shared_buffers=16MB",
-            ])
+            command(
+                [
+                    "postgres", "-D", folder + "/data", "-k", folder, "-c", "fsync=off", "-c",
+                    "max_connections=50",
+                    "-c", "shared_buffers=16MB",
+                ] + more)
         ) {
-            access(folder + "/.s.PGSQL.5432", F_OK) == 0
-                && (try? ServerProcess.run(["\(binaries)/pg_isready", "-q", "-h", folder])) != nil
+            let port = port == 0 ? 5432 : port
+            return access(folder + "/.s.PGSQL.\(port)", F_OK) == 0
+                && (try? ServerProcess.run(["\(binaries)/pg_isready", "-q", "-h", folder, "-p", "\(port)"])) != nil
         }
     }
 
