@@ -100,9 +100,10 @@ final class MQTTConnection {
 
     // MARK: Speaking
 
+    /// What the broker is to retain, by topic, whoever told it: told again where the broker, or who listens there, has to hear it again.
+    func remember(_ retained: [String: [UInt8]]) { news.locked { $0.retained = retained } }
+
     /// Publishes messages, and waits until all are acknowledged.
-    ///
-    /// Retained ones are told again wherever the broker, or who listens there, has to hear them again.
     ///
     /// - Parameter carefully: the first one alone. Some brokers close the connection behind a refusal, which is not heard then where more is on the way.
     func publish(_ messages: [MQTTMessage], carefully: Bool) throws(DeliveryError) {
@@ -113,12 +114,7 @@ final class MQTTConnection {
 
     private func publish(_ messages: [MQTTMessage]) throws(DeliveryError) {
         guard !messages.isEmpty else { return }
-        news.locked { news in
-            news.acknowledged.removeAll(keepingCapacity: true)
-            for message in messages where message.isRetained {
-                news.retained[message.topic] = message.payload.isEmpty ? nil : message.payload
-            }
-        }
+        news.locked { $0.acknowledged.removeAll(keepingCapacity: true) }
         var ids: [Int32] = []
         ids.reserveCapacity(messages.count)
         func refusal(_ news: BrokerNews) -> DeliveryError? {

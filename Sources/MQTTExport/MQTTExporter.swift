@@ -79,6 +79,7 @@ public final class MQTTExporter: Exporter {
         guard let session else { return }
         self.session = nil
         guard session.connection.isConnected else { return }
+        session.connection.remember([:])
         try session.connection.publish(
             [MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)], carefully: false)
         session.connection.close()
@@ -122,6 +123,7 @@ public final class MQTTExporter: Exporter {
     /// Tells what differs from what the broker has.
     @discardableResult private func show(_ session: inout Session) throws(DeliveryError) -> Instant? {
         let shown = try shown()
+        session.connection.remember(shown.payloads)
         var messages: [MQTTMessage] = []
         func tell(_ topic: String, _ payload: [UInt8]) {
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))

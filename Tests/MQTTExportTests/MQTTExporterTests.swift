@@ -170,6 +170,24 @@ import Testing
         withExtendedLifetime(exporter) {}
     }
 
+    /// A process that starts finds all as it is to be, tells nothing, and has to tell it all the same where the broker forgets it later.
+    @Test func aBrokerThatForgetsWhatWasToldBefore() throws {
+        let broker = try Broker()
+        try test.add([try test.sample(60, at: 0)])
+        var exporter: MQTTExporter? = try exporter(broker.port)
+        try test.finish(try test.run(try #require(exporter), settings))
+        exporter = try self.exporter(broker.port)
+        _ = try exporter?.idle()
+        var listener = try Listener(broker)
+        let before = try listener.last()
+        #expect(before.count == 4)
+        broker.crash()
+        try broker.start()
+        listener = try Listener(broker)
+        try listener.until("what was retained") { try listener.last() == before }
+        withExtendedLifetime(exporter) {}
+    }
+
     @Test func homeAssistantStarts() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
