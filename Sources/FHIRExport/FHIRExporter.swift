@@ -168,7 +168,12 @@ public final class FHIRExporter: ComparableExporter {
             throw DeliveryError(.unreachable, "the store: \(error)")
         }
         let id = BloodPressurePanel.id(of: sample)
-        let panel = BloodPressurePanel(of: sample, present: present.filter { BloodPressurePanel.id(of: $0) == id })
+        let halves = present.filter { BloodPressurePanel.id(of: $0) == id }
+        guard Set(halves.map(\.origin.type)).count == halves.count else {
+            throw DeliveryError(
+                .refused, "its packet has the same pressure twice, for which a blood pressure of FHIR has no place")
+        }
+        let panel = BloodPressurePanel(of: sample, present: halves)
         var replacedBy: String?
         if case .deleted(let deletion) = change { replacedBy = deletion.replacedBy }
         let gone = BloodPressurePanel(of: sample, present: [])

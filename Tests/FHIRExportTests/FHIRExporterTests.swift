@@ -227,6 +227,25 @@ import Testing
         try expectEqual(server)
     }
 
+    /// Two of one kind in a packet are two readings, and an Observation has a place for one: neither goes silently.
+    @Test func aPacketWithTwoOfAKind() throws {
+        let server = try FHIRTestServer(.client)
+        let twice = [
+            try pressure(.bloodPressureSystolic, "120", group: 9), try pressure(.bloodPressureSystolic, "121", group: 9),
+        ]
+        try test.add(twice + [try pressure(.bloodPressureDiastolic, "80", group: 10)])
+        let run = try test.run(exporter(server.url, .client), settings)
+        try test.finish(run)
+        #expect(try Set(test.store.setAside(by: "clinic").map(\.uuid)) == Set(twice.map(\.sample.identity)))
+        #expect(try panels(server) == [[nil, 80]])
+        // Once a person has deleted one, the other has its place.
+        try test.delete(twice[0])
+        _ = try test.store.retry([], of: "clinic")
+        try test.finish(run)
+        #expect(Set(try panels(server)) == [[121, nil], [nil, 80]])
+        #expect(try test.store.setAside(by: "clinic").isEmpty)
+    }
+
     /// Of a person that has no patient there, nothing is told.
     @Test func whoIsNobodyThere() throws {
         let server = try FHIRTestServer(.client)
