@@ -66,6 +66,16 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: 50))
     }
 
+    @Test func tenThousandRepaired() throws {
+        let server = try FHIRTestServer(.client)
+        var counts: [Int] = []
+        try test.repair(delivering: test.run(exporter(server.url, .client))) {
+            try expectEqual(server)
+            counts.append(try server.live().count)
+        }
+        #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
+    }
+
     /// What a repair made of a sample is there, and the one before says where it went.
     @Test(arguments: ObservationEncoder.IDs.allCases) func repairsAndDeletions(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)

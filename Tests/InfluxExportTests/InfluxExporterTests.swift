@@ -101,6 +101,15 @@ import Testing
         #expect(try held().count == 9)
     }
 
+    @Test func repairsGoOver() throws {
+        var counts: [Int] = []
+        try test.repair(delivering: test.run(exporter())) {
+            #expect(try held() == test.contents())
+            counts.append(try held().count)
+        }
+        #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
+    }
+
     /// InfluxData's own cases, as far as a point of ours can be such: names that are not empty, texts and numbers with a point.
     @Test func asInfluxDataWritesIt() throws {
         struct Case: Decodable {

@@ -108,6 +108,19 @@ import Testing
         #expect(try listener.last()[root + "/availability"] == "offline")
     }
 
+    @Test func repairsGoOver() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        var counts: [Int] = []
+        try test.repair(delivering: test.run(exporter(broker.port))) {
+            let copied = try copied(listener)
+            #expect(try copied == test.contents())
+            counts.append(copied.count)
+            #expect(try states(listener.last()) == (try last().map { [$0] } ?? []))
+        }
+        #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
+    }
+
     /// Whatever comes and goes, and wherever the connection breaks: who applies the lines has what the store has, and what is shown is the last.
     @Test(arguments: 0..<6 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         let broker = try Broker()
