@@ -63,23 +63,21 @@ import Testing
 
     @Test func aCertificateThatNobodySigned() throws {
         let folder = try TemporaryFolder()
-        let (key, certificate) = (folder.file("key.pem"), folder.file("certificate.pem"))
-        try ServerProcess.run([
-            "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days",
-            "30", "-subj",
-            "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-        ])
+        let certificate = try Certificate(in: folder.path)
         let port = FreePort.find()
         let server = try ServerProcess()
         defer { server.stop() }
-        let url = "https://127.0.0.1:\(port)/"
-        let trusting = try HTTPClient(certificateAuthority: certificate)
+        let url = "https://localhost:\(port)/"
+        let trusting = try HTTPClient(certificateAuthority: certificate.path)
         try server.start(
-            ["/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www", "-quiet"]
+            [
+                "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-key", certificate.key, "-cert",
+                certificate.path, "-www", "-quiet",
+            ]
         ) { (try? trusting.send(HTTPRequest(.get, url)))?.status == 200 }
         #expect(failure { try HTTPClient().send(HTTPRequest(.get, url)) }?.kind == .untrusted)
         // Its name is another one.
-        #expect(failure { try trusting.send(HTTPRequest(.get, "https://localhost:\(port)/")) }?.kind == .untrusted)
+        #expect(failure { try trusting.send(HTTPRequest(.get, "https://127.0.0.1:\(port)/")) }?.kind == .untrusted)
     }
 
     private func failure(_ body: () throws -> HTTPResponse) -> HTTPFailure? {

@@ -300,13 +300,9 @@ import Testing
     @Test func aCertificateOfAnotherIsRefused() throws {
         var authority = ""
         let broker = try Broker { folder in
-            authority = folder + "/certificate.pem"
-            try ServerProcess.run([
-                "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/key.pem", "-out",
-                authority, "-days", "3650", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-            ])
-            for file in [folder + "/key.pem", authority] { chmod(file, 0o644) }
-            return ["allow_anonymous true", "certfile \(authority)", "keyfile \(folder)/key.pem"]
+            let certificate = try Certificate(in: folder)
+            authority = certificate.path
+            return ["allow_anonymous true", "certfile \(certificate.path)", "keyfile \(certificate.key)"]
         }
         func look(_ host: String, _ authority: String?) throws {
             _ = try exporter(broker.port) {

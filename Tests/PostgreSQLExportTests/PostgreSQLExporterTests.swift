@@ -225,13 +225,9 @@ import Testing
     @Test func certificatesAreChecked() throws {
         var certificate = ""
         let server = try PostgreSQLServer { folder in
-            certificate = folder + "/certificate.pem"
-            try ServerProcess.run([
-                "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/key.pem", "-out",
-                certificate, "-days", "3650", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-            ])
-            chmod(certificate, 0o644)
-            return (certificate, folder + "/key.pem")
+            let made = try Certificate(in: folder)
+            certificate = made.path
+            return made
         }
         defer { server.stop() }
         func look(_ host: String, _ authority: String?) throws(DeliveryError) -> [[String?]] {

@@ -15,7 +15,7 @@ public final class PostgreSQLServer: Sendable {
     private let more: [String]
 
     /// - Parameter certificate: of `localhost`, and the file of its key, in ``folder``: it listens there, too, for who comes encrypted.
-    public init(certificate: ((_ folder: String) throws -> (certificate: String, key: String))? = nil) throws {
+    public init(certificate: ((_ folder: String) throws -> Certificate)? = nil) throws {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         guard let version = versions.compactMap({ Int($0) }).max() else {
             throw ServerProcess.Failure("Debian's package postgresql is not there: scripts/setup test")
@@ -28,7 +28,7 @@ public final class PostgreSQLServer: Sendable {
             self.port = port
             more = [
                 "-c", "listen_addresses=127.0.0.1", "-c", "port=\(port)", "-c", "ssl=on", "-c",
-                "ssl_cert_file=\(files.certificate)", "-c",
+                "ssl_cert_file=\(files.path)", "-c",
                 "ssl_key_file=\(files.key)",
             ]
             if let entry = getpwnam("postgres"), geteuid() == 0 { chown(files.key, entry.pointee.pw_uid, entry.pointee.pw_gid) }

@@ -1,0 +1,19 @@
+import Glibc
+
+/// A certificate of `localhost` that nobody but itself has signed.
+public struct Certificate {
+    /// The file of the certificate, which is its own authority.
+    public let path: String
+    /// The file of its key.
+    public let key: String
+
+    /// - Parameter folder: where both are put.
+    public init(in folder: String) throws {
+        (path, key) = (folder + "/certificate.pem", folder + "/key.pem")
+        try ServerProcess.run([
+            "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", path, "-days", "3650",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+        ])
+        for file in [path, key] { chmod(file, 0o644) }
+    }
+}
