@@ -1,7 +1,7 @@
 import Glibc
 
 /// Stands between a client and a server, on Unix sockets or this machine's TCP, and cuts a connection after so many octets, in one direction or the other: before the server
-/// has heard of anything, in the middle, or when it has done all and its answer is on the way.
+/// has heard of anything, in the middle, or when it has done all and its answer is on the way. Or lets the server's answers by only a few octets at a time.
 public final class CuttingRelay: @unchecked Sendable {
     /// Which octets are counted.
     public enum Direction: CaseIterable, Sendable {
@@ -23,6 +23,9 @@ public final class CuttingRelay: @unchecked Sendable {
     private var fuse: (direction: Direction, octets: Int)?
     /// How many connections were cut.
     private var cuts = 0
+    /// How many octets of an answer go by at a time, each lot a millisecond after the one before; `nil` where all do.
+    private var trickle: Int?
+    private var lots = 0
 
     /// - Parameters:
     ///   - address: where the client connects; a port of 0 is a free one, which ``port`` names.
@@ -59,6 +62,12 @@ public final class CuttingRelay: @unchecked Sendable {
     /// Nothing is cut.
     public func mend() { locked { fuse = nil } }
 
+    /// What the server answers from now on goes by slowly, so many octets at a time.
+    public func slow(to octets: Int) { locked { trickle = octets } }
+
+    /// How many such lots have gone by.
+    public var slowLots: Int { locked { lots } }
+
     /// How many connections were cut so far.
     public var count: Int { locked { cuts } }
 
@@ -82,6 +91,18 @@ public final class CuttingRelay: @unchecked Sendable {
         }
     }
 
+    /// How many octets go by now, behind a millisecond's wait, where this direction is slow.
+    private func lot(_ direction: Direction) -> Int? {
+        guard direction == .toClient,
+            let lot = locked({
+                lots += trickle == nil ? 0 : 1
+                return trickle
+            })
+        else { return nil }
+        usleep(1000)
+        return lot
+    }
+
     private func relay(_ client: Int32) {
         let upstream = Self.open(server, connect)
         defer {
@@ -96,7 +117,7 @@ public final class CuttingRelay: @unchecked Sendable {
             ]
             guard poll(&ends, 2, -1) > 0 || errno == EINTR else { return }
             for (index, direction) in [Direction.toServer, .toClient].enumerated() where ends[index].revents != 0 {
-                let count = read(ends[index].fd, &buffer, buffer.count)
+                let count = read(ends[index].fd, &buffer, lot(direction) ?? buffer.count)
                 guard count > 0 else { return }
                 let going = passing(count, direction)
                 var sent = 0

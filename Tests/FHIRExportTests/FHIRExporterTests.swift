@@ -135,6 +135,20 @@ import Testing
         try expectEqual(server)
     }
 
+    /// Each answer comes a few octets at a time.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func answersSlowly(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
+        defer { relay.close() }
+        relay.slow(to: 40)
+        let proof = try ExportProof(test, settings) { try exporter("http://127.0.0.1:\(relay.port)", ids) }
+        var random = SeededGenerator(seed: 3)
+        try proof.suffer(20, using: &random) { _ in }
+        try proof.finish()
+        #expect(relay.slowLots > 100)
+        try expectEqual(server)
+    }
+
     /// Only what the server does not take is set aside, and its words hold no value.
     @Test(arguments: ObservationEncoder.IDs.allCases) func whatIsNotLiked(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)

@@ -238,6 +238,19 @@ import Testing
         #expect(held == contents)
     }
 
+    /// Each answer comes a few octets at a time.
+    @Test func answersSlowly() throws {
+        var random = SeededGenerator(seed: 3)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
+        defer { relay.close() }
+        relay.slow(to: 3)
+        let proof = try ExportProof(test) { try exporter(url: "http://127.0.0.1:\(relay.port)") }
+        try proof.suffer(20, using: &random) { _ in }
+        try proof.finish()
+        #expect(relay.slowLots > 100)
+        #expect(try held() == test.contents())
+    }
+
     @Test func theServerIsKilledAndComesBack() throws {
         let server = try InfluxServer()
         defer { server.stop() }

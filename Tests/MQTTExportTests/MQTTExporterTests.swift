@@ -139,6 +139,22 @@ import Testing
         #expect(try states(listener.last()) == (try last().map { [$0] } ?? []))
     }
 
+    /// Each answer comes an octet at a time.
+    @Test func answersSlowly() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
+        defer { relay.close() }
+        relay.slow(to: 1)
+        let proof = try ExportProof(test, settings) { try exporter(relay.port) }
+        var random = SeededGenerator(seed: 3)
+        try proof.suffer(20, using: &random) { _ in }
+        try proof.finish()
+        #expect(relay.slowLots > 100)
+        #expect(try copied(listener) == test.contents())
+        #expect(try states(listener.last()) == (try last().map { [$0] } ?? []))
+    }
+
     /// Broken, and connected again by itself: meanwhile nobody takes the readings for those of now.
     @Test func availabilityTellsTheTruth() throws {
         let broker = try Broker()

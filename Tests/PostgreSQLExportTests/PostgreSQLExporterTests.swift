@@ -170,6 +170,20 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
     }
 
+    /// Each answer comes a few octets at a time.
+    @Test func answersSlowly() throws {
+        var random = SeededGenerator(seed: 3)
+        _ = try exporter().create()
+        let relay = CuttingRelay(.unix(test.folder.file(".s.PGSQL.5432")), server: .unix(server.folder + "/.s.PGSQL.5432"))
+        defer { relay.close() }
+        relay.slow(to: 9)
+        let proof = try ExportProof(test) { try exporter(settings(host: test.folder.file(""))) }
+        try proof.suffer(20, using: &random) { _ in }
+        try proof.finish()
+        #expect(relay.slowLots > 100)
+        #expect(try held() == test.contents())
+    }
+
     /// A repair of many and its undoing, deletions, and an import that is taken back.
     @Test func repairsGoOver() throws {
         _ = try exporter().create()

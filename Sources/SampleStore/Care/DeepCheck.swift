@@ -18,21 +18,25 @@ struct DeepCheck {
         return problems
     }
 
-    /// Samples that tell a reading again in another unit: sums count it twice.
+    /// Samples that tell a reading again, in another unit or over another path: sums count it twice.
     private func retellings() throws(StoreError) -> [String] {
-        var (count, left) = (0, 0)
-        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in
-            if pair.isLeft { left += 1 } else { count += 1 }
+        var (count, left) = ([0, 0], [0, 0])
+        func note(_ way: Int, _ isLeft: Bool) { if isLeft { left[way] += 1 } else { count[way] += 1 } }
+        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in note(0, pair.isLeft) }
+        try TwoPathSamples(connection: connection).search { pairs throws(StoreError) in
+            for pair in pairs { note(1, pair.isLeft) }
         }
         var problems: [String] = []
-        if count > 0 {
-            problems.append(
-                "\(count) samples tell a reading again that is there in another unit: 'vitalgate store merge' shows them")
-        }
-        if left > 0 {
-            problems.append(
-                "\(left) samples tell a reading again that is there in another unit, and other readings are compared with them: "
-                    + "'vitalgate store merge' shows them")
+        for (way, words) in ["in another unit", "over another path"].enumerated() {
+            if count[way] > 0 {
+                problems.append(
+                    "\(count[way]) samples tell a reading again that is there \(words): 'vitalgate store merge' shows them")
+            }
+            if left[way] > 0 {
+                problems.append(
+                    "\(left[way]) samples tell a reading again that is there \(words), and other readings are compared with them: "
+                        + "'vitalgate store merge' shows them")
+            }
         }
         return problems
     }

@@ -33,12 +33,15 @@ final class NearDuplicateSearch {
 
     private let connection: Connection
     private let siblings: Siblings
+    /// Whether the rows that are searched for are samples themselves, which are compared with samples only.
+    private let ofStored: Bool
 
     /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
     private static let crowd = 6
 
-    init(connection: Connection) {
+    init(connection: Connection, ofStored: Bool = false) {
         self.connection = connection
+        self.ofStored = ofStored
         siblings = Siblings(connection: connection)
     }
 
@@ -123,7 +126,8 @@ final class NearDuplicateSearch {
             let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
             // Where the other path has nothing in the stretch, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
-            for (table, name) in [(SiblingScan.Table.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
+            let tables: [(SiblingScan.Table, String)] = [(.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
+            for (table, name) in tables.prefix(ofStored ? 1 : tables.count)
             where try connection.integer(
                 "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
                 .integer(low), .integer(high)) != nil
@@ -174,6 +178,7 @@ final class NearDuplicateSearch {
         let stored = try connection.integer(
             "SELECT count(*) FROM (SELECT 1 FROM sample WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
             .integer(rows[index].series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1)))
-        return count + Int(stored ?? 0) > Self.crowd
+        // Rows that are stored have been counted.
+        return (ofStored ? 0 : count) + Int(stored ?? 0) > Self.crowd
     }
 }

@@ -97,7 +97,8 @@ struct RetoldSamples {
             for match in try retellings.matched(comparable, in: next.told.unit, by: next.bringer, with: before) {
                 let told = turn[match.row].told
                 let pair = Pair(
-                    place: told.place, first: match.of, bringer: next.bringer, isLeft: try isLeanedOn(told.place))
+                    place: told.place, first: match.of, bringer: next.bringer,
+                    isLeft: try Witnesses.isLeanedOn(told.place, connection))
                 pairs.append(pair)
                 guard !pair.isLeft else { continue }
                 merged.insert(match.row)
@@ -115,19 +116,6 @@ struct RetoldSamples {
     private func isComparable(_ told: Told) throws(StoreError) -> Bool {
         guard told.first == told.place else { return false }
         return try !isNamed(told.place, in: "record")
-    }
-
-    private func isLeanedOn(_ place: SampleKey) throws(StoreError) -> Bool {
-        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
-        let statement = try connection.statement(Witnesses.ofFirst("ingest", "withdrawn IS NULL", order: "ingest"))
-        defer { statement.reset() }
-        try statement.bind(here)
-        if try statement.step() { return true }
-        return try connection.integer(
-            """
-            SELECT 1 FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
-            UNION ALL SELECT 1 FROM link WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3
-            """, here[0], here[1], here[2]) != nil
     }
 
     private func isNamed(_ place: SampleKey, in table: String) throws(StoreError) -> Bool {

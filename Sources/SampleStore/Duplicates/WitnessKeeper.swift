@@ -30,8 +30,10 @@ struct WitnessKeeper {
     }
 
     /// Makes a sample, brought by this ingest, the witness of another one, as one that the search had found when it came.
-    func record(_ sample: SampleKey, asWitnessOf first: SampleKey, _ deletion: Deletion) throws(StoreError) {
-        let decision = try decision(first.series, lasting: false)
+    func record(
+        _ sample: SampleKey, asWitnessOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
+    ) throws(StoreError) {
+        let decision = try decision(first.series, lasting: lasting)
         try connection.run(
             """
             INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)

@@ -33,6 +33,20 @@ struct Witnesses {
         """
     }
 
+    /// Whether other readings are a sample's witnesses, or linked with it.
+    static func isLeanedOn(_ place: SampleKey, _ connection: Connection) throws(StoreError) -> Bool {
+        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+        let statement = try connection.statement(ofFirst("ingest", "withdrawn IS NULL", order: "ingest"))
+        defer { statement.reset() }
+        try statement.bind(here)
+        if try statement.step() { return true }
+        return try connection.integer(
+            """
+            SELECT 1 FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
+            UNION ALL SELECT 1 FROM link WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3
+            """, here[0], here[1], here[2]) != nil
+    }
+
     private struct Witness {
         var place: SampleKey
         var first: SampleKey
@@ -58,10 +72,10 @@ struct Witnesses {
         if connection.changes > 0 { deletion.changesMore() }
     }
 
-    /// Takes back that what stands here is a witness.
-    func withdraw(_ place: SampleKey) throws(StoreError) {
-        guard let own = try witness(at: place), own.withdrawn == nil else { return }
-        try mark(own, standsIn: false, withdrawn: deletion.ingest)
+    /// Takes back that what stands here is a witness, or gives it back: by the merge that made it one, and its undoings in turn.
+    func part(_ place: SampleKey, by chain: UndoChain) throws(StoreError) {
+        guard let own = try witness(at: place), own.isWithdrawn != chain.takesBack else { return }
+        try mark(own, standsIn: false, withdrawn: chain.takesBack ? chain.firstUndoing ?? deletion.ingest : nil)
     }
 
     /// Whether ``review(after:)`` alone decides, once the undoing of an undoing has said what holds: the place is a witness's, or that of what a
@@ -177,14 +191,14 @@ struct Witnesses {
         let form = try Replacements(connection: connection).last(from: witness.place)
         guard form != other, try isLive(form) else { return }
         try deletion.delete(form, replacedBy: try uuid(of: other)?.description)
-        try mark(witness, standsIn: false)
+        try mark(witness, standsIn: false, withdrawn: witness.withdrawn)
     }
 
     /// Makes a witness a sample, as what repairs made of it; false where another version of its record is one.
     private func standIn(_ witness: Witness) throws(StoreError) -> Bool {
         let place = try Replacements(connection: connection).last(from: witness.place)
         if try isLive(place) {
-            if !witness.standsIn { try mark(witness, standsIn: true) }
+            if !witness.standsIn { try mark(witness, standsIn: true, withdrawn: witness.withdrawn) }
             return true
         }
         if try table.contains(place, among: .tombstones) {
@@ -201,14 +215,14 @@ struct Witnesses {
                 .integer(witness.ingest))
             deletion.changesMore()
         }
-        try mark(witness, standsIn: true)
+        try mark(witness, standsIn: true, withdrawn: witness.withdrawn)
         return true
     }
 
     /// Lets a witness go over to the decision that differs from its own in this alone.
-    private func mark(_ witness: Witness, standsIn: Bool, withdrawn: Int64? = nil) throws(StoreError) {
+    private func mark(_ witness: Witness, standsIn: Bool, withdrawn: Int64?) throws(StoreError) {
         let (own, standsIn) = (Value.integer(witness.decision), Value.integer(standsIn ? 1 : 0))
-        let withdrawn = Value.optional(withdrawn ?? witness.withdrawn)
+        let withdrawn = Value.optional(withdrawn)
         var decision = try connection.integer(
             """
             SELECT other.id FROM decision AS own JOIN decision AS other USING(ingest, of_series, rule)

@@ -24,14 +24,14 @@ extension SampleStore {
                 "SELECT series, start, hash FROM deleted WHERE ingest = ? AND NOT forgotten ORDER BY seq", undone)
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             if !isUndone { try witnesses.judge(by: chain) }
-            if account.kind == .merge {
-                for place in dead { try witnesses.withdraw(place) }
+            let isOfMerge = try self.account(of: chain.root)?.kind == .merge
+            if isOfMerge { for place in chain.takesBack ? dead : live { try witnesses.part(place, by: chain) } }
+            func isLeft(_ place: SampleKey) throws(StoreError) -> Bool {
+                isOfMerge ? false : try witnesses.isLeftToSettling(place, undoing: chain)
             }
-            for place in live where try !witnesses.isLeftToSettling(place, undoing: chain) { try deletion.delete(place) }
+            for place in live where try !isLeft(place) { try deletion.delete(place) }
             // What stands in for a measurement whose first is there again stays a witness.
-            for place in dead where try !witnesses.isToldByAnother(place) && !witnesses.isLeftToSettling(place, undoing: chain) {
-                try deletion.restore(place)
-            }
+            for place in dead where try !witnesses.isToldByAnother(place) && !isLeft(place) { try deletion.restore(place) }
             try connection.run(
                 "UPDATE quarantine SET state = 'rejected', judged = ?2 WHERE ingest = ?1 AND state = 'held'", .integer(undone),
                 .integer(ingest))

@@ -20,6 +20,8 @@ struct UndoChain {
     var undone: Int64 { entries.first ?? 0 }
     /// What it all is about.
     var root: Int64 { entries.last ?? 0 }
+    /// What undid the first directly; `nil` where that is only now done.
+    var firstUndoing: Int64? { entries.dropLast().last }
     /// Whether the first is taken back by it; else it holds again.
     var takesBack: Bool { entries.count % 2 == 1 }
     /// Whether it is an undoing that is undone.

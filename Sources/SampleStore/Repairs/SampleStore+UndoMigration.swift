@@ -15,6 +15,7 @@ extension SampleStore {
             guard let migration = try migration(id) else { throw StoreError(.invalid, "there is no migration \(id)") }
             guard migration.state == "applied" else { throw StoreError(.invalid, "migration \(id) is undone already") }
             try refuseIfRepairedAgain(id)
+            try refuseIfMerged(id)
             let ingest = try beginIngest(
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
@@ -76,6 +77,26 @@ extension SampleStore {
         if let later, later != 0 {
             throw StoreError(
                 .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate migrate undo \(later)' first")
+        }
+    }
+
+    /// What `store merge` made a witness of a repaired sample was compared with where that stands now.
+    private func refuseIfMerged(_ id: Int64) throws(StoreError) {
+        let merge = try connection.integer(
+            """
+            WITH RECURSIVE chain(id, merge) AS (
+                SELECT id, id FROM ingest WHERE kind = \(IngestKind.merge.literal) AND state = 'done'
+                UNION SELECT ingest.id, merge FROM ingest JOIN chain ON ingest.undoes = chain.id
+            )
+            SELECT max(merge) FROM chain CROSS JOIN deleted AS d ON d.ingest = chain.id AND NOT d.forgotten
+                CROSS JOIN witness AS w ON (w.series, w.start, w.hash) = (d.series, d.start, d.hash) AND w.withdrawn IS NULL
+                CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (w.of_series, w.of_start, w.of_hash)
+            WHERE r.migration = ?
+            """, .integer(id))
+        if let merge, merge != 0 {
+            throw StoreError(
+                .invalid,
+                "ingest \(merge) merged other readings with samples of migration \(id): 'vitalgate ingest undo \(merge)' first")
         }
     }
 

@@ -93,6 +93,7 @@ enum MigrateCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         var request = try MigrateOptions.request(context, store)
         if context.invocation.flag("--merge") { request.merging = .atMost(.max) }
+        let last = try store.lastChange()
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         func migrate() throws -> (plan: MigrationPlan, migration: Int64?) {
             defer { progress.finish() }
@@ -120,6 +121,16 @@ enum MigrateCommand: Command {
                 : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with what was there")
                 + " (this is migration \(migration); "
                 + "'vitalgate migrate undo \(migration)' takes it back)")
+        try noteRetold(store, since: last, context)
+    }
+
+    /// What a repair or its undoing moves may be told over another path where it stands then.
+    private static func noteRetold(_ store: SampleStore, since last: Int64, _ context: CommandContext) throws {
+        let count = try store.retoldOverPaths(since: last)
+        guard count > 0 else { return }
+        context.note(
+            "\(Readable.count(count)) of them \(count == 1 ? "is" : "are") told over another path as well, and counted twice: "
+                + "'vitalgate store merge' shows \(count == 1 ? "it" : "them")")
     }
 
     /// Asks the person at the terminal whether so many readings may be merged.
@@ -137,6 +148,7 @@ enum MigrateCommand: Command {
     private static func undo(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
         let number = try identifier(context)
+        let last = try store.lastChange()
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let (ingest, count) = try store.undoMigration(
             number, at: context.machine.now(), owner: ProcessIdentity.current()
@@ -144,6 +156,7 @@ enum MigrateCommand: Command {
         progress.finish()
         try store.checkpoint()
         context.note("migration \(number) is undone: \(Readable.count(count, "sample")) as before (this is ingest \(ingest))")
+        try noteRetold(store, since: last, context)
     }
 
     private static func show(_ context: CommandContext) throws {

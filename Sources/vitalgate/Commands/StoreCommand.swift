@@ -19,11 +19,11 @@ enum StoreCommand: Command {
                     )
                 ]),
             CommandSpecification(
-                name: "merge", summary: "Make one of readings that are there twice, told in two units.",
+                name: "merge", summary: "Make one of readings that are there twice.",
                 discussion: """
-                    An earlier Vitalgate stored what a source told again in another unit, as after a phone's unit was changed, beside the first. \
-                    Without --yes each such sample is shown, with the one that came first. With --yes the first stays, and the other is kept as \
-                    its duplicate; 'ingest undo' gives it back.
+                    An earlier Vitalgate stored what a source told again in another unit, as after a phone's unit was changed, beside the first. A repair, or \
+                    its undoing, can move a reading to where another path told it. Without --yes each such sample is shown, with the one that stays: what was \
+                    repaired, or else came first. With --yes the other is kept as its duplicate; 'ingest undo' gives it back.
                     """, options: [Option(names: ["--yes"], help: "Do it without showing first.")]),
             CommandSpecification(
                 name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
@@ -73,7 +73,7 @@ enum StoreCommand: Command {
             context.note(
                 count == 0
                     ? "there is nothing to merge"
-                    : "\(Readable.count(count, "sample")) would become duplicates of the first; with --yes they do. Nothing is changed"
+                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates") of the first; with --yes \(count == 1 ? "it does" : "they do"). Nothing is changed"
             )
             return .success
         }
@@ -86,7 +86,7 @@ enum StoreCommand: Command {
         }
         try store.checkpoint()
         context.note(
-            "\(Readable.count(count, "sample")) became duplicates of the first (this is ingest \(ingest); "
+            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first (this is ingest \(ingest); "
                 + "'vitalgate ingest undo \(ingest)' takes that back)")
         return .success
     }

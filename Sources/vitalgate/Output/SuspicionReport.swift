@@ -140,6 +140,7 @@ struct CorrectionNotices {
             }
             return
         }
+        let last = try store.lastChange()
         for (entry, plan, migration) in try corrections.apply(to: store) {
             guard let migration else {
                 context.note(
@@ -150,6 +151,12 @@ struct CorrectionNotices {
             context.note(
                 "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (migration \(migration))"
             )
+        }
+        let retold = try store.lastChange() == last ? 0 : store.retoldOverPaths(since: last)
+        if retold > 0 {
+            context.note(
+                "warning: what was repaired is told over another path as well, \(Readable.count(retold, "sample")), and counted twice: "
+                    + "'vitalgate store merge' shows it")
         }
     }
 }

@@ -1,0 +1,146 @@
+import HealthModel
+
+/// Finds samples that are one measurement, told over two paths, which no import has compared: a repair has moved one to where the other stands, an
+/// undoing has given one back beside it, or `import --exact` stored both.
+///
+/// They are compared by the same rules as an import's rows are, and each sample has one of each path at most.
+final class TwoPathSamples {
+    /// A sample, and the one that stays where they are merged: the repaired one, so that repairs are taken back as ever, else the one that came first.
+    struct Pair {
+        var place: SampleKey
+        var first: SampleKey
+        var type: QuantityType
+        var lasts: Bool
+        /// What brought the sample.
+        var bringer: Int64
+        /// Whether it is left as it is: others are compared with it, or a repair made it as well.
+        var isLeft: Bool
+    }
+
+    private let connection: Connection
+    private let decoder: SampleDecoder
+    private let near: NearDuplicateSearch
+    /// What is in a pair already, of the chunk that is read and of the one before.
+    private var (paired, pairedBefore): (Set<SampleKey>, Set<SampleKey>) = ([], [])
+
+    /// Rows that are read at a time.
+    private static let chunk = 8192
+
+    init(connection: Connection) {
+        self.connection = connection
+        decoder = SampleDecoder(connection: connection)
+        near = NearDuplicateSearch(connection: connection, ofStored: true)
+    }
+
+    /// Hands over the pairs, some thousand at a time; `body` may merge them.
+    ///
+    /// - Parameter since: only pairs of which one sample came behind this number of the change log.
+    func search(since: Int64 = 0, _ body: ([Pair]) throws(StoreError) -> Void) throws(StoreError) {
+        for series in try self.series(since: since) {
+            var position: (start: Int64, seq: Int64)? = (series.low, .min)
+            while let last = position {
+                let (rows, origin, next) = try read(series.id, after: last, through: series.high, since: since)
+                position = next
+                guard let origin else { continue }
+                (pairedBefore, paired) = (paired, [])
+                var pairs: [Pair] = []
+                for match in try near.search(rows, of: origin, series: series.id).witnesses {
+                    if let pair = try pair(rows[match.row], match.of, origin.type) { pairs.append(pair) }
+                }
+                if !pairs.isEmpty { try body(pairs) }
+            }
+        }
+    }
+
+    /// The series that others of their person and type stand beside, with the stretch that came since.
+    private func series(since: Int64) throws(StoreError) -> [(id: Int64, low: Int64, high: Int64)] {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT own.id, \(since > 0 ? "min(low), max(high)" : "\(Int64.min), \(Int64.max)") FROM series AS own
+            \(since > 0 ? "JOIN change ON change.series = own.id AND last_seq > ?1 AND NOT deletion" : "")
+            WHERE EXISTS(SELECT 1 FROM series AS other WHERE other.type = own.type AND other.subject = own.subject AND other.id <> own.id)
+            GROUP BY own.id ORDER BY own.id
+            """)
+        if since > 0 { try statement.bind([.integer(since)]) }
+        var found: [(id: Int64, low: Int64, high: Int64)] = []
+        while try statement.step() { found.append((statement.integer(0), statement.integer(1), statement.integer(2))) }
+        return found
+    }
+
+    /// The next rows of a series, sorted by start, and where they ended; `nil` where the series did.
+    private func read(
+        _ series: Int64, after last: (start: Int64, seq: Int64), through high: Int64, since: Int64
+    ) throws(StoreError) -> (rows: [SampleRow], origin: Origin?, next: (start: Int64, seq: Int64)?) {
+        let statement = try connection.statement(
+            """
+            SELECT \(SampleDecoder.columns) FROM sample
+            WHERE series = ?1 AND start >= ?2 AND (start > ?2 OR seq > ?3) AND start <= ?4 AND seq > ?5 ORDER BY start, seq LIMIT \(Self.chunk)
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(series), .integer(last.start), .integer(last.seq), .integer(high), .integer(since)])
+        var rows: [SampleRow] = []
+        var origin: Origin?
+        while try statement.step() {
+            let sample = try decoder.decode(statement, series: series).sample
+            if origin == nil { origin = sample.origin }
+            rows.append(
+                SampleRow(
+                    series: series, start: sample.start.microseconds, nominal: sample.nominalStart, low: sample.identity.low,
+                    high: sample.identity.high, value: sample.value, step: sample.numeral.step, context: statement.integer(4),
+                    duration: sample.end.microseconds - sample.start.microseconds, received: .min, group: 0, metadata: 0,
+                    seq: statement.integer(9), numeral: 0..<0, index: Int32(rows.count)))
+        }
+        return (rows, origin, rows.count < Self.chunk ? nil : rows.last.map { ($0.start, $0.seq) })
+    }
+
+    /// Which of the two stays; `nil` where they are two.
+    private func pair(_ row: SampleRow, _ other: SampleKey, _ type: QuantityType) throws(StoreError) -> Pair? {
+        let own = row.place
+        let table = SampleTable(connection: connection)
+        // What stands in for another, or was parted from it by a person, is no pair's.
+        guard other.series != own.series, try table.contains(other), try !isWitness(own), try !isWitness(other) else {
+            return nil
+        }
+        for key in [own, other] where paired.contains(key) || pairedBefore.contains(key) { return nil }
+        let (ownComes, otherComes) = try (coming(own), coming(other))
+        let (ownIsRepaired, otherIsRepaired) = try (isRepaired(own), isRepaired(other))
+        let ownStays = ownIsRepaired == otherIsRepaired ? ownComes < otherComes : ownIsRepaired
+        let (place, first) = ownStays ? (other, own) : (own, other)
+        // Another of this path is its witness.
+        guard try !hasWitness(first, of: place.series) else { return nil }
+        paired.formUnion([own, other])
+        return Pair(
+            place: place, first: first, type: type, lasts: row.duration > 0,
+            bringer: ownStays ? otherComes.ingest : ownComes.ingest,
+            isLeft: try Witnesses.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
+    }
+
+    /// By what, and where in the change log, a sample came.
+    private func coming(_ place: SampleKey) throws(StoreError) -> (ingest: Int64, seq: Int64) {
+        let seq =
+            try connection.integer(
+                "SELECT seq FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
+                .integer(place.start),
+                .blob(place.hash)) ?? 0
+        return (try decoder.change(of: seq, series: place.series).ingest, seq)
+    }
+
+    private func isRepaired(_ place: SampleKey) throws(StoreError) -> Bool {
+        try Replacements(connection: connection).origin(of: place) != nil
+    }
+
+    private func hasWitness(_ first: SampleKey, of series: Int64) throws(StoreError) -> Bool {
+        let statement = try connection.statement(
+            Witnesses.ofFirst("ingest", "withdrawn IS NULL AND witness_row.series = ?4", order: "ingest"))
+        defer { statement.reset() }
+        try statement.bind([.integer(first.series), .integer(first.start), .blob(first.hash), .integer(series)])
+        return try statement.step()
+    }
+
+    private func isWitness(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
+            .integer(place.start), .blob(place.hash)) != nil
+    }
+}

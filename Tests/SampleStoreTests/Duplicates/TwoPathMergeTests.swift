@@ -1,0 +1,185 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Samples of two paths that no import has compared: a repair moved one to where the other stands, an undoing gave one back beside it, or both were
+/// stored with `--exact`. They are found, and one of each when a person asks.
+@Suite struct TwoPathMergeTests {
+    private func ble() throws -> SampleMaker { try NearDuplicateTests.ble() }
+    private func file() throws -> SampleMaker { try NearDuplicateTests.file() }
+
+    private func shift(_ test: TestStore, _ source: String, hours: Int64) throws -> Int64? {
+        var conditions = SampleConditions()
+        conditions.source = source
+        var request = MigrationRequest(
+            .shift(hours * 3_600_000_000), of: conditions, takesAmbiguous: true, now: TestStore.received)
+        request.merging = .atMost(.max)
+        return try test.store.migrate(request).migration
+    }
+
+    private func merge(_ test: TestStore) throws -> (ingest: Int64, count: Int) {
+        try test.store.mergeRetellings(description: TestStore.description(.merge))
+    }
+
+    @discardableResult private func undo(_ ingest: Int64, _ test: TestStore) throws -> Int64 {
+        try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
+    }
+
+    /// The scale's clock was an hour behind; the maker's file had the right time.
+    @Test func aRepairMovesItThere() throws {
+        try TestStore.with { test in
+            let weights = ["80.15", "80.35", "79.95"]
+            try test.keep(weights.enumerated().map { try ble()($1, at: Double($0 * 86_400 + 24)) })
+            let right = try zip(["80.2", "80.4", "80.0"], [0, 1, 2]).map { try file()($0, at: Double($1 * 86_400 + 3600)) }
+            try test.keep(right)
+            #expect(try test.store.check(deep: true) == [])
+            let before = try test.lines()
+            let last = try test.store.lastChange()
+            let migration = try #require(try shift(test, "ble", hours: 1))
+            #expect(try test.samples().count == 6)
+            #expect(try test.store.retoldOverPaths(since: last) == 3)
+            let problems = try test.store.check(deep: true)
+            #expect(problems.count == 1 && problems.allSatisfy { $0.contains("3 samples") && $0.contains("over another path") })
+            let repaired = try test.lines()
+            let found = try test.store.retellings()
+            #expect(Set(found.map(\.uuid)) == Set(right.map(\.sample.identity)))
+            #expect(found.allSatisfy { !$0.isLeft })
+            #expect(try test.lines() == repaired, "looking changes nothing")
+
+            let merged = try merge(test)
+            #expect(merged.count == 3)
+            #expect(try test.samples().map(\.sample.value) == [80.15, 80.35, 79.95])
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try merge(test) == (0, 0))
+            // Nothing comes back by importing again.
+            #expect(try test.keep(right).account.duplicate == 3)
+            #expect(try test.samples().count == 3)
+            // The repair stands as long as others were compared with it.
+            let error = thrown(StoreError.self) { _ = try test.store.undoMigration(migration, at: TestStore.received) }
+            #expect(error?.message.contains("ingest undo \(merged.ingest)") == true)
+            let apart = try undo(merged.ingest, test)
+            #expect(try test.lines() == repaired)
+            // A person has parted them.
+            #expect(try merge(test) == (0, 0))
+            #expect(try test.store.check(deep: true) == [])
+            let again = try undo(apart, test)
+            #expect(try test.samples().count == 3)
+            #expect(thrown(StoreError.self) { _ = try test.store.undoMigration(migration, at: TestStore.received) } != nil)
+            try undo(again, test)
+            _ = try test.store.undoMigration(migration, at: TestStore.received)
+            #expect(try test.lines() == before)
+        }
+    }
+
+    /// Told over another path where a repair had moved it away, and given back.
+    @Test func anUndoingGivesItBack() throws {
+        try TestStore.with { test in
+            try test.keep([try ble()("80.15", at: 24)])
+            let migration = try #require(try shift(test, "ble", hours: 1))
+            let other = try file()("80.2", at: 0)
+            try test.keep([other])
+            let last = try test.store.lastChange()
+            _ = try test.store.undoMigration(migration, at: TestStore.received)
+            #expect(try test.samples().count == 2)
+            #expect(try test.store.retoldOverPaths(since: last) == 1)
+            #expect(try merge(test).count == 1)
+            #expect(try test.samples().map(\.sample.value) == [80.15])
+            // Whatever of the two imports is taken back, it is there once.
+            let undone = try undo(1, test)
+            #expect(try test.identities() == [other.sample.identity])
+            try undo(undone, test)
+            #expect(try test.samples().map(\.sample.value) == [80.15])
+            try undo(3, test)
+            #expect(try test.samples().map(\.sample.value) == [80.15])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// Two weighings within a minute, told twice, of which one is a witness already: the other is no copy of the first.
+    @Test func twoStayTwo() throws {
+        try TestStore.with { test in
+            try test.keep([try ble()("80.15", at: 24)])
+            try test.keep([try file()("80.2", at: 0)])
+            try test.keepExactly([try file()("80.2", at: 0, ordinal: 1)])
+            #expect(try test.store.retellings() == [])
+            try test.keepExactly([try ble()("80.15", at: 40)])
+            #expect(try merge(test).count == 1)
+            #expect(try test.samples().map(\.sample.value) == [80.2, 80.15])
+            // Streams and other devices are not compared.
+            let stranger = try NearDuplicateTests.file(maker: "Other")
+            try test.keepExactly([try stranger("80.2", at: 0)])
+            #expect(try test.store.retellings() == [])
+        }
+    }
+
+    /// What an import that compares makes of two paths is what merging makes of the same, stored without comparing.
+    @Test(arguments: [1, 2] as [UInt64]) func asAnImportDoes(seed: UInt64) throws {
+        let pairs = try LabelledPairs.made(2500, seed: seed)
+        try TestStore.with { compared in
+            try compared.keep(pairs.map(\.first))
+            try compared.keep(pairs.map(\.second))
+            try TestStore.with { test in
+                try test.keepExactly(pairs.map(\.first))
+                try test.keepExactly(pairs.map(\.second))
+                let both = try test.lines()
+                let merged = try merge(test)
+                let (own, theirs) = (try test.lines(), try compared.lines())
+                let difference = own.symmetricDifference(theirs).count
+                #expect(difference <= 4, "\(difference) of \(theirs.count)")
+                #expect(merged.count > 1000)
+                #expect(try test.store.check(deep: true).filter { !$0.contains("are compared with them") } == [])
+                try undo(merged.ingest, test)
+                #expect(try test.lines() == both)
+            }
+        }
+    }
+
+    /// Few weights at few times over two paths, repaired, merged, taken back, deleted in any order: the deep check finds nothing but what merging
+    /// would mend, after merging no measurement is there twice, and taking everything back ends where it began.
+    @Test(arguments: 0..<150 as Range<UInt64>) func whateverHappens(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        try TestStore.with { test in
+            var migrations: [Int64] = []
+            var ingests: [Int64] = []
+            for step in 0..<30 {
+                let comment: Comment = "seed \(seed), step \(step)"
+                switch Int.random(in: 0..<9, using: &random) {
+                case 0, 1:
+                    let maker = try Bool.random(using: &random) ? ble() : file()
+                    let isExact = maker.timeResolution == 60
+                    let sample = try maker(
+                        isExact ? "80.2" : "80.15",
+                        at: Double(Int.random(in: 0..<3, using: &random) * 3600 + (isExact ? 0 : 24)))
+                    ingests.append(try test.keep([sample]).account.id)
+                case 2:
+                    let source = Bool.random(using: &random) ? "ble" : "file.Acme"
+                    if let migration = try shift(test, source, hours: Bool.random(using: &random) ? 1 : -1) {
+                        migrations.append(migration)
+                    }
+                case 3:
+                    if let migration = migrations.randomElement(using: &random) {
+                        _ = try? test.store.undoMigration(migration, at: TestStore.received)
+                    }
+                case 4, 5:
+                    guard let ingest = ingests.randomElement(using: &random) else { continue }
+                    if let undoing = try? undo(ingest, test), undoing > 0 { ingests.append(undoing) }
+                case 6:
+                    let uuid = try test.identities().randomElement(using: &random)
+                    if let uuid {
+                        ingests.append(try test.store.delete([uuid], description: TestStore.description(.delete)).ingest)
+                    }
+                default:
+                    let sum = try test.samples().count
+                    let merged = try merge(test)
+                    if merged.ingest > 0 { ingests.append(merged.ingest) }
+                    #expect(try test.samples().count == sum - merged.count, comment)
+                    #expect(try test.store.retellings().allSatisfy(\.isLeft), comment)
+                }
+                #expect(try test.store.check(deep: true).filter { !$0.contains("store merge") } == [], comment)
+            }
+        }
+    }
+}
