@@ -164,7 +164,7 @@ let package = Package(
             exclude: ["Captures"]),
         .testTarget(
             name: "VitalgateTests", dependencies: ["HealthModel", "ExportTesting", "PipelineTesting", "vitalgate"],
-            exclude: ["BadInput", "Snapshots"]),
+            exclude: ["BadInput", "Published", "Snapshots"]),
     ],
     swiftLanguageModes: [.v6]
 )

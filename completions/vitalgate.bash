@@ -22,7 +22,7 @@ _vitalgate_options() {
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--unit' '--where' '--sort' '--limit' '--explain' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--limit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -60,7 +60,7 @@ _vitalgate_options() {
         '/profile/suggest') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/unit') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/unit/convert') candidates=('--molar-mass' '--type' '--dialect' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/types') candidates=('--ids' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/types') candidates=('--ids' '--kind' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -119,6 +119,7 @@ _vitalgate_option() {
         '/query --subject') kind=none ;;
         '/query --source') kind=none ;;
         '/query --device') kind=none ;;
+        '/query --kind') kind=words; candidates=('quantity' 'category') ;;
         '/query --unit') kind=none ;;
         '/query --where') kind=none ;;
         '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
@@ -251,6 +252,7 @@ _vitalgate_option() {
         '/unit/convert --dialect') kind=words; candidates=('ucum' 'healthkit') ;;
         '/unit/convert --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --ids') kind= ;;
+        '/types --kind') kind=words; candidates=('quantity' 'category') ;;
         '/types --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;

@@ -19,7 +19,7 @@ public struct PresentSamples {
     public func all() throws -> [PresentSample] {
         let persons = try store.personNames()
         let adopted = try names()
-        return try store.latestSamples(where: settings.passes).compactMap { stored in
+        return try store.latestSamples(where: { $0.origin.kind == .quantity && settings.passes($0) }).compactMap { stored in
             let origin = stored.sample.origin
             let called = origin.device.flatMap { adopted[$0.key] }
             if called == nil, Self.live.contains(where: origin.source.id.hasPrefix) { return nil }
@@ -32,13 +32,13 @@ public struct PresentSamples {
     /// The samples of given types that came in one packet with a sample, itself among them where it is still there, and go to the target.
     ///
     /// - Throws: ``StoreError`` where the store cannot be read.
-    public func packet(of sample: QuantitySample, _ types: Set<QuantityType>) throws -> [QuantitySample] {
+    public func packet(of sample: Sample, _ types: Set<SampleType>) throws -> [Sample] {
         let origin = sample.origin
         let query = SampleQuery(
             types: types, from: sample.start, to: Instant(microseconds: sample.start.microseconds + 1), subject: origin.subject)
         let cursor = try store.samples(matching: query)
         defer { cursor.close() }
-        var found: [QuantitySample] = []
+        var found: [Sample] = []
         while let other = try cursor.next()?.sample {
             let isTogether = other.group == nil ? other.identity == sample.identity : other.group == sample.group
             guard isTogether, other.origin.source.id == origin.source.id, other.origin.device?.key == origin.device?.key,

@@ -58,6 +58,9 @@ public struct TargetComparison {
     }
 
     private func differences(_ comparison: StoreComparison) throws -> TargetDifferences {
-        try comparison.compare(contents: exporter.contents, passes: settings.passes)
+        let kinds = exporter.kinds
+        return try comparison.compare(contents: exporter.contents) {
+            kinds.contains($0.origin.kind) && settings.passes($0)
+        }
     }
 }

@@ -109,9 +109,9 @@ public final class TargetRun {
         var parts: [Part] = target.backlog == nil ? [.new] : isBacklogsTurn ? [.backlog, .new] : [.new, .backlog]
         while let part = parts.first {
             parts.removeFirst()
-            let (batch, end) = try next(part)
+            let (batch, unheld, end) = try next(part)
             if batch.changes.isEmpty, end == nil, part == .new || target.backlog == nil { continue }
-            return try deliver(batch, end, part)
+            return try deliver(batch, unheld, end, part)
         }
         let again: Duration?
         do throws(DeliveryError) {
@@ -124,9 +124,13 @@ public final class TargetRun {
         return .upToDate(again: again)
     }
 
-    /// The next changes for the target, and the anchor behind the last one that was looked at; `nil` where there is none.
-    private func next(_ part: Part) throws -> (ExportBatch, Anchor?) {
+    /// The next changes for the target, how many came before each that it has no place for, and before the end, and the anchor behind the last one
+    /// that was looked at; `nil` where there is none.
+    private func next(_ part: Part) throws -> (ExportBatch, unheld: [Int], Anchor?) {
         var batch = ExportBatch()
+        var unheld: [Int] = []
+        var count = 0
+        let kinds = exporter.kinds
         var end: Anchor?
         var looked = 0
         let limit = max(1, min(settings.batchSize, exporter.batchLimit))
@@ -143,30 +147,38 @@ public final class TargetRun {
                 end = anchor
                 looked += 1
                 if settings.passes(change.sample) {
-                    batch.changes.append(change)
-                    batch.anchors.append(anchor.description)
+                    if kinds.contains(change.sample.origin.kind) {
+                        batch.changes.append(change)
+                        batch.anchors.append(anchor.description)
+                        unheld.append(count)
+                    } else {
+                        count += 1
+                    }
                 }
                 if batch.changes.count == limit || looked == Self.mostLookedAt { throw Enough() }
             }
         } catch is Enough {}
-        return (batch, end)
+        return (batch, unheld + [count], end)
     }
 
     private struct Enough: Error {}
     /// Of what a filter leaves out, in one step.
     private static let mostLookedAt = 100_000
 
-    private func deliver(_ batch: ExportBatch, _ end: Anchor?, _ part: Part) throws -> Outcome {
+    private func deliver(_ batch: ExportBatch, _ unheld: [Int], _ end: Anchor?, _ part: Part) throws -> Outcome {
         var delivery = Delivery(exporter)
         do throws(DeliveryError) {
             try delivery.deliver(batch)
         } catch {
             // What was done before the failure is done: the cursor moves up to there.
             let anchor = delivery.done > 0 ? Anchor(batch.anchors[delivery.done - 1]) : nil
-            return try failed(error) { state, words in try keep(state, words, delivery, part, upTo: anchor) }
+            let passed = delivery.done > 0 ? unheld[delivery.done - 1] : 0
+            return try failed(error) { state, words in
+                try keep(state, words, delivery, part, upTo: anchor, unheld: passed)
+            }
         }
         backoff.succeed()
-        try keep(.delivering, nil, delivery, part, upTo: end)
+        try keep(.delivering, nil, delivery, part, upTo: end, unheld: unheld.last ?? 0)
         return .more
     }
 
@@ -210,7 +222,7 @@ public final class TargetRun {
 
     private func keep(
         _ state: Target.State, _ words: String?, _ delivery: Delivery? = nil, _ part: Part = .new, upTo anchor: Anchor? = nil,
-        taken: [SampleIdentity] = []
+        unheld: Int = 0, taken: [SampleIdentity] = []
     ) throws {
         var next = target
         (next.state, next.words) = (state, words)
@@ -219,8 +231,8 @@ public final class TargetRun {
         case .backlog:
             if let anchor { next.backlog?.anchor = anchor } else if delivery != nil, state == .delivering { next.backlog = nil }
         }
-        next.delivered += delivery?.delivered ?? 0
-        next.leftOut += delivery?.leftOut ?? 0
+        next.delivered += (delivery?.delivered ?? 0) + unheld
+        next.leftOut += (delivery?.leftOut ?? 0) + unheld
         let time = now()
         let setAside = (delivery?.refused ?? []).map {
             SetAside(seq: $0.change.seq, uuid: $0.change.uuid, words: $0.words, time: time)

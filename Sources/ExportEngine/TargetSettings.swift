@@ -22,7 +22,7 @@ public struct TargetSettings: Sendable {
     }
 
     /// Whether a sample goes to the target.
-    func passes(_ sample: QuantitySample) -> Bool {
+    func passes(_ sample: Sample) -> Bool {
         guard !ownSources.contains(sample.origin.source.id) else { return false }
         return filter?.matches(sample) ?? true
     }

@@ -161,7 +161,7 @@ public final class FHIRExporter: ComparableExporter {
 
     private func panel(of change: SampleChange) throws(DeliveryError) -> Wanted {
         let (sample, encoder) = (change.sample, encoder)
-        let present: [QuantitySample]
+        let present: [Sample]
         do {
             present = try context.packet(sample, [.bloodPressureSystolic, .bloodPressureDiastolic])
         } catch {

@@ -28,6 +28,9 @@ public final class FileExporter: Exporter {
         }
     }
 
+    /// Lines and rows hold every kind.
+    public var kinds: Set<SampleKind> { settings.form == .openMHealth ? [.quantity] : Set(SampleKind.allCases) }
+
     /// What a person settles.
     public struct Settings: ExporterSettings {
         /// `folder`, `format`, `limit` in MiB, `daily`, `pack`.

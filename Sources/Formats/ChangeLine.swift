@@ -14,7 +14,7 @@ public final class ChangeLine {
     ///   - anchor: where the reader is behind this change.
     ///   - quantity: gives a sample's value in the unit that is wanted; the type's own where none is given.
     public func append(
-        _ change: SampleChange, anchor: String, in quantity: ((QuantitySample) -> (value: Double, unit: Unit)?)? = nil,
+        _ change: SampleChange, anchor: String, in quantity: ((Sample) -> (value: Double, unit: Unit)?)? = nil,
         to bytes: inout [UInt8]
     ) {
         switch change {

@@ -40,7 +40,7 @@ public final class DataPointLine {
     public init() {}
 
     /// Whether there is a schema for the type.
-    public static func knows(_ type: QuantityType) -> Bool { schemas[type.id] != nil }
+    public static func knows(_ type: SampleType) -> Bool { schemas[type.id] != nil }
 
     /// Appends an added sample's data point, or `{"deleted":"UUID",…}` as ``ChangeLine`` has it, with a newline.
     ///
@@ -61,7 +61,7 @@ public final class DataPointLine {
         return true
     }
 
-    private func append(_ sample: QuantitySample, _ schema: Schema, to octets: inout [UInt8]) {
+    private func append(_ sample: Sample, _ schema: Schema, to octets: inout [UInt8]) {
         var name = JSONObject()
         name.set("namespace", "omh")
         name.set("name", schema.name)
@@ -95,7 +95,7 @@ public final class DataPointLine {
     }
 
     /// A person's own word, or a sensor's; where nobody says, neither.
-    private static func modality(of sample: QuantitySample) -> String? {
+    private static func modality(of sample: Sample) -> String? {
         if case .boolean(true)? = sample.metadata?["wasUserEntered"] { return "self-reported" }
         return ["ble.", "serial."].contains(where: sample.origin.source.id.hasPrefix) ? "sensed" : nil
     }
@@ -107,7 +107,7 @@ public final class DataPointLine {
     }
 
     /// In the unit measured in, with its digits, where the schema takes that.
-    private func value(of sample: QuantitySample, _ schema: Schema) -> [UInt8] {
+    private func value(of sample: Sample, _ schema: Schema) -> [UInt8] {
         var object = JSONObject()
         if let known = schema.units.first(where: { $0.code == sample.unit.code }), sample.numeral.isPlain {
             object.set("value", raw: Array(sample.numeral.text.utf8))

@@ -4,7 +4,8 @@ import HealthModel
 public enum SampleCells {
     /// The cells' names, in order.
     public static let columns = [
-        "uuid", "type", "value", "unit", "start", "end", "zone", "subject", "source.id", "source.name", "source.version",
+        "uuid", "kind", "type", "value", "unit", "case", "start", "end", "zone", "subject", "source.id", "source.name",
+        "source.version",
         "device.key", "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware", "device.firmware",
         "device.software", "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group", "metadata",
         "ingest", "seq",
@@ -18,13 +19,19 @@ public enum SampleCells {
     public static func cells(_ stored: StoredSample, value: Double, unit: Unit, me: String) -> [String] {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
+        let isCategory = sample.origin.kind == .category
+        let number = Int(exactly: sample.value).map { "\($0)" } ?? ""
         return [
-            stored.uuid.description, sample.origin.type.id, value.description, unit.code, sample.start.description,
+            stored.uuid.description, sample.origin.kind.name, sample.origin.type.id,
+            isCategory ? number : value.description, isCategory ? "" : unit.code,
+            sample.origin.type.caseName(of: sample.value) ?? "",
+            sample.start.description,
             sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
             source.id, source.name, source.version ?? "", device?.key ?? "", device?.name ?? "", device?.manufacturer ?? "",
             device?.model ?? "", device?.serial ?? "", device?.hardware ?? "", device?.firmware ?? "", device?.software ?? "",
-            device?.udi ?? "", sample.numeral.text, sample.unit.code, sample.timeOrigin.name, sample.received.description,
-            sample.group.map(QuantitySample.groupText) ?? "", text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
+            device?.udi ?? "", isCategory ? "" : sample.numeral.text, isCategory ? "" : sample.unit.code, sample.timeOrigin.name,
+            sample.received.description,
+            sample.group.map(Sample.groupText) ?? "", text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
         ]
     }
 

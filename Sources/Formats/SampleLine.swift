@@ -2,7 +2,8 @@ import HealthModel
 
 /// One sample as a line of NDJSON: the form that commands and exporters share.
 ///
-///     {"uuid":"…","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me", …}
+///     {"uuid":"…","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me", …}
+///     {"uuid":"…","kind":"category","type":"sleepAnalysis","value":3,"case":"asleepCore","start":"…Z", …}
 ///
 /// What depends on the series alone is rendered once, and what neighbouring samples share is kept from the one before, so that a line costs little
 /// more than its numbers.
@@ -19,14 +20,16 @@ public final class SampleLine {
     private final class Fragment {
         /// Kept so that the identifier stays its.
         let origin: Origin
-        /// `","type":"…","value":` and `,"unit":"…"` of the value.
+        /// `","kind":"…","type":"…","value":` and `,"unit":"…"` of the value.
         let type: [UInt8]
         let unit: [UInt8]
-        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`.
+        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`, of a category without what was received: that is its value.
         let description: [UInt8]
+        let isCategory: Bool
 
         init(origin: Origin, type: [UInt8], unit: [UInt8], description: [UInt8]) {
             (self.origin, self.type, self.unit, self.description) = (origin, type, unit, description)
+            isCategory = origin.kind == .category
         }
     }
 
@@ -46,7 +49,7 @@ public final class SampleLine {
     ///   - ingest, seq: the sample's place in ledger and change log; `nil` for a sample that is in no store.
     ///   - unit: another unit for `value`, with the value in it.
     public func append(
-        _ sample: QuantitySample, ingest: Int64?, seq: Int64?, value: Double? = nil, unit: Unit? = nil, to bytes: inout [UInt8]
+        _ sample: Sample, ingest: Int64?, seq: Int64?, value: Double? = nil, unit: Unit? = nil, to bytes: inout [UInt8]
     ) {
         let fragment = fragment(for: sample.origin)
         Self.append(45, to: &bytes) { buffer in
@@ -54,21 +57,15 @@ public final class SampleLine {
             return head + sample.identity.write(into: UnsafeMutableBufferPointer(rebasing: buffer[head...]))
         }
         bytes.append(contentsOf: fragment.type)
-        Self.append(value ?? sample.value, to: &bytes)
-        if let unit {
-            bytes.append(contentsOf: ",\"unit\":".utf8)
-            JSONText.append(string: unit.code, to: &bytes)
+        if fragment.isCategory {
+            append(category: sample, fragment, to: &bytes)
         } else {
-            bytes.append(contentsOf: fragment.unit)
+            append(quantity: sample, fragment, value ?? sample.value, unit, to: &bytes)
         }
-        appendTimes(of: sample, to: &bytes)
-        bytes.append(contentsOf: fragment.description)
-        append(sample.numeral, to: &bytes)
-        appendOrigin(of: sample, to: &bytes)
         if received?.instant != sample.received { received = (sample.received, Array(sample.received.description.utf8)) }
         if let received { bytes.append(contentsOf: received.text) }
         if let group = sample.group {
-            bytes.append(contentsOf: "\"},\"group\":\"\(QuantitySample.groupText(group))\",\"metadata\":".utf8)
+            bytes.append(contentsOf: "\"},\"group\":\"\(Sample.groupText(group))\",\"metadata\":".utf8)
         } else {
             bytes.append(contentsOf: "\"},\"group\":null,\"metadata\":".utf8)
         }
@@ -96,7 +93,33 @@ public final class SampleLine {
         }
     }
 
-    private func appendTimes(of sample: QuantitySample, to bytes: inout [UInt8]) {
+    private func append(
+        quantity sample: Sample, _ fragment: Fragment, _ value: Double, _ unit: Unit?, to bytes: inout [UInt8]
+    ) {
+        Self.append(value, to: &bytes)
+        if let unit {
+            bytes.append(contentsOf: ",\"unit\":".utf8)
+            JSONText.append(string: unit.code, to: &bytes)
+        } else {
+            bytes.append(contentsOf: fragment.unit)
+        }
+        appendTimes(of: sample, to: &bytes)
+        bytes.append(contentsOf: fragment.description)
+        append(sample.numeral, to: &bytes)
+        appendOrigin(of: sample, to: &bytes)
+    }
+
+    /// A number that has no name, or is none, stands for itself.
+    private func append(category sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: (Int(exactly: sample.value).map { "\($0)" } ?? "null").utf8)
+        bytes.append(contentsOf: ",\"case\":".utf8)
+        Self.append(sample.origin.type.caseName(of: sample.value), to: &bytes)
+        appendTimes(of: sample, to: &bytes)
+        bytes.append(contentsOf: fragment.description)
+        bytes.append(contentsOf: ",\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"".utf8)
+    }
+
+    private func appendTimes(of sample: Sample, to bytes: inout [UInt8]) {
         Self.append(128, to: &bytes) { buffer in
             var length = Self.write(",\"start\":\"", to: buffer, at: 0)
             length = write(sample.start, to: buffer, at: length)
@@ -145,7 +168,7 @@ public final class SampleLine {
         }
     }
 
-    private func appendOrigin(of sample: QuantitySample, to bytes: inout [UInt8]) {
+    private func appendOrigin(of sample: Sample, to bytes: inout [UInt8]) {
         if let measured, measured.origin == sample.timeOrigin, measured.unit == sample.unit {
             bytes.append(contentsOf: measured.text)
             return
@@ -164,7 +187,7 @@ public final class SampleLine {
             latest = known
             return known
         }
-        var type: [UInt8] = Array("\",\"type\":".utf8)
+        var type: [UInt8] = Array("\",\"kind\":\"\(origin.kind.name)\",\"type\":".utf8)
         JSONText.append(string: origin.type.id, to: &type)
         type.append(contentsOf: ",\"value\":".utf8)
         var unit: [UInt8] = Array(",\"unit\":".utf8)
@@ -179,7 +202,7 @@ public final class SampleLine {
         Self.append(origin.source.version, to: &text)
         text.append(contentsOf: "},\"device\":".utf8)
         Self.append(origin.device, to: &text)
-        text.append(contentsOf: ",\"original\":{\"value\":\"".utf8)
+        if origin.kind == .quantity { text.append(contentsOf: ",\"original\":{\"value\":\"".utf8) }
         let fragment = Fragment(origin: origin, type: type, unit: unit, description: text)
         if fragments.count >= 4096 { fragments.removeAll() }
         fragments[identifier] = fragment

@@ -3,7 +3,7 @@ import HealthModel
 /// Statistics of one interval as an object of JSON or a row of CSV.
 public struct StatisticsLine: Sendable {
     /// What was summed up.
-    public let type: QuantityType
+    public let type: SampleType
     /// The unit of the numbers.
     public let unit: Unit
     /// Whose days they are.
@@ -13,7 +13,7 @@ public struct StatisticsLine: Sendable {
     private let me: String
 
     /// - Parameter me: the subject that is written as `me`.
-    public init(type: QuantityType, unit: Unit, zone: TimeZoneRules, isBySource: Bool, me: String) {
+    public init(type: SampleType, unit: Unit, zone: TimeZoneRules, isBySource: Bool, me: String) {
         self.type = type
         self.unit = unit
         self.zone = zone

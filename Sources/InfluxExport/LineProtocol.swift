@@ -33,7 +33,7 @@ final class LineProtocol {
     /// More series than that are not remembered at once.
     private static let most = 4096
 
-    func append(_ sample: QuantitySample, value: Double, unit: Unit, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, value: Double, unit: Unit, to octets: inout [UInt8]) {
         let series = series(of: sample)
         octets += series.head
         if let slot = Point.slot(of: sample) { octets += ",slot=\(slot)".utf8 }
@@ -59,7 +59,7 @@ final class LineProtocol {
         octets.append(UInt8(ascii: "\n"))
     }
 
-    private func series(of sample: QuantitySample) -> Series {
+    private func series(of sample: Sample) -> Series {
         let origin = sample.origin
         if let latest, latest.origin === origin { return latest }
         let key = ObjectIdentifier(origin)

@@ -14,7 +14,7 @@ struct Point {
     let nanoseconds: Int64
 
     /// By what stays as it is: a device may get another name, and its points have to be found again.
-    init(_ sample: QuantitySample) {
+    init(_ sample: Sample) {
         measurement = sample.origin.type.id
         var tags = Self.tags(of: sample.origin)
         if let slot = Self.slot(of: sample) { tags.append(("slot", "\(slot)")) }
@@ -29,9 +29,9 @@ struct Point {
     }
 
     /// Which of a packet's readings it is; nothing for a reading that came alone.
-    static func slot(of sample: QuantitySample) -> UInt64? { sample.group == nil ? nil : sample.identity.low / 1000 % 1000 }
+    static func slot(of sample: Sample) -> UInt64? { sample.group == nil ? nil : sample.identity.low / 1000 % 1000 }
 
-    static func nanoseconds(of sample: QuantitySample) -> Int64 {
+    static func nanoseconds(of sample: Sample) -> Int64 {
         sample.start.microseconds &* 1000 &+ Int64(sample.identity.low % 1000)
     }
 

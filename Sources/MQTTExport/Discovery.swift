@@ -5,7 +5,7 @@ import HealthModel
 struct Discovery {
     /// One sensor of the device.
     struct Component {
-        var type: QuantityType
+        var type: SampleType
         var kind: SensorKind
         /// Where its state is told.
         var topic: String

@@ -11,6 +11,8 @@ import Pipeline
 public final class MQTTExporter: Exporter {
     /// About half a megabyte.
     public let batchLimit = 1000
+    /// As lines; Home Assistant is shown quantities.
+    public let kinds = Set(SampleKind.allCases)
     private let settings: MQTTSettings
     private let context: ExportContext
     private let topics: MQTTTopics

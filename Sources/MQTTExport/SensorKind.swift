@@ -52,7 +52,7 @@ struct SensorKind {
 
     /// - Parameter version: Home Assistant's.
     /// - Throws: ``DeliveryError`` where the type's class does not take the unit that was asked for.
-    init(_ type: QuantityType, _ context: ExportContext, _ version: HomeAssistantVersion) throws(DeliveryError) {
+    init(_ type: SampleType, _ context: ExportContext, _ version: HomeAssistantVersion) throws(DeliveryError) {
         stateClass = type.aggregation == .cumulative ? .total : .measurement
         let wanted = context.unit(of: type).code
         if let known = Self.classes[type.canonicalUnit.code] {
@@ -71,7 +71,7 @@ struct SensorKind {
         }
     }
 
-    private static func text(of code: String, _ type: QuantityType) -> String? {
+    private static func text(of code: String, _ type: SampleType) -> String? {
         if code == "/min" { return type.id.contains("eart") ? "bpm" : type.id == "cyclingCadence" ? "rpm" : "/min" }
         if code == "1" { return nil }
         // What is counted, such as 1{steps}.

@@ -26,7 +26,7 @@ struct Shown {
         let topics = MQTTTopics(settings, context)
         let now = context.now()
         payloads[topics.availability] = Self.online
-        var latest: [String: [QuantityType: PresentSample]] = [:]
+        var latest: [String: [SampleType: PresentSample]] = [:]
         for each in present {
             let device = topics.device(of: each.sample.origin)
             let known = latest[device]?[each.sample.origin.type]
@@ -62,11 +62,11 @@ struct Shown {
     }
 
     /// By their ends; of equal ones the order is any, but always the same.
-    private static func precedes(_ one: QuantitySample, _ other: QuantitySample) -> Bool {
+    private static func precedes(_ one: Sample, _ other: Sample) -> Bool {
         (one.end, one.start, one.identity.description) < (other.end, other.start, other.identity.description)
     }
 
-    private static func state(_ sample: QuantitySample, _ kind: SensorKind, _ context: ExportContext) -> [UInt8] {
+    private static func state(_ sample: Sample, _ kind: SensorKind, _ context: ExportContext) -> [UInt8] {
         var object = JSONObject()
         object.set("value", value(of: sample, in: kind.unit?.code))
         object.set("unit", kind.unit?.text)
@@ -77,7 +77,7 @@ struct Shown {
         return object.closed
     }
 
-    private static func value(of sample: QuantitySample, in code: String?) -> Double {
+    private static func value(of sample: Sample, in code: String?) -> Double {
         let type = sample.origin.type
         guard let code, code != type.canonicalUnit.code else { return sample.value }
         // In the unit that was measured in, the digits that were measured.
@@ -107,7 +107,7 @@ struct MQTTTopics {
     var prefix: String { "\(settings.topic)_\(store)_" }
 
     func id(_ device: String) -> String { prefix + device }
-    func state(_ device: String, _ type: QuantityType) -> String { "\(root)/\(device)/\(type.id)" }
+    func state(_ device: String, _ type: SampleType) -> String { "\(root)/\(device)/\(type.id)" }
     func discovery(_ device: String) -> String { "\(settings.discovery)/device/\(id(device))/config" }
 
     /// Whether a topic of discovery is of one of our devices.

@@ -15,8 +15,8 @@ public struct ExportContext {
     /// The last samples of the series that go there, as they are when it is called.
     public let present: () throws -> [PresentSample]
     /// The samples of given types that came in one packet with a sample, itself among them, as they are when it is called: a cuff's two pressures.
-    public let packet: (QuantitySample, Set<QuantityType>) throws -> [QuantitySample]
-    private let units: [QuantityType: (unit: Unit, conversion: UnitConversion)]
+    public let packet: (Sample, Set<SampleType>) throws -> [Sample]
+    private let units: [SampleType: (unit: Unit, conversion: UnitConversion)]
 
     /// - Parameters:
     ///   - units: those that a person wants for types' values.
@@ -25,14 +25,14 @@ public struct ExportContext {
     ///   - now: the clock of whoever assembles.
     /// - Throws: ``UnitError`` where a type has no conversion to its unit.
     public init(
-        name: String, store: String = "", me: String, units: [QuantityType: Unit] = [:],
+        name: String, store: String = "", me: String, units: [SampleType: Unit] = [:],
         zone: TimeZoneRules = TimeZoneRules(fixed: .utc), present: @escaping () throws -> [PresentSample] = { [] },
-        packet: @escaping (QuantitySample, Set<QuantityType>) throws -> [QuantitySample] = { sample, _ in [sample] },
+        packet: @escaping (Sample, Set<SampleType>) throws -> [Sample] = { sample, _ in [sample] },
         now: @escaping () -> Instant
     ) throws(UnitError) {
         (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)
         (self.present, self.packet) = (present, packet)
-        var known: [QuantityType: (unit: Unit, conversion: UnitConversion)] = [:]
+        var known: [SampleType: (unit: Unit, conversion: UnitConversion)] = [:]
         for (type, unit) in units {
             known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))
         }
@@ -40,15 +40,15 @@ public struct ExportContext {
     }
 
     /// The unit of a type's values: the one that was asked for, else its canonical one.
-    public func unit(of type: QuantityType) -> Unit { units[type]?.unit ?? type.canonicalUnit }
+    public func unit(of type: SampleType) -> Unit { units[type]?.unit ?? type.canonicalUnit }
 
     /// A sample's value in the unit that was asked for; in its type's canonical one where none was.
-    public func quantity(of sample: QuantitySample) -> (value: Double, unit: Unit) {
+    public func quantity(of sample: Sample) -> (value: Double, unit: Unit) {
         wantedQuantity(of: sample) ?? (sample.value, sample.origin.type.canonicalUnit)
     }
 
     /// A sample's value in the unit that was asked for; `nil` where none was.
-    public func wantedQuantity(of sample: QuantitySample) -> (value: Double, unit: Unit)? {
+    public func wantedQuantity(of sample: Sample) -> (value: Double, unit: Unit)? {
         guard let known = units[sample.origin.type] else { return nil }
         // In the unit that was measured in, the digits that were measured: there and back again may differ in the last one.
         let isAsMeasured = sample.unit.code == known.unit.code

@@ -11,6 +11,9 @@ public protocol Exporter: AnyObject {
     /// More changes than that are never given at once; at least 1.
     var batchLimit: Int { get }
 
+    /// What it has a place for. Samples of other kinds are never given to it, and counted as left out.
+    var kinds: Set<SampleKind> { get }
+
     /// Whether what was there before the target began has to come before what is new, as in a file of lines. Else both come by turns, each in its order.
     var isOrdered: Bool { get }
 
@@ -41,6 +44,7 @@ public protocol Exporter: AnyObject {
 }
 
 extension Exporter {
+    public var kinds: Set<SampleKind> { [.quantity] }
     public var isOrdered: Bool { false }
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func idle() throws(DeliveryError) -> Duration? { nil }

@@ -1,6 +1,6 @@
 // The seams between the stages, each a file. Data goes down this line, and answers come back as return values:
 //
-//     FrameSource ─ RawFrame ─▶ FrameInterpreter ─ Reading ─▶ Normaliser ─ QuantitySample ─▶ Gate ─▶ SampleSink   …   Exporter
+//     FrameSource ─ RawFrame ─▶ FrameInterpreter ─ Reading ─▶ Normaliser ─ Sample ─▶ Gate ─▶ SampleSink   …   Exporter
 
 /// Delivers frames in the order in which they were made. Knows files, radios and wires, and no heart rates.
 public protocol FrameSource {

@@ -12,6 +12,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     public static let impossible = GateRule("impossible-value")
     /// Outside what living people show, and in no common unit of the type would it be inside: no repair of a unit would mend it.
     public static let implausible = GateRule("implausible-value")
+    /// No case of the category that this version knows: what arrived is held, and not guessed at.
+    public static let unknownValue = GateRule("unknown-value")
     /// A number by which devices say that they have none.
     public static let sentinel = GateRule("sentinel-value")
     /// The device says that the sensor had no contact.
@@ -26,6 +28,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .impossible: "outside what physics or the type's definition allows"
         case .implausible: "outside what living people show, in whatever common unit"
+        case .unknownValue: "no case of the category that this version knows"
         case .sentinel: "a number by which devices say that they have no value"
         case .noContact: "the device says that the sensor had no contact"
         case .badMeasurement: "the device says that the measurement went wrong"
@@ -44,7 +47,7 @@ public struct Gate: Sendable {
     public init() {}
 
     /// The rule that holds the sample back, or `nil` where it may pass.
-    @inlinable public func rule(against sample: borrowing QuantitySample) -> GateRule? {
+    @inlinable public func rule(against sample: borrowing Sample) -> GateRule? {
         // Nearly every sample ends here.
         if sample.origin.inconspicuous.contains(sample.value), sample.metadata == nil, sample.value != sample.origin.sentinel {
             return nil
@@ -59,12 +62,21 @@ public struct Gate: Sendable {
         }
     }
 
-    @usableFromInline func examine(_ sample: borrowing QuantitySample) -> GateRule? {
+    @usableFromInline func examine(_ sample: borrowing Sample) -> GateRule? {
+        if sample.origin.kind == .category {
+            return Self.isCase(sample.value, of: sample.origin.type) ? nil : .unknownValue
+        }
         if let limits = sample.origin.hardLimits, !limits.contains(sample.value) { return .impossible }
         if let metadata = sample.metadata, let rule = Self.status(metadata) { return rule }
         if sample.value == sample.origin.sentinel { return .sentinel }
         if sample.origin.inconspicuous.contains(sample.value) { return nil }
         return sample.origin.type.isPlausible(sample.numeral, besides: sample.unit) ? nil : .implausible
+    }
+
+    /// Of a type that this version does not know any number may be one.
+    private static func isCase(_ value: Double, of type: SampleType) -> Bool {
+        guard let number = Int(exactly: value), number >= 0 else { return false }
+        return type.categoryValues.map { $0.name(of: number) != nil } ?? true
     }
 
     /// What the device's own status says.

@@ -27,8 +27,8 @@ public final class Normaliser {
     private var passes: [SampleIdentity: ZoneOffset] = [:]
     private var passesNear: Int64?
     /// The last conversion of each type, since a stream rarely changes the unit.
-    private var units: [Unit?] = Array(repeating: nil, count: 256)
-    private var conversions: [UnitConversion] = Array(repeating: .identity, count: 256)
+    private var units: [Unit?] = Array(repeating: nil, count: SampleType.all.count)
+    private var conversions: [UnitConversion] = Array(repeating: .identity, count: SampleType.all.count)
 
     /// A device clock that was never set starts at 1970; nobody's sensors are that old.
     public static let earliest = Instant(seconds: 31_536_000)
@@ -223,7 +223,7 @@ public final class Normaliser {
                     numeral: reading.pointee.numeral,
                     unit: reading.pointee.unit, ordinal: reading.pointee.ordinal)
             }
-        var sample = QuantitySample(
+        var sample = Sample(
             origin: reading.pointee.origin, identity: identity, nominalStart: nominalStart, start: start, end: end, value: value,
             numeral: reading.pointee.numeral, unit: reading.pointee.unit, zone: zone, timeOrigin: timeOrigin, received: received,
             metadata: reading.pointee.metadata, record: reading.pointee.record, timeResolution: reading.pointee.timeResolution,
@@ -248,12 +248,15 @@ public final class Normaliser {
 
     private func conversion(of reading: UnsafePointer<Reading>) throws(Refusal) -> UnitConversion {
         let type = reading.pointee.origin.type
-        let slot = Int(type.index) & 255
-        if let unit = units[slot], unit == reading.pointee.unit { return conversions[slot] }
+        // Remembered are those of the catalogue: what comes behind it is of no quantity, and has no conversion but the one.
+        let slot = type.isKnown ? Int(type.index) : nil
+        if let slot, let unit = units[slot], unit == reading.pointee.unit { return conversions[slot] }
         do throws(UnitError) {
             let conversion = try type.conversion(from: reading.pointee.unit)
-            units[slot] = reading.pointee.unit
-            conversions[slot] = conversion
+            if let slot {
+                units[slot] = reading.pointee.unit
+                conversions[slot] = conversion
+            }
             return conversion
         } catch {
             throw Refusal("\(type.id): \(error)", at: reading.pointee.place)

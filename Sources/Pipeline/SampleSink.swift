@@ -10,7 +10,7 @@ public protocol SampleSink: AnyObject {
 /// A sample and the gate's judgement of it.
 public struct GatedSample: Sendable {
     /// The sample.
-    public var sample: QuantitySample
+    public var sample: Sample
     /// The rule that holds it back, where one does.
     public var rule: GateRule?
     /// What it is counted as where it is stored already, if its source repeats itself.
@@ -21,7 +21,7 @@ public struct GatedSample: Sendable {
     public var frame: FrameText?
 
     /// A sample with the gate's word.
-    @inlinable public init(sample: consuming QuantitySample, rule: GateRule?, repeats: SkipKind?, place: Place) {
+    @inlinable public init(sample: consuming Sample, rule: GateRule?, repeats: SkipKind?, place: Place) {
         self.sample = sample
         self.rule = rule
         self.repeats = repeats

@@ -30,7 +30,7 @@ final class CopyText {
 
     init(_ context: ExportContext) { self.context = context }
 
-    func append(_ sample: QuantitySample, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, to octets: inout [UInt8]) {
         let (value, unit) = context.quantity(of: sample)
         times.append(sample.start, nil, to: &octets)
         octets.append(Self.tab)
@@ -49,7 +49,7 @@ final class CopyText {
         Self.add(sample.timeOrigin.name, to: &octets)
         octets.append(Self.tab)
         times.append(sample.received, nil, to: &octets)
-        Self.add(sample.group.map(QuantitySample.groupText), to: &octets)
+        Self.add(sample.group.map(Sample.groupText), to: &octets)
         Self.add(sample.metadata?.json ?? "{}", to: &octets)
         octets.append(UInt8(ascii: "\n"))
     }

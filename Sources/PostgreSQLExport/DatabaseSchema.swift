@@ -57,7 +57,7 @@ struct DatabaseSchema {
             for number in found..<max(found, version) {
                 try connection.run(steps[number] + ";INSERT INTO \(name).version(number) VALUES(\(number + 1))")
             }
-            for type in QuantityType.all { try connection.run(view(of: type)) }
+            for type in SampleType.quantities { try connection.run(view(of: type)) }
             try connection.run("COMMIT")
             return found
         } catch {
@@ -69,7 +69,7 @@ struct DatabaseSchema {
     /// "VGAT": whoever writes to our tables holds it, so that two hubs never wait for one another's rows.
     static let lock = 0x5647_4154
 
-    private func view(of type: QuantityType) -> String {
+    private func view(of type: SampleType) -> String {
         """
         CREATE OR REPLACE VIEW \(name).\(Self.name(of: type)) AS SELECT start_time, end_time, value, unit, subject, source_name, device_name, uuid
         FROM \(name).sample WHERE type = '\(type.id)'
@@ -77,7 +77,7 @@ struct DatabaseSchema {
     }
 
     /// `heart_rate` for `heartRate`, `vo2_max` for `vo2Max`.
-    static func name(of type: QuantityType) -> String {
+    static func name(of type: SampleType) -> String {
         var name = ""
         for character in type.id {
             if character.isUppercase, !name.isEmpty { name += "_" }

@@ -69,6 +69,7 @@ public final class SampleStore {
                 try replacements.register(with: connection)
                 try Epochs.begin(connection)
             }
+            try learnTypes()
         } catch {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error

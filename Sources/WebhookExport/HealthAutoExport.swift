@@ -59,8 +59,8 @@ struct HealthAutoExport {
     }
 
     /// Both pressures in one; half of one has no place.
-    private mutating func add(pressure sample: QuantitySample) throws(DeliveryError) {
-        let halves: [QuantitySample]
+    private mutating func add(pressure sample: Sample) throws(DeliveryError) {
+        let halves: [Sample]
         do {
             halves = try context.packet(sample, [.bloodPressureSystolic, .bloodPressureDiastolic])
         } catch {
@@ -84,13 +84,13 @@ struct HealthAutoExport {
         readings[name, default: (units, [])].data.append(reading)
     }
 
-    private static func isPressure(_ type: QuantityType) -> Bool {
+    private static func isPressure(_ type: SampleType) -> Bool {
         type == .bloodPressureSystolic || type == .bloodPressureDiastolic
     }
 
-    private static func knows(_ type: QuantityType) -> Bool { metrics[type.id] != nil || isPressure(type) }
+    private static func knows(_ type: SampleType) -> Bool { metrics[type.id] != nil || isPressure(type) }
 
-    private static func reading(of sample: QuantitySample) -> JSONObject {
+    private static func reading(of sample: Sample) -> JSONObject {
         var object = JSONObject()
         object.set("date", date(sample.start, sample.zone ?? .utc))
         object.set("source", sample.origin.device?.name ?? sample.origin.source.name)
@@ -98,7 +98,7 @@ struct HealthAutoExport {
         return object
     }
 
-    private static func value(of sample: QuantitySample, in code: String) -> Double {
+    private static func value(of sample: Sample, in code: String) -> Double {
         let canonical = sample.origin.type.canonicalUnit
         guard code != canonical.code, let unit = try? Unit(ucum: code), let conversion = try? canonical.conversion(to: unit)
         else {

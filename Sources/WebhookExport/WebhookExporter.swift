@@ -57,6 +57,8 @@ public final class WebhookExporter: Exporter {
 
     /// About a megabyte.
     public let batchLimit = 1000
+    /// Our own lines hold every kind.
+    public var kinds: Set<SampleKind> { settings.form == .lines ? Set(SampleKind.allCases) : [.quantity] }
     /// A receiver may keep only what comes last.
     public let isOrdered = true
     private let settings: Settings

@@ -30,19 +30,29 @@ struct CommandContext {
         try machine.zone(invocation.string("--time-zone").map { ZoneName($0, from: .option) } ?? configuration().timeZone)
     }
 
-    /// A quantity type by its id or HealthKit's.
-    func type(_ name: String) throws -> QuantityType {
-        if let type = QuantityType(name) { return type }
+    /// The kind of samples that is asked for; nil for all.
+    func kind() throws -> SampleKind? {
+        guard let name = invocation.string("--kind") else { return nil }
+        guard let kind = SampleKind(named: name) else {
+            throw invocation.invalid(
+                "--kind", value: name, expected: "one of \(SampleKind.allCases.map(\.name).joined(separator: ", "))")
+        }
+        return kind
+    }
+
+    /// A type by its id or HealthKit's.
+    func type(_ name: String) throws -> SampleType {
+        if let type = SampleType(name) { return type }
         throw invocation.invalid(
             "TYPE", value: name,
-            expected: (TypeSuggestion.nearest(to: name).map { "a type such as \($0)" } ?? "a quantity type")
+            expected: (TypeSuggestion.nearest(to: name).map { "a type such as \($0)" } ?? "a type of samples")
                 + "; 'vitalgate types' lists them")
     }
 
     /// Several types joined by commas; of those that are none each is named.
-    func types(_ names: String) throws -> [QuantityType] {
+    func types(_ names: String) throws -> [SampleType] {
         let words = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        let unknown = words.filter { QuantityType($0) == nil }
+        let unknown = words.filter { SampleType($0) == nil }
         if unknown.count > 1 {
             let meant = unknown.map { word in
                 TypeSuggestion.nearest(to: word).map { "\($0) for '\(word)'" } ?? "another type for '\(word)'"
@@ -66,7 +76,7 @@ struct CommandContext {
     }
 
     /// The unit named by an option, and whether the type's samples have a conversion to it.
-    func unit(for type: QuantityType?) throws -> HealthModel.Unit? {
+    func unit(for type: SampleType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }
         let unit = try HealthModel.Unit(written: code)
         if let type { _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass) }
@@ -94,11 +104,11 @@ struct CommandContext {
     /// The condition of `--where`, with times as `--from` takes them and persons by name.
     ///
     /// - Parameter types: those that are asked for; `nil` for all.
-    func condition(for types: Set<QuantityType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
+    func condition(for types: Set<SampleType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
         guard let text = invocation.string("--where") else { return nil }
         let condition = try SamplePredicate(
             text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) })
-        try condition.check(for: types ?? Set(QuantityType.all))
+        try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }
 

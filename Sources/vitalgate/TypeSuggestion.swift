@@ -1,14 +1,14 @@
 import CommandLineKit
 import HealthModel
 
-/// Which quantity type was meant by a text that is none.
+/// Which type was meant by a text that is none.
 enum TypeSuggestion {
     /// The id of the type that was probably meant.
     static func nearest(to text: String) -> String? {
         let word = plain(text)
         guard !word.isEmpty else { return nil }
         if let id = spoken[word] { return id }
-        let types = QuantityType.all
+        let types = SampleType.all
         if let type = types.first(where: { plain($0.id) == word || plain($0.displayName) == word }) { return type.id }
         if let type = types.first(where: { plain($0.id).hasPrefix(word) }) { return type.id }
         let ids = Dictionary(types.map { (plain($0.id), $0.id) }, uniquingKeysWith: { first, _ in first })
@@ -29,6 +29,7 @@ enum TypeSuggestion {
         "bmi": "bodyMassIndex", "fat": "bodyFatPercentage", "bodyfat": "bodyFatPercentage", "energy": "activeEnergyBurned",
         "calories": "activeEnergyBurned", "distance": "distanceWalkingRunning", "hrv": "heartRateVariabilitySDNN",
         "breathing": "respiratoryRate", "respiration": "respiratoryRate", "stairs": "flightsClimbed", "floors": "flightsClimbed",
-        "water": "dietaryWater",
+        "water": "dietaryWater", "sleep": "sleepAnalysis", "period": "menstrualFlow", "mindfulness": "mindfulSession",
+        "meditation": "mindfulSession", "cough": "coughing",
     ]
 }

@@ -5,6 +5,7 @@ import Pipeline
 final class ScriptedTarget: ComparableExporter {
     var batchLimit = 7
     var isOrdered = false
+    var kinds: Set<SampleKind> = [.quantity]
     /// What it has.
     private(set) var samples: [SampleIdentity: Double] = [:]
     /// It never takes a value like this.

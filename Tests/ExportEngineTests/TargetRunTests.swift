@@ -33,6 +33,42 @@ import Testing
         #expect(try store.targets() == before)
     }
 
+    /// What it has no place for is never given to it, and counted, however often a delivery fails on the way.
+    @Test(arguments: [0, 1, 2] as [UInt64]) func whatItHasNoPlaceFor(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let target = ScriptedTarget()
+        var expected: Set<SampleIdentity> = []
+        let samples = try (0..<200).map { index in
+            let isCategory = Int.random(in: 0..<3, using: &random) == 0
+            let sample = try test.sample(isCategory ? index % 6 : 60, at: index, of: isCategory ? "sleepAnalysis" : "heartRate")
+            if !isCategory { expected.insert(sample.sample.identity) }
+            return sample
+        }
+        try test.add(samples)
+        target.mood = {
+            Int.random(in: 0..<3, using: &random) == 0 ? ScriptedTarget.Mood.allCases.randomElement(using: &random) : nil
+        }
+        let run = try test.run(target)
+        try test.finish(run)
+        #expect(Set(target.samples.keys) == expected)
+        #expect(run.target.delivered == 200)
+        #expect(run.target.leftOut == 200 - expected.count)
+        // They are no differences.
+        target.mood = { nil }
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: target, store: store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: expected.count))
+        // One that holds all has them.
+        let other = ScriptedTarget()
+        other.kinds = Set(SampleKind.allCases)
+        let whole = try TargetRun(
+            TargetSettings(name: "whole"), exporter: other, reader: try SampleStore(path: store.path, access: .read),
+            store: store,
+            now: { ExportedStore.received })
+        try test.finish(whole)
+        #expect(other.samples.count == 200 && whole.target.leftOut == 0)
+    }
+
     /// One of many that is not taken costs few deliveries, and the rest goes on.
     @Test func whatIsRefusedIsSetAside() throws {
         let target = ScriptedTarget()

@@ -21,10 +21,13 @@ public struct ExportedStore {
             path: folder.file("store.db"), access: .write, creation: .init(subject: origin.subject, time: 0))
     }
 
-    public func sample(_ value: Int, at second: Int) throws -> GatedSample {
+    /// A heart rate, or a sample of a category.
+    public func sample(_ value: Int, at second: Int, of name: String = "heartRate") throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
+        let type = try #require(SampleType(name))
         let reading = Reading(
-            origin: origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
+            origin: type == origin.type ? origin : Origin(subject: origin.subject, type: type, source: origin.source),
+            numeral: try Numeral("\(value)"), unit: type.kind == .category ? .one : try Unit(ucum: "/min"),
             time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
         return try #require(
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.received).first)

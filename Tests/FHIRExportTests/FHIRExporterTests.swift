@@ -197,7 +197,7 @@ import Testing
 
     // MARK: Blood pressure
 
-    private func pressure(_ type: QuantityType, _ value: String, group: UInt64?, subject: String? = nil) throws -> GatedSample {
+    private func pressure(_ type: SampleType, _ value: String, group: UInt64?, subject: String? = nil) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000)
         let reading = Reading(
             origin: Origin(

@@ -12,17 +12,16 @@ import Testing
     private static let me = "11111111-2222-4333-8444-555555555555"
     private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
 
-    private func encoder(_ ids: ObservationEncoder.IDs = .client, units: [QuantityType: Unit] = [:]) throws -> ObservationEncoder
-    {
+    private func encoder(_ ids: ObservationEncoder.IDs = .client, units: [SampleType: Unit] = [:]) throws -> ObservationEncoder {
         ObservationEncoder(
             try ExportContext(name: "clinic", me: Self.me, units: units, now: { Instant(seconds: 0) }),
             patients: [Self.me: "Patient/7"], ids: ids)
     }
 
     private func sample(
-        _ type: QuantityType, _ digits: String, _ unit: Unit, seconds: Int64 = 0, isPeriod: Bool = false, device: Device? = nil,
+        _ type: SampleType, _ digits: String, _ unit: Unit, seconds: Int64 = 0, isPeriod: Bool = false, device: Device? = nil,
         group: Reading.Group = .none
-    ) throws -> QuantitySample {
+    ) throws -> Sample {
         let start = Instant(microseconds: 1_790_000_000_000_000 + seconds * 1_000_000)
         let reading = Reading(
             origin: Origin(subject: Self.me, type: type, source: SourceRevision(id: "ble.all", name: "All"), device: device),
@@ -36,7 +35,7 @@ import Testing
                 .first?.sample)
     }
 
-    private func text(_ sample: QuantitySample, units: [QuantityType: Unit] = [:]) throws -> String {
+    private func text(_ sample: Sample, units: [SampleType: Unit] = [:]) throws -> String {
         var octets: [UInt8] = []
         try encoder(units: units).append(sample, id: "\(sample.identity)", fate: .live, to: &octets)
         return String(decoding: octets, as: UTF8.self)
@@ -53,7 +52,7 @@ import Testing
         ("bloodGlucose", "5.50", "mmol/L", "99.08573400002975", "mg/dL", "2339-0"),
     ])
     func digitsAndUnits(_ id: String, _ digits: String, _ code: String, _ value: String, _ unit: String, _ loinc: String) throws {
-        let text = try text(sample(#require(QuantityType(id)), digits, Unit(ucum: code)))
+        let text = try text(sample(#require(SampleType(id)), digits, Unit(ucum: code)))
         #expect(
             text.contains(
                 #""valueQuantity":{"value":\#(value),"unit":"\#(unit)","system":"http://unitsofmeasure.org","code":"\#(unit)"}"#))
@@ -62,7 +61,7 @@ import Testing
     }
 
     @Test func aUnitThatAPersonWants() throws {
-        let weight = try #require(QuantityType("bodyMass"))
+        let weight = try #require(SampleType("bodyMass"))
         #expect(
             try text(sample(weight, "80.5", Unit(ucum: "kg")), units: [weight: Unit(ucum: "[lb_av]")]).contains(
                 #""code":"[lb_av]""#))
@@ -83,7 +82,7 @@ import Testing
             lines.append(0x0A)
         }
         let encoder = try encoder()
-        for type in QuantityType.all where ObservationCodes.isAboutAPerson(type) && !ObservationCodes.isBloodPressure(type) {
+        for type in SampleType.quantities where ObservationCodes.isAboutAPerson(type) && !ObservationCodes.isBloodPressure(type) {
             let isPeriod = type.aggregation == .cumulative
             let sample = try sample(type, "1.50", type.canonicalUnit, isPeriod: isPeriod, device: device)
             line { encoder.append(sample, id: "\(sample.identity)", fate: .live, to: &$0) }

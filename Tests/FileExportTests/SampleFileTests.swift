@@ -14,7 +14,7 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func sample(
-        _ type: QuantityType, _ value: String, _ unit: String, at second: Int, source: String = "strap", metadata: Metadata? = nil
+        _ type: SampleType, _ value: String, _ unit: String, at second: Int, source: String = "strap", metadata: Metadata? = nil
     ) throws -> StoredSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let reading = Reading(
@@ -30,7 +30,7 @@ import Testing
     }
 
     private func write(
-        _ name: String, _ form: SampleFileWriter.Form, _ samples: [StoredSample], units: [QuantityType: HealthModel.Unit] = [:]
+        _ name: String, _ form: SampleFileWriter.Form, _ samples: [StoredSample], units: [SampleType: HealthModel.Unit] = [:]
     ) throws -> SampleFileWriter.Counts {
         let writer = try SampleFileWriter(
             path: folder.file(name), form: form,
@@ -83,6 +83,28 @@ import Testing
                 $0.contains("type=\"HKQuantityTypeIdentifierBloodGlucose\"")
                     && $0.contains("unit=\"mmol&lt;180.15588000005408&gt;/L\"")
             })
+    }
+
+    /// Categories by HealthKit's constants, and a type that this version does not know by its number; a table of quantities has no column for them.
+    @Test func categories() throws {
+        let samples = try [
+            sample(try #require(SampleType("sleepAnalysis")), "3", "1", at: 0), sample(.heartRate, "60", "/min", at: 0),
+            sample(try #require(SampleType("mindfulSession")), "0", "1", at: 1),
+            sample(try #require(SampleType(category: "ofTheFuture")), "7", "1", at: 2),
+        ]
+        #expect(try write("export.xml", .appleHealth, samples) == .init(written: 4, leftOut: 0))
+        let lines = try text("export.xml").split(separator: "\n")
+        for (type, value) in [
+            ("SleepAnalysis", "HKCategoryValueSleepAnalysisAsleepCore"), ("MindfulSession", "HKCategoryValueNotApplicable"),
+            ("OfTheFuture", "7"),
+        ] {
+            let line = lines.first { $0.contains("type=\"HKCategoryTypeIdentifier\(type)\"") }
+            #expect(line?.hasSuffix(" value=\"\(value)\">") == true && line?.contains("unit=") == false, "\(type)")
+        }
+        #expect(try write("wide.csv", .wide, samples) == .init(written: 1, leftOut: 3))
+        #expect(try text("wide.csv").split(separator: "\n").count == 2)
+        #expect(try write("long.csv", .csv, samples) == .init(written: 4, leftOut: 0))
+        #expect(try text("long.csv").contains(",category,sleepAnalysis,3,,asleepCore,"))
     }
 
     @Test func nothingIsOverwrittenNorLeftBehind() throws {

@@ -18,7 +18,7 @@ import Testing
         let start = Instant(seconds: 1_790_000_000)
         let reading = Reading(
             origin: Origin(
-                subject: "11111111-2222-4333-8444-555555555555", type: try #require(QuantityType(id)),
+                subject: "11111111-2222-4333-8444-555555555555", type: try #require(SampleType(id)),
                 source: SourceRevision(id: source, name: "Ünïque \"app\"")),
             numeral: try Numeral(digits), unit: try Unit(ucum: code),
             time: .instants(
@@ -51,11 +51,11 @@ import Testing
     @Test func whatHasNoSchema() throws {
         let line = DataPointLine()
         var octets: [UInt8] = []
-        for type in QuantityType.all where !DataPointLine.knows(type) {
+        for type in SampleType.quantities where !DataPointLine.knows(type) {
             #expect(!line.append(.added(try stored(type.id, "1", type.canonicalUnit.code)), to: &octets))
         }
         #expect(octets.isEmpty)
-        #expect(QuantityType.all.count { DataPointLine.knows($0) } == 6)
+        #expect(SampleType.quantities.count { DataPointLine.knows($0) } == 6)
     }
 
     @Test func digitsAndUnitsAsMeasured() throws {

@@ -5,7 +5,7 @@ import PipelineTesting
 import Testing
 
 @Suite struct SampleLineTests {
-    private static func sample(device: Device?, metadata: Metadata?) throws -> QuantitySample {
+    private static func sample(device: Device?, metadata: Metadata?) throws -> Sample {
         let origin = Origin(
             subject: "6d1f6e7c", type: .bodyTemperature,
             source: SourceRevision(id: "ble.health-thermometer", name: "Health \"T\"\n", version: "1"),
@@ -13,7 +13,7 @@ import Testing
         let unit = try Unit(ucum: "[degF]")
         let time: Int64 = 1_795_156_260_000_000
         let numeral = try Numeral("98.60")
-        return QuantitySample(
+        return Sample(
             origin: origin,
             identity: SampleIdentity(series: origin.seriesKey, start: time, end: time, numeral: numeral, unit: unit, ordinal: 0),
             nominalStart: time, start: Instant(microseconds: time), end: Instant(microseconds: time + 1), value: 37,
@@ -31,12 +31,32 @@ import Testing
         SampleLine(me: "6d1f6e7c").append(sample, ingest: 412, seq: 90_231, to: &bytes)
         #expect(
             String(decoding: bytes, as: UTF8.self) == """
-                {"uuid":"\(sample.identity)","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"2026-11-20T06:31:00.000000Z",\
+                {"uuid":"\(sample.identity)","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"2026-11-20T06:31:00.000000Z",\
                 "end":"2026-11-20T06:31:00.000001Z","zone":"+01:00","subject":"me","source":{"id":"ble.health-thermometer",\
                 "name":"Health \\"T\\"\\n","version":"1"},"device":{"key":"k","name":null,"manufacturer":"M","model":"T","serial":"7",\
                 "hardware":"1","firmware":"2","software":"3","udi":null},"original":{"value":"98.60","unit":"[degF]"},\
                 "time":{"origin":"device","received":"2026-11-20T06:31:02.114000Z"},"group":"00000000000000ab",\
                 "metadata":{"bodyTemperatureSensorLocation":"armpit"},"ingest":412,"seq":90231}
+
+                """)
+    }
+
+    /// A category has its case's name, and no unit.
+    @Test(arguments: [("sleepAnalysis", 3.0, "3,\"case\":\"asleepCore\""), ("sleepAnalysis", 9, "9,\"case\":null")])
+    func aCategory(type: String, value: Double, shown: String) throws {
+        var sample = try Self.sample(device: nil, metadata: nil)
+        sample.origin = Origin(
+            subject: "6d1f6e7c", type: try #require(SampleType(category: type)),
+            source: SourceRevision(id: "watch", name: "Watch"))
+        (sample.value, sample.numeral, sample.unit) = (value, try Numeral("\(Int(value))"), .one)
+        var bytes: [UInt8] = []
+        SampleLine(me: "6d1f6e7c").append(sample, ingest: 4, seq: 9, to: &bytes)
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == """
+                {"uuid":"\(sample.identity)","kind":"category","type":"\(type)","value":\(shown),"start":"2026-11-20T06:31:00.000000Z",\
+                "end":"2026-11-20T06:31:00.000001Z","zone":"+01:00","subject":"me","source":{"id":"watch","name":"Watch","version":null},\
+                "device":null,"time":{"origin":"device","received":"2026-11-20T06:31:02.114000Z"},"group":null,"metadata":{},\
+                "ingest":4,"seq":9}
 
                 """)
     }
@@ -83,7 +103,7 @@ import Testing
             let text = String(decoding: one, as: UTF8.self)
             #expect(text == String(decoding: other, as: UTF8.self))
             for part in [
-                "\"uuid\":\"\(sample.identity)\",\"type\":\"bodyTemperature\",",
+                "\"uuid\":\"\(sample.identity)\",\"kind\":\"quantity\",\"type\":\"bodyTemperature\",",
                 "\"start\":\"\(sample.start)\",\"end\":\"\(sample.end)\"",
                 "\"value\":\(sample.value.isNaN ? "null" : sample.value.description),\"unit\":\"Cel\",",
                 "\"zone\":\(sample.zone.map { "\"\($0)\"" } ?? "null"),\"subject\"",

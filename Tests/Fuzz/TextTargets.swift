@@ -13,7 +13,7 @@ enum TextTargets {
         case 0:
             if let unit = try? Unit(ucum: text) {
                 precondition((try? Unit(ucum: unit.code)) == unit, "what is printed can be read")
-                _ = try? QuantityType("heartRate")?.conversion(from: unit)
+                _ = try? SampleType("heartRate")?.conversion(from: unit)
             }
         case 1:
             if let unit = try? Unit(healthKit: text) {

@@ -34,10 +34,10 @@ import Testing
         return try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received).account
     }
 
-    func samples(_ type: QuantityType) throws -> [QuantitySample] {
+    func samples(_ type: SampleType) throws -> [Sample] {
         let cursor = try store.samples(matching: SampleQuery(types: [type]))
         defer { cursor.close() }
-        var found: [QuantitySample] = []
+        var found: [Sample] = []
         while let next = try cursor.next() { found.append(next.sample) }
         return found
     }
@@ -48,7 +48,7 @@ import Testing
         try load([
             Self.header, "2026-11-06T07:00:00Z,dietaryVitaminA,700,\u{B5}g", "2026-11-07T07:00:00Z,dietaryVitaminA,700,\u{3BC}g",
         ])
-        let units = try samples(#require(QuantityType("dietaryVitaminA"))).map(\.unit.code)
+        let units = try samples(#require(SampleType("dietaryVitaminA"))).map(\.unit.code)
         #expect(units == ["ug", "ug"])
         #expect(try load([Self.header, "2026-11-07T07:00:00Z,dietaryVitaminA,700,ug"]).duplicate == 1)
     }
@@ -127,7 +127,7 @@ import Testing
     /// Every type that is a temperature has limits that lie above absolute zero.
     @Test func noTemperatureIsWithoutLimits() throws {
         let kelvin = try HealthModel.Unit(ucum: "K")
-        let temperatures = QuantityType.all.filter { $0.canonicalUnit.dimension == kelvin.dimension }
+        let temperatures = SampleType.quantities.filter { $0.canonicalUnit.dimension == kelvin.dimension }
         #expect(temperatures.count >= 5)
         for type in temperatures {
             let limits = try #require(type.hardLimits, "\(type.id)")

@@ -171,7 +171,7 @@ import Testing
         let other = try SampleStore(path: bench.store.path, access: .write)
         try other.delete([old[0].uuid], description: IngestDescription(kind: .delete, received: 0))
         try other.restore([old[0].uuid], description: IngestDescription(kind: .restore, received: 0))
-        var conditions = SampleConditions(types: [try #require(QuantityType("heartRate"))])
+        var conditions = SampleConditions(types: [try #require(SampleType("heartRate"))])
         conditions.to = Instant(microseconds: right.microseconds + 2_500_000)
         conditions.from = Instant(microseconds: right.microseconds + 1_500_000)
         let repair = MigrationRequest(

@@ -11,7 +11,7 @@ import Testing
 
 /// Read this first. One reading goes the whole way, and each stage shows what it makes of it:
 ///
-///     bytes ─▶ FrameSource ─ RawFrame ─▶ FrameInterpreter ─ Reading ─▶ Normaliser ─ QuantitySample ─▶ Gate ─▶ SampleStore ─▶ a line
+///     bytes ─▶ FrameSource ─ RawFrame ─▶ FrameInterpreter ─ Reading ─▶ Normaliser ─ Sample ─▶ Gate ─▶ SampleStore ─▶ a line
 ///
 /// A stage knows its neighbours only by the types that pass between them (Sources/Pipeline); `Gateway` puts them together.
 @Suite struct OneReadingTests {
@@ -106,7 +106,7 @@ import Testing
 
     /// The UUID was computed by another program too (SipHash-2-4-128 in Python, by section 4 of the design).
     static let line = """
-        {"uuid":"01a1f7dd-a320-896d-8415-6807f1b070a7","type":"bodyTemperature","value":37.0,"unit":"Cel",\
+        {"uuid":"01a1f7dd-a320-896d-8415-6807f1b070a7","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel",\
         "start":"2026-11-20T06:31:00.000000Z","end":"2026-11-20T06:31:00.000000Z","zone":"+01:00","subject":"me",\
         "source":{"id":"file.generic-csv","name":"file.generic-csv","version":null},"device":null,\
         "original":{"value":"98.60","unit":"[degF]"},"time":{"origin":"device","received":"2026-11-20T06:31:00.000000Z"},\

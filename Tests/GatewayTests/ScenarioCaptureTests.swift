@@ -22,7 +22,7 @@ import Testing
             .filter { $0.hasPrefix(scenario + ".") && $0.hasSuffix(".ndjson") }.sorted().map { folder + $0 }
     }
 
-    private static func text(of sample: QuantitySample) -> String {
+    private static func text(of sample: Sample) -> String {
         "\(sample.identity) \(sample.origin.type.id) \(sample.numeral.text) \(sample.unit.code) \(sample.start) \(sample.end)"
     }
 

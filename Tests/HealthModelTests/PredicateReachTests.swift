@@ -50,7 +50,7 @@ import Testing
     /// Random trees over a coarse grid: what meets the whole lies within the reach, and there the rest is the same as the whole.
     @Test func reachAndRestAreTheWhole() throws {
         var random = SeededGenerator(seed: 11)
-        let types: [QuantityType] = [.heartRate, .bodyMass, .stepCount]
+        let types: [SampleType] = [.heartRate, .bodyMass, .stepCount]
         func leaf() -> SamplePredicate {
             switch Int.random(in: 0..<5, using: &random) {
             case 0: return .types(Set(types.filter { _ in Bool.random(using: &random) }))
@@ -74,7 +74,7 @@ import Testing
             default: return leaf()
             }
         }
-        var samples: [QuantitySample] = []
+        var samples: [Sample] = []
         for type in types {
             for subject in ["me", "you"] {
                 let origin = Origin(subject: subject, type: type, source: SourceRevision(id: "a", name: "a"))
@@ -82,7 +82,7 @@ import Testing
                     for value in Int64(0)..<3 {
                         let numeral = Numeral(coefficient: value)
                         samples.append(
-                            QuantitySample(
+                            Sample(
                                 origin: origin,
                                 identity: SampleIdentity(
                                     series: origin.seriesKey, start: start, end: start, numeral: numeral,

@@ -3,16 +3,16 @@ import Testing
 @testable import HealthModel
 
 @Suite struct SamplePredicateTests {
-    private static let sample: QuantitySample = {
+    private static let sample: Sample = {
         let device = Device(
             key: "maker-model-7", name: "Ear", manufacturer: "Maker", model: "Model", serial: "7", firmware: "1.2")
         let origin = Origin(
             subject: "me", type: .bodyTemperature, source: SourceRevision(id: "ble.ht", name: "Ear thermometer", version: "1"),
             device: device)
-        let unit = QuantityType.bodyTemperature.canonicalUnit
+        let unit = SampleType.bodyTemperature.canonicalUnit
         let start = Instant(microseconds: 1_795_156_260_000_000)
         let numeral = Numeral(coefficient: 3860, exponent: -2)
-        return QuantitySample(
+        return Sample(
             origin: origin,
             identity: SampleIdentity(
                 series: origin.seriesKey, start: start.microseconds, end: start.microseconds, numeral: numeral, unit: unit,

@@ -12,14 +12,14 @@ import Testing
     private static let facts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Facts")
     private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
 
-    private func context(_ units: [QuantityType: Unit] = [:], _ present: [PresentSample] = []) throws -> ExportContext {
+    private func context(_ units: [SampleType: Unit] = [:], _ present: [PresentSample] = []) throws -> ExportContext {
         try ExportContext(
             name: "home", store: "1a2b3c4d-0000-4000-8000-000000000000", me: "11111111-2222-4333-8444-555555555555", units: units,
             present: { present }, now: { Instant(seconds: 1_790_000_000) })
     }
 
-    private func sample(_ type: QuantityType, _ value: String, _ unit: Unit, device: Device? = nil, subject: String? = nil) throws
-        -> QuantitySample
+    private func sample(_ type: SampleType, _ value: String, _ unit: Unit, device: Device? = nil, subject: String? = nil) throws
+        -> Sample
     {
         let start = Instant(seconds: 1_789_999_000)
         let reading = Reading(
@@ -48,7 +48,7 @@ import Testing
     @Test func everyTypeIsInAUnitThatItsClassTakes() throws {
         let classes = try Self.classes()
         var known = 0
-        for type in QuantityType.all {
+        for type in SampleType.quantities {
             let kind = try SensorKind(type, context(), .newest)
             guard let name = kind.deviceClass else { continue }
             let expected = try #require(classes[name], "\(name)")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func unitsThatPeopleWant() throws {
-        let weight = try #require(QuantityType("bodyMass"))
+        let weight = try #require(SampleType("bodyMass"))
         let pounds = try context([weight: Unit(ucum: "[lb_av]")])
         #expect(try SensorKind(weight, pounds, .newest).unit?.text == "lb")
         let shown = try Shown(
@@ -73,7 +73,7 @@ import Testing
         // Micrograms have two signs in Home Assistant's versions.
         let micrograms = try context([weight: Unit(ucum: "ug")])
         #expect(throws: DeliveryError.self) { try SensorKind(weight, micrograms, .newest) }
-        let dust = try #require(QuantityType("particulateMatter2_5"))
+        let dust = try #require(SampleType("particulateMatter2_5"))
         #expect(try SensorKind(dust, context(), .newest).unit?.text == "\u{3BC}g/m³")
         #expect(try SensorKind(dust, context(), #require(HomeAssistantVersion("2025.4.4"))).unit?.text == "\u{B5}g/m³")
     }
@@ -118,7 +118,7 @@ import Testing
         settings.homeAssistant = try #require(HomeAssistantVersion(version))
         let device = Device(
             key: "all", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3")
-        let present = try QuantityType.all.map {
+        let present = try SampleType.quantities.map {
             PresentSample(try sample($0, "1", $0.canonicalUnit, device: device), deviceName: "Everything")
         }
         let shown = try Shown(present, settings, context())

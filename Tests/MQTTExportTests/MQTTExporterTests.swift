@@ -24,7 +24,7 @@ import Testing
     init() throws { test = try ExportedStore() }
 
     private func exporter(
-        _ port: UInt16, _ change: (inout MQTTSettings) -> Void = { _ in }, units: [QuantityType: Unit] = [:]
+        _ port: UInt16, _ change: (inout MQTTSettings) -> Void = { _ in }, units: [SampleType: Unit] = [:]
     ) throws -> MQTTExporter {
         var settings = MQTTSettings(host: "127.0.0.1", port: Int(port))
         change(&settings)

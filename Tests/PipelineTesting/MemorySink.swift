@@ -7,8 +7,8 @@ public final class MemorySink: SampleSink {
         public init() {}
     }
 
-    public private(set) var samples: [SampleIdentity: QuantitySample] = [:]
-    public private(set) var held: [SampleIdentity: QuantitySample] = [:]
+    public private(set) var samples: [SampleIdentity: Sample] = [:]
+    public private(set) var held: [SampleIdentity: Sample] = [:]
     /// Every batch and what became of it, in order; a batch that failed has no outcomes.
     public private(set) var batches: [(samples: [GatedSample], outcomes: [SampleOutcome]?)] = []
     /// Which batches fail, counted from 0.

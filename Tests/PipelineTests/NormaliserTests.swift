@@ -163,7 +163,7 @@ import Testing
 
     @Test func theGate() throws {
         let gate = Gate()
-        func rule(_ value: Double, _ type: QuantityType) throws -> GateRule? {
+        func rule(_ value: Double, _ type: SampleType) throws -> GateRule? {
             var sample = try #require(Self.normalise([[try Self.reading(Self.at("2026-11-20T06:00:00Z"))]]).samples.first).sample
             sample.origin = Origin(subject: "me", type: type, source: SourceRevision(id: "s", name: "S"))
             sample.value = value

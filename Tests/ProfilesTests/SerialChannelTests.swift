@@ -39,7 +39,7 @@ import Wire
 
     /// A line whose beginning was lost must never be another line.
     @Test func noTypeEndsWithAnother() {
-        let ids = QuantityType.all.map(\.id)
+        let ids = SampleType.all.map(\.id)
         let endings = ids.filter { id in ids.contains { $0 != id && $0.hasSuffix(id) } }
         #expect(endings.isEmpty)
     }

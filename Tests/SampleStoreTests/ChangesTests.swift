@@ -6,7 +6,7 @@ import Testing
 @testable import SampleStore
 
 @Suite struct ChangesTests {
-    private static func changes(_ store: SampleStore, after anchor: Int64 = 0, types: Set<QuantityType>? = nil) throws
+    private static func changes(_ store: SampleStore, after anchor: Int64 = 0, types: Set<SampleType>? = nil) throws
         -> [SampleChange]
     {
         var changes: [SampleChange] = []
@@ -116,7 +116,7 @@ import Testing
             let makers = [try SampleMaker(), try SampleMaker(.bodyMass), try SampleMaker(.stepCount)]
             for round in 0..<20 { try test.keep(try makers.map { try $0("1", at: Double(round)) }) }
             let all = try Self.changes(test.store)
-            for types in [[QuantityType.heartRate], [.bodyMass, .stepCount], [.bloodGlucose]] as [Set<QuantityType>] {
+            for types in [[SampleType.heartRate], [.bodyMass, .stepCount], [.bloodGlucose]] as [Set<SampleType>] {
                 let expected = all.filter {
                     if case .added(let stored) = $0 { types.contains(stored.sample.origin.type) } else { false }
                 }

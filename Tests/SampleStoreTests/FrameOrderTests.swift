@@ -7,9 +7,9 @@ import Testing
 
 /// The intervals of one heart-rate frame have one start; the order in which they came is what a heart's variability is computed from.
 @Suite struct FrameOrderTests {
-    private let beats: QuantityType
+    private let beats: SampleType
 
-    init() throws { beats = try #require(QuantityType("heartbeatInterval")) }
+    init() throws { beats = try #require(SampleType("heartbeatInterval")) }
 
     /// Frames as a strap sends them: a rate and some intervals, equal ones among them.
     private func frames(_ count: Int, seed: UInt64) throws -> [[GatedSample]] {

@@ -34,7 +34,7 @@ import Testing
 
     /// The hash of a heart rate.
     private static func hash(start: Int64, value: Int64, source: String) throws -> [UInt8] {
-        let type = try #require(QuantityType("heartRate"))
+        let type = try #require(SampleType("heartRate"))
         let key = SeriesKey(subject: TestStore.subject, type: type, source: source, device: "")
         let identity = SampleIdentity(
             series: key, start: start, end: start, numeral: Numeral(coefficient: value), unit: type.canonicalUnit, ordinal: 0)

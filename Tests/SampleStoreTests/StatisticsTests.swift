@@ -132,7 +132,7 @@ import Testing
     /// 60 dB for an hour and 80 dB for a minute: the mean of the power by its time.
     @Test func equivalentLevels() throws {
         try TestStore.with { test in
-            let maker = try SampleMaker(try #require(QuantityType("environmentalAudioExposure")))
+            let maker = try SampleMaker(try #require(SampleType("environmentalAudioExposure")))
             try test.keep([try maker("60", at: 0, lasting: 3000), try maker("80", at: 3000, lasting: 600)])
             let query = StatisticsQuery(type: maker.origin.type, intervals: try Self.intervals("1h", TimeZoneRules(fixed: .utc)))
             let statistics = try #require(try test.store.statistics(query).first)
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: ["stepCount", "bodyTemperature", "environmentalAudioExposure"])
     func againstAReference(id: String) throws {
         var random = SeededGenerator(seed: 35)
-        let type = try #require(QuantityType(id))
+        let type = try #require(SampleType(id))
         let zone = try TimeZoneRules.berlin
         try TestStore.with { test in
             var samples: [GatedSample] = []
@@ -202,9 +202,9 @@ import Testing
         }
     }
 
-    private static func reference(_ samples: [QuantitySample], _ query: StatisticsQuery) -> [Statistics] {
+    private static func reference(_ samples: [Sample], _ query: StatisticsQuery) -> [Statistics] {
         var found: [String: (Statistics, weights: Double, sum: Double)] = [:]
-        func add(_ index: Int, _ sample: QuantitySample, share: Double) {
+        func add(_ index: Int, _ sample: Sample, share: Double) {
             let source = query.bySource ? sample.origin.source.id : nil
             let key = "\(index + 1_000_000) \(source ?? "")"
             var (statistics, weights, sum) =

@@ -138,7 +138,7 @@ private struct Posted: Decodable {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let reading = Reading(
             origin: Origin(
-                subject: test.origin.subject, type: try #require(QuantityType(id)),
+                subject: test.origin.subject, type: try #require(SampleType(id)),
                 source: SourceRevision(id: "file.app", name: "App")),
             numeral: try Numeral(value), unit: try Unit(ucum: unit),
             time: .instants(start: start, end: start, offset: ZoneOffset(seconds: -3600)), group: group, place: Place(.line, 1))

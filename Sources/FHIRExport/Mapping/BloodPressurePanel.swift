@@ -7,14 +7,14 @@ import Pipeline
 /// is not there is a component without a value, which the profile allows.
 struct BloodPressurePanel {
     /// What both halves share: subject, times and device are the same.
-    let sample: QuantitySample
-    var systolic: QuantitySample?
-    var diastolic: QuantitySample?
+    let sample: Sample
+    var systolic: Sample?
+    var diastolic: Sample?
 
     /// - Parameters:
     ///   - sample: one half, there or gone.
     ///   - present: the halves that are there.
-    init(of sample: QuantitySample, present: [QuantitySample]) {
+    init(of sample: Sample, present: [Sample]) {
         systolic = present.first { $0.origin.type == .bloodPressureSystolic }
         diastolic = present.first { $0.origin.type == .bloodPressureDiastolic }
         self.sample = systolic ?? diastolic ?? sample
@@ -25,7 +25,7 @@ struct BloodPressurePanel {
 
     /// The panel's name: of the subject, the source, the device, the packet and the times, so that each half leads to it. A half without a packet is a
     /// panel of its own.
-    static func id(of sample: QuantitySample) -> String {
+    static func id(of sample: Sample) -> String {
         guard let group = sample.group else { return "bp-\(sample.identity)" }
         let origin = sample.origin
         let key = SeriesKey(
@@ -69,7 +69,7 @@ struct BloodPressurePanel {
     }
 
     private static func append(
-        _ half: QuantitySample?, _ type: QuantityType, _ encoder: ObservationEncoder, to octets: inout [UInt8]
+        _ half: Sample?, _ type: SampleType, _ encoder: ObservationEncoder, to octets: inout [UInt8]
     ) {
         octets += "{\"code\":".utf8
         ObservationCodes.append(ObservationCodes.codings(of: type), text: type.displayName, to: &octets)

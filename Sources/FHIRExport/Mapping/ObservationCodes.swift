@@ -34,17 +34,17 @@ enum ObservationCodes {
     private static let withoutLOINC: Set = ["restingHeartRate", "heartbeatInterval"]
     private static let withoutMDC: Set = ["heartRate", "heartbeatInterval"]
 
-    static func profile(of type: QuantityType) -> String? { profiles[type.id] }
+    static func profile(of type: SampleType) -> String? { profiles[type.id] }
 
     /// Whether the type says something about a person.
-    static func isAboutAPerson(_ type: QuantityType) -> Bool { type != .batteryLevel }
+    static func isAboutAPerson(_ type: SampleType) -> Bool { type != .batteryLevel }
 
-    static func isBloodPressure(_ type: QuantityType) -> Bool {
+    static func isBloodPressure(_ type: SampleType) -> Bool {
         type == .bloodPressureSystolic || type == .bloodPressureDiastolic
     }
 
     /// A type's codings: LOINC, MDC, then the type's own name, which keeps apart what share a LOINC code.
-    static func codings(of type: QuantityType) -> [Coding] {
+    static func codings(of type: SampleType) -> [Coding] {
         var codings: [Coding] = []
         if let code = type.loinc, !withoutLOINC.contains(type.id) {
             codings.append(Coding(system: loinc, code: code))

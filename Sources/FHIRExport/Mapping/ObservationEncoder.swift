@@ -58,7 +58,7 @@ public final class ObservationEncoder {
     /// Appends a sample's Observation; a pressure's is a component of ``BloodPressurePanel``.
     ///
     /// - Parameter id: its name there; `nil` where the server is to give it one.
-    func append(_ sample: QuantitySample, id: String?, fate: Fate, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]) {
         let template = template(for: sample.origin)
         octets += "{\"resourceType\":\"Observation\",".utf8
         if let id { Self.append(id: id, to: &octets) }

@@ -11,7 +11,7 @@ final class QuantityText {
     private var latest: (measured: Measured, choice: Choice)?
 
     private struct Measured: Hashable {
-        var type: QuantityType
+        var type: SampleType
         var code: String
     }
 
@@ -25,7 +25,7 @@ final class QuantityText {
     init(_ context: ExportContext) { self.context = context }
 
     /// Appends `{"value":…,"unit":…,"system":…,"code":…}`.
-    func append(_ sample: QuantitySample, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, to octets: inout [UInt8]) {
         let choice = choice(for: sample)
         octets += "{\"value\":".utf8
         let value = choice.conversion.map { $0(sample.value) }
@@ -38,7 +38,7 @@ final class QuantityText {
         octets += choice.tail
     }
 
-    private func choice(for sample: QuantitySample) -> Choice {
+    private func choice(for sample: Sample) -> Choice {
         let measured = Measured(type: sample.origin.type, code: sample.unit.code)
         if let latest, latest.measured == measured { return latest.choice }
         let choice = choices[measured] ?? choose(measured.type, sample.unit)
@@ -47,7 +47,7 @@ final class QuantityText {
         return choice
     }
 
-    private func choose(_ type: QuantityType, _ measured: Unit) -> Choice {
+    private func choose(_ type: SampleType, _ measured: Unit) -> Choice {
         let canonical = type.canonicalUnit
         let admitted = type.fhirUnits
         func isAdmitted(_ unit: Unit) -> Bool {

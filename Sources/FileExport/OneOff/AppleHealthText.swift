@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// The `export.xml` of Apple's Health app, as far as quantity samples go, so that what reads those reads this.
+/// The `export.xml` of Apple's Health app, as far as quantity and category samples go, so that what reads those reads this.
 ///
 /// Values have the digits and the unit that were measured, where HealthKit can write that unit, else its own. Times have seconds, as there; where samples
 /// differ in less, their UUIDs, which stand as HealthKit's sync identifiers, keep them apart. Of several people each needs a file of their own.
@@ -20,16 +20,14 @@ final class AppleHealthText: SampleText {
 
     func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
         let sample = stored.sample
-        guard let type = sample.origin.type.healthKitIdentifier, let (value, unit) = Self.quantity(of: sample) else {
-            return false
-        }
+        guard let type = sample.origin.type.healthKitIdentifier, let (value, unit) = Self.value(of: sample) else { return false }
         let zone = sample.zone ?? .utc
         octets += " <Record".utf8
         Self.set("type", type, &octets)
         Self.set("sourceName", sample.origin.source.name, &octets)
         if let version = sample.origin.source.version { Self.set("sourceVersion", version, &octets) }
         if let device = sample.origin.device { Self.set("device", Self.description(of: device), &octets) }
-        Self.set("unit", unit, &octets)
+        if let unit { Self.set("unit", unit, &octets) }
         Self.set("creationDate", Self.time(sample.received, zone), &octets)
         Self.set("startDate", Self.time(sample.start, zone), &octets)
         Self.set("endDate", Self.time(sample.end, zone), &octets)
@@ -46,8 +44,19 @@ final class AppleHealthText: SampleText {
         return true
     }
 
+    /// A category's value is its case's constant; of a type that this version does not know it is the number, which is read back as well.
+    private static func value(of sample: Sample) -> (value: String, unit: String?)? {
+        switch sample.origin.kind {
+        case .quantity: quantity(of: sample).map { ($0.value, $0.unit) }
+        case .category:
+            Int(exactly: sample.value).map { number in
+                (sample.origin.type.categoryValues?.constant(of: number) ?? "\(number)", nil)
+            }
+        }
+    }
+
     /// As measured, where HealthKit has a word for the unit and takes it for the type; else in its own.
-    private static func quantity(of sample: QuantitySample) -> (value: String, unit: String)? {
+    private static func quantity(of sample: Sample) -> (value: String, unit: String)? {
         let type = sample.origin.type
         if var unit = sample.unit.healthKitString, (try? Unit(healthKit: unit)) != nil {
             // HealthKit does not know of which substance a mole is, but by this.

@@ -38,7 +38,7 @@ public final class SampleFileWriter {
     ///   - path: `.zst` at its end has it packed, and `.zip` for ``Form/appleHealth``.
     ///   - types: all that come, for the columns of ``Form/wide``.
     /// - Throws: ``ExportFileError``.
-    public init(path: String, form: Form, context: ExportContext, types: [QuantityType]) throws(ExportFileError) {
+    public init(path: String, form: Form, context: ExportContext, types: [SampleType]) throws(ExportFileError) {
         text =
             switch form {
             case .ndjson: LineText(context)

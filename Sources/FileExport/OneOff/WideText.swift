@@ -2,12 +2,12 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// CSV with a row for each moment of a source and device, and a column for each type: for spreadsheets and statistics.
+/// CSV with a row for each moment of a source and device, and a column for each quantity type: for spreadsheets and statistics.
 ///
 /// Two readings of one type at one moment are two rows: nothing is averaged, nothing is lost.
 final class WideText: SampleText {
     private let context: ExportContext
-    private let columns: [QuantityType: Int]
+    private let columns: [SampleType: Int]
     private let names: [String]
     private let csv = CSVWriter()
     /// Rows of the moment that is being told.
@@ -23,9 +23,9 @@ final class WideText: SampleText {
 
     private static let head = ["start", "end", "zone", "subject", "source.name", "device.name"]
 
-    init(_ context: ExportContext, _ types: [QuantityType]) {
+    init(_ context: ExportContext, _ types: [SampleType]) {
         self.context = context
-        let sorted = Array(Set(types)).sorted { $0.id < $1.id }
+        let sorted = Set(types).filter { $0.kind == .quantity }.sorted { $0.id < $1.id }
         columns = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
         names = sorted.map { "\($0.id) [\(context.unit(of: $0).code)]" }
     }

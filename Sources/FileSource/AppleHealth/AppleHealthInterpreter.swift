@@ -2,8 +2,10 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// What the elements of an Apple Health export mean: each `Record` of a quantity type is one reading, everything else is counted.
+/// What the elements of an Apple Health export mean: each `Record` of a quantity or category type is one reading, everything else is counted.
 ///
+/// - A category's value is the raw number of its case, whichever name of it the export has; a type that this version does not know is kept
+///   under its own name. A case that is not known is not guessed at: the gate holds it, with the row as it came.
 /// - A reading's instants are the record's start and end; its creation date, when the phone stored it, is no time of the
 ///   measurement and is left out: it differs from row to row and would make all metadata unique.
 /// - The source id is `apple-health/` and the source's name with plain blanks, since the phone writes no-break ones now and
@@ -33,7 +35,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private static let originCapacity = 2048
 
     private struct OriginEntry {
-        var type: QuantityType
+        var type: SampleType
         var source: UInt64
         var device: UInt64
         var origin: Origin
@@ -45,9 +47,10 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     }
 
     private enum RecordKind {
-        case quantity(QuantityType)
-        case bloodPressure(QuantityType)
-        case category, correlation, dataType, unknownType
+        case quantity(SampleType)
+        case bloodPressure(SampleType)
+        case category(SampleType)
+        case correlation, dataType, unknownType
     }
 
     private static let syncIdentifier: StaticString = "HKMetadataKeySyncIdentifier"
@@ -96,27 +99,31 @@ public final class AppleHealthInterpreter: FrameInterpreter {
                 "the record has an attribute of more than \(ExportRows.maximumAttribute >> 10) KiB or more than "
                     + "\(ExportRows.maximumMetadata) metadata entries", at: place)
         }
-        let type: QuantityType
-        var isBloodPressure = false
+        let type: SampleType
+        var (isBloodPressure, isCategory) = (false, false)
         switch try recordKind(texts, at: place) {
         case .quantity(let known): type = known
         case .bloodPressure(let known): (type, isBloodPressure) = (known, true)
-        case .category: return .other(.skipped(SkipKind("category")))
+        case .category(let known): (type, isCategory) = (known, true)
         case .correlation: return .other(.skipped(SkipKind("correlation")))
         case .dataType: return .other(.skipped(SkipKind("dataType")))
         case .unknownType: return .other(.skipped(SkipKind("unknownType")))
         }
         let start = try moment(texts[ExportColumn.startDate], "start", at: place)
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
-        let numeral = try numeral(texts[ExportColumn.value], at: place)
-        let unit = try unit(texts, at: place)
+        var ordinal: UInt32 = 0
+        let numeral =
+            isCategory
+            ? try category(texts[ExportColumn.value], of: type, ordinal: &ordinal, at: place)
+            : try numeral(texts[ExportColumn.value], at: place)
+        let unit = isCategory ? Unit.one : try unit(texts, at: place)
         let origin = origin(texts, type)
         var said: (metadata: Metadata?, record: RecordIdentifier?) = (nil, nil)
         if texts.count > ExportColumn.metadata || !texts[ExportColumn.beats].isEmpty { said = read(metadata: texts) }
         return .reading(
             Reading(
                 origin: origin, numeral: numeral, unit: unit,
-                time: .instants(start: start.instant, end: end.instant, offset: start.offset),
+                time: .instants(start: start.instant, end: end.instant, offset: start.offset), ordinal: ordinal,
                 group: isBloodPressure ? .shared(Self.group(origin, start.instant, end.instant)) : .none,
                 metadata: said.metadata, record: said.record,
                 repeats: texts[ExportColumn.inCorrelation].isEmpty ? nil : Self.correlationRecord, place: place))
@@ -162,10 +169,10 @@ extension AppleHealthInterpreter {
 
     private static func recordKind(_ identifier: String, at place: Place) throws(Refusal) -> RecordKind {
         if identifier.isEmpty { throw Refusal("the record has no type", at: place) }
-        if identifier.hasPrefix("HKQuantityTypeIdentifier"), let type = QuantityType(identifier) {
+        if identifier.hasPrefix("HKQuantityTypeIdentifier"), let type = SampleType(identifier) {
             return type == .bloodPressureSystolic || type == .bloodPressureDiastolic ? .bloodPressure(type) : .quantity(type)
         }
-        if identifier.hasPrefix("HKCategoryType") { return .category }
+        if identifier.hasPrefix("HKCategoryType"), let type = SampleType(category: identifier) { return .category(type) }
         if identifier.hasPrefix("HKCorrelationType") { return .correlation }
         if identifier.hasPrefix("HKDataType") { return .dataType }
         return .unknownType
@@ -193,6 +200,27 @@ extension AppleHealthInterpreter {
         }
     }
 
+    /// The raw number of a category's case. One that is not known is -1, which no case is, and the ordinal tells such apart.
+    private func category(
+        _ text: UnsafeRawBufferPointer, of type: SampleType, ordinal: inout UInt32, at place: Place
+    ) throws(Refusal) -> Numeral {
+        let values = type.categoryValues
+        guard !text.isEmpty else {
+            // Some that tell nothing but that they happened have none, as a mindful session.
+            guard values?.isOfNone ?? true else { throw Refusal("the record has no value", at: place) }
+            return Numeral(coefficient: 0)
+        }
+        let name = String(decoding: text, as: UTF8.self)
+        if let value = values?.value(of: name) ?? Int(name).flatMap({ $0 >= 0 && $0 <= Int32.max ? $0 : nil }) {
+            return Numeral(coefficient: Int64(value))
+        }
+        if values == nil, name == Self.notApplicable { return Numeral(coefficient: 0) }
+        ordinal = UInt32(truncatingIfNeeded: FNV.hash(text)) & 0x7FFF_FFFF
+        return Numeral(coefficient: -1)
+    }
+
+    private static let notApplicable = "HKCategoryValueNotApplicable"
+
     @inline(__always) private func unit(_ texts: Texts, at place: Place) throws(Refusal) -> Unit {
         let key = texts[ExportColumn.unit...ExportColumn.unit]
         let hash = ByteMemo<Unit>.hash(key)
@@ -211,7 +239,7 @@ extension AppleHealthInterpreter {
 
 // Where a record comes from, and what else is said about it.
 extension AppleHealthInterpreter {
-    @inline(__always) private func origin(_ texts: Texts, _ type: QuantityType) -> Origin {
+    @inline(__always) private func origin(_ texts: Texts, _ type: SampleType) -> Origin {
         let source = number(texts[ExportColumn.sourceName...ExportColumn.sourceVersion], sources)
         let description = UnsafeRawBufferPointer(rebasing: Device.withoutAddress(texts[ExportColumn.device]))
         let device = withUnsafePointer(to: description) { number(Texts(start: $0, count: 1)[...], devices) }
@@ -233,7 +261,7 @@ extension AppleHealthInterpreter {
         return origin
     }
 
-    private static func slot(_ type: QuantityType, _ source: UInt64, _ device: UInt64) -> Int {
+    private static func slot(_ type: SampleType, _ source: UInt64, _ device: UInt64) -> Int {
         let mixed = (UInt64(type.index) << 40 ^ source << 20 ^ device) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: mixed >> 32) & (originCapacity - 1)
     }

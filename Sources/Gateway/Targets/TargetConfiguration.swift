@@ -63,17 +63,17 @@ public struct TargetConfiguration: Sendable {
         } catch let fault as SettingsFault {
             throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
         }
-        if let unknown = types?.first(where: { QuantityType($0) == nil }) {
+        if let unknown = types?.first(where: { SampleType($0) == nil }) {
             throw ConfigurationError("'\(path).types': '\(unknown)' is no type; 'vitalgate types' lists them")
         }
         _ = try ownUnits()
     }
 
-    private func ownUnits() throws(ConfigurationError) -> [QuantityType: Unit] {
-        var found: [QuantityType: Unit] = [:]
+    private func ownUnits() throws(ConfigurationError) -> [SampleType: Unit] {
+        var found: [SampleType: Unit] = [:]
         for (name, code) in units.sorted(by: { $0.key < $1.key }) {
             let path = "targets.\(self.name).units.\(name)"
-            guard let type = QuantityType(name) else {
+            guard let type = SampleType(name) else {
                 throw ConfigurationError("'\(path)': there is no such type; 'vitalgate types' lists them")
             }
             do throws(UnitError) {
@@ -96,14 +96,14 @@ public struct TargetConfiguration: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` where the condition cannot be read.
     public func settings(in store: SampleStore, zone: TimeZoneRules, now: Instant) throws -> TargetSettings {
-        let types = self.types.map { Set($0.compactMap { QuantityType($0) }) }
+        let types = self.types.map { Set($0.compactMap { SampleType($0) }) }
         var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
         if let condition {
             do {
                 let predicate = try SamplePredicate(
                     condition, instant: { Instant(written: $0, now: now, zone: zone) },
                     subject: { try? StoreAccess.subject($0, in: store) })
-                try predicate.check(for: types ?? Set(QuantityType.all))
+                try predicate.check(for: types ?? Set(SampleType.all))
                 parts.append(predicate)
             } catch let error as PredicateError {
                 throw ConfigurationError("'targets.\(name).where': \(error.description)")

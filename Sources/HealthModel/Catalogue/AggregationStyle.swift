@@ -9,4 +9,6 @@ public enum AggregationStyle: String, Hashable, Sendable, CaseIterable {
     case discreteTemporallyWeighted
     /// Levels are averaged as the power they stand for: sound.
     case discreteEquivalentContinuousLevel
+    /// Values of a category, which do not become one number.
+    case none
 }

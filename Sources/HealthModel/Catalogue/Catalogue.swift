@@ -1,4 +1,5 @@
-/// The table of quantity types, in the files named `Catalogue+…`: one row a type, cells between bars, `-` for nothing.
+/// The table of sample types, in the files named `Catalogue+…`: one row a type, cells between bars, `-` for nothing. Category types have one of
+/// their own. Of quantity types:
 ///
 /// - id: HealthKit's identifier without its prefix; ours are named in the same manner.
 /// - unit: the canonical unit, a UCUM code.
@@ -15,6 +16,7 @@
 /// perfusion index above 100 % could be, being a ratio of two signals; a heart rate recovery is a difference and may be negative.
 enum Catalogue {
     struct Entry: Sendable {
+        var kind = SampleKind.quantity
         let id: String
         let healthKitIdentifier: String?
         let displayName: String
@@ -26,6 +28,7 @@ enum Catalogue {
         let possible: ClosedRange<Double>?
         let plausible: ClosedRange<Double>?
         let codes: Codes
+        var values: CategoryValues?
     }
 
     struct Codes: Sendable {
@@ -38,7 +41,7 @@ enum Catalogue {
         let codes = readCodes()
         let theirs = [body, vitals, activity, nutrition, environment].flatMap { rows($0, columns: 8) }
         return theirs.compactMap { healthKitEntry($0, codes: codes) }
-            + rows(vitalgate, columns: 6).compactMap { vitalgateEntry($0, codes: codes) }
+            + rows(vitalgate, columns: 6).compactMap { vitalgateEntry($0, codes: codes) } + categoryEntries
     }()
 
     /// Indices into ``entries`` by id and by HealthKit's identifier.
@@ -77,6 +80,7 @@ enum Catalogue {
     private static let identifiers = ["uvExposure": "UVExposure", "vo2Max": "VO2Max"]
 
     static let identifierPrefix = "HKQuantityTypeIdentifier"
+    static let categoryPrefix = "HKCategoryTypeIdentifier"
 
     /// Octet by octet: every command reads these tables first, and finding characters takes ten times as long.
     private static func rows(_ table: String, columns: Int) -> [[String?]] {
@@ -112,6 +116,50 @@ enum Catalogue {
 
     private static func vitalgateEntry(_ row: [String?], codes: [String: Codes]) -> Entry? {
         entry(row: row, healthKitIdentifier: nil, healthKitUnit: nil, since: nil, codes: codes)
+    }
+
+    private static var categoryEntries: [Entry] {
+        var lists: [String: [(value: Int, names: [String])]] = [:]
+        for row in rows(categoryValues, columns: 2) {
+            guard let list = row[0], let cases = row[1] else { continue }
+            lists[list] = cases.split(separator: " ").compactMap { cell in
+                let parts = cell.split(separator: "=")
+                guard parts.count == 2, let value = Int(parts[0]) else { return nil }
+                return (value, parts[1].split(separator: "/").map(String.init))
+            }
+        }
+        // Many have the same.
+        var known: [String: CategoryValues] = [:]
+        return rows(categories, columns: 3).compactMap { row in
+            guard let id = row[0], let names = row[1] else { return nil }
+            let values =
+                known[names]
+                ?? CategoryValues(
+                    names.split(separator: " ").map(String.init).compactMap { name in lists[name].map { (name, $0) } })
+            known[names] = values
+            return category(
+                id, identifier: categoryPrefix + id.prefix(1).uppercased() + id.dropFirst(), values: values,
+                since: row[2].map { "iOS " + $0 })
+        }
+    }
+
+    /// A category type; one that this version does not know has no list of values, and takes any that is not negative.
+    static func category(_ id: String, identifier: String, values: CategoryValues?, since: String?) -> Entry {
+        let numbers = values?.cases.map { Double($0.value) } ?? []
+        return Entry(
+            kind: .category, id: id, healthKitIdentifier: identifier, displayName: words(of: id), dimensionName: "category",
+            healthKitUnit: nil, unit: .one, aggregation: .none, since: since,
+            possible: (numbers.min() ?? 0)...(numbers.max() ?? Double(Int32.max)), plausible: nil, codes: Codes(), values: values)
+    }
+
+    /// `Apple Stand Hour` for `appleStandHour`: no source has the names that Apple's Health shows.
+    private static func words(of id: String) -> String {
+        var text = ""
+        for character in id {
+            if character.isUppercase, text.last?.isLowercase == true { text.append(" ") }
+            text.append(text.isEmpty ? Character(character.uppercased()) : character)
+        }
+        return text
     }
 
     private static func entry(

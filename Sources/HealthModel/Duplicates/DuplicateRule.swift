@@ -28,10 +28,11 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The rule of a type, for samples that last or for those of a moment.
-    public static func of(_ type: QuantityType, lasting: Bool) -> DuplicateRule {
+    public static func of(_ type: SampleType, lasting: Bool) -> DuplicateRule {
         if let exception = exceptions[type.id] { return exception }
         switch type.aggregation {
-        case .cumulative: return lasting ? .interval : .event
+        // A category tells that something was so, from then to then or at a moment: sleep, a symptom.
+        case .cumulative, .none: return lasting ? .interval : .event
         case .discreteArithmetic: return .spot
         case .discreteTemporallyWeighted, .discreteEquivalentContinuousLevel: return .stream
         }

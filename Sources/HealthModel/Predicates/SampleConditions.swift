@@ -1,7 +1,7 @@
 /// A condition as options and profiles say it, one part a line of a report; ``predicate`` is what it means.
 public struct SampleConditions: Sendable {
     /// `nil` for all types.
-    public var types: Set<QuantityType>?
+    public var types: Set<SampleType>?
     /// A source's id or name.
     public var source: String?
     /// Sources' ids, each also for those that begin with it and a point: a profile's files.
@@ -30,7 +30,7 @@ public struct SampleConditions: Sendable {
     public var conditionText: String?
 
     /// Meets every sample until something is set.
-    public init(types: Set<QuantityType>? = nil) { self.types = types }
+    public init(types: Set<SampleType>? = nil) { self.types = types }
 
     /// All that was set, as one condition.
     public var predicate: SamplePredicate {

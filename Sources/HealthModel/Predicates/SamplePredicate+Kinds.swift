@@ -11,6 +11,9 @@ extension SamplePredicate.Written {
         case .value:
             try refuseContains(comparison, "a value")
             return try number()
+        case .category:
+            try refuseAllButEquality(comparison, "a case")
+            return .text(try wholeText())
         case .duration:
             try refuseContains(comparison, "a duration")
             return .number(try seconds(), nil)

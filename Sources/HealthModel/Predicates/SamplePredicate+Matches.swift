@@ -1,9 +1,9 @@
 extension SamplePredicate {
     /// Whether the sample meets the condition.
-    public func matches(_ sample: QuantitySample) -> Bool { meets(sample) ?? false }
+    public func matches(_ sample: Sample) -> Bool { meets(sample) ?? false }
 
     /// `nil` where the sample has nothing that could be compared.
-    private func meets(_ sample: QuantitySample) -> Bool? {
+    private func meets(_ sample: Sample) -> Bool? {
         switch self {
         case .types(let types): return types.contains(sample.origin.type)
         case .uuids(let uuids): return uuids.contains(sample.identity)
@@ -15,7 +15,7 @@ extension SamplePredicate {
     }
 
     /// The answer of parts of which one decides, if it is that; unless all others are known, the rest is not.
-    private static func join(_ parts: [SamplePredicate], _ sample: QuantitySample, decisive: Bool) -> Bool? {
+    private static func join(_ parts: [SamplePredicate], _ sample: Sample, decisive: Bool) -> Bool? {
         var answer: Bool? = !decisive
         for part in parts {
             guard let met = part.meets(sample) else {
@@ -28,13 +28,17 @@ extension SamplePredicate {
     }
 
     private static func compare(
-        _ sample: QuantitySample, _ field: Field, _ comparison: Comparison, _ literal: Literal
+        _ sample: Sample, _ field: Field, _ comparison: Comparison, _ literal: Literal
     ) -> Bool? {
         switch (field, literal) {
         case (.value, .number(let numeral, let unit)):
             guard let unit else { return order(sample.value, numeral.doubleValue, comparison) }
             guard let conversion = try? sample.origin.type.conversion(from: unit) else { return nil }
             return order(sample.value, conversion.convert(numeral), comparison)
+        case (.category, .text(let name)):
+            // A name that the type has not is none of its cases, and nothing to compare with.
+            guard let value = sample.origin.type.categoryValues?.value(of: name) else { return nil }
+            return (Double(value) == sample.value) == (comparison == .equal)
         case (.duration, .number(let numeral, _)):
             return order(Double(sample.end.microseconds - sample.start.microseconds) / 1e6, numeral.doubleValue, comparison)
         case (.start, .instant(let instant)): return order(sample.start, instant, comparison)
@@ -100,11 +104,11 @@ extension SamplePredicate {
         }
     }
 
-    private static func text(of field: Field, in sample: QuantitySample) -> String? {
+    private static func text(of field: Field, in sample: Sample) -> String? {
         switch field {
         case .zone: sample.zone?.description
         case .subject: sample.origin.subject
-        case .group: sample.group.map(QuantitySample.groupText)
+        case .group: sample.group.map(Sample.groupText)
         case .timeOrigin: sample.timeOrigin.name
         case .source(let property): sample.origin.source[property]
         case .device(let property): sample.origin.device?[property]

@@ -21,7 +21,7 @@ extension SamplePredicate {
 
     /// The fields that a condition may speak of, as far as they are known beforehand.
     public static let fields =
-        ["value", "start", "end", "duration", "zone", "subject", "group", "time.origin", "time.received"]
+        ["value", "case", "start", "end", "duration", "zone", "subject", "group", "time.origin", "time.received"]
         + SourceProperty.allCases.map { "source.\($0)" } + DeviceProperty.allCases.map { "device.\($0)" }
         + ["original.value", "original.unit", "metadata.KEY"]
 
@@ -140,6 +140,7 @@ private struct PredicateParser {
     private static func field(_ name: String) -> SamplePredicate.Field? {
         switch name {
         case "value": return .value
+        case "case": return .category
         case "start": return .start
         case "end": return .end
         case "duration": return .duration

@@ -2,7 +2,7 @@ extension SamplePredicate {
     /// What a condition lets a store read: the series and the stretch of start times beyond which nothing meets it.
     public struct Reach: Hashable, Sendable {
         /// `nil` for all types.
-        public var types: Set<QuantityType>?
+        public var types: Set<SampleType>?
         /// Persons' UUIDs; `nil` for everyone.
         public var subjects: Set<String>?
         /// The first start.
@@ -11,7 +11,7 @@ extension SamplePredicate {
         public var through = Instant(microseconds: .max)
 
         /// Whether a series may have such samples.
-        public func contains(type: QuantityType, subject: String) -> Bool {
+        public func contains(type: SampleType, subject: String) -> Bool {
             types?.contains(type) ?? true && subjects?.contains(subject) ?? true
         }
 

@@ -7,7 +7,7 @@
 /// meets neither the comparison nor its contrary: `not` must not make a condition true that was never meant for the sample.
 public indirect enum SamplePredicate: Sendable {
     /// Samples of these types.
-    case types(Set<QuantityType>)
+    case types(Set<SampleType>)
     /// Samples with these UUIDs.
     case uuids(Set<SampleIdentity>)
     /// A field compared with a value of its kind; with a value of another kind it can't be compared.
@@ -51,6 +51,8 @@ public indirect enum SamplePredicate: Sendable {
         /// In the type's canonical unit.
         case value
         case start, end
+        /// Of a category, by its name or HealthKit's constant.
+        case category
         /// In seconds.
         case duration
         case zone, subject, group
@@ -124,7 +126,7 @@ extension SamplePredicate {
     /// Refuses a condition whose units suit none of the types that are asked for.
     ///
     /// - Throws: ``UnitError`` of the first unit that no type has a conversion from.
-    public func check(for types: Set<QuantityType>) throws(UnitError) {
+    public func check(for types: Set<SampleType>) throws(UnitError) {
         switch self {
         case .not(let inner): try inner.check(for: types)
         case .and(let parts), .or(let parts): for part in parts { try part.check(for: types) }

@@ -2,7 +2,7 @@
 public struct MisunitStretch: Hashable, Sendable {
     /// Whose, of what, from where.
     public var series: Int64
-    public var type: QuantityType
+    public var type: SampleType
     /// The unit that the numbers were taken for, and the one that they fit.
     public var taken: Unit
     public var fits: Unit
@@ -48,7 +48,7 @@ public struct MisunitReading: Sendable {
 /// unit. The cheapest way through all readings (Viterbi's algorithm) tells the stretches; one is reported only if it is far cheaper than
 /// leaving the unit as it is, and lies as well on the level as a right reading would.
 public struct MisunitDetector {
-    private let type: QuantityType
+    private let type: SampleType
     private let model: UnitModel
     private let conversions: [UnitConversion]
     /// Whether the readings may be several persons': then their level tells nothing.
@@ -65,12 +65,12 @@ public struct MisunitDetector {
     private static let plain = 4.0
 
     /// The types whose units can be told by their values.
-    public static var types: Set<QuantityType> { UnitModel.types }
+    public static var types: Set<SampleType> { UnitModel.types }
 
     /// `nil` for a type whose unit its values don't tell.
     ///
     /// - Parameter isShared: whether the readings may be several persons'.
-    public init?(_ type: QuantityType, isShared: Bool = false) {
+    public init?(_ type: SampleType, isShared: Bool = false) {
         self.isShared = isShared
         guard let model = UnitModel.of(type) else { return nil }
         self.type = type

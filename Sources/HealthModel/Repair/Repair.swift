@@ -13,7 +13,7 @@ public enum Repair: Hashable, Sendable {
     /// Another person's.
     case subject(String)
     /// Another quantity: what was taken for body mass is fat mass.
-    case type(QuantityType)
+    case type(SampleType)
 
     /// The canonical text: what a repaired sample's identity hashes together with the old UUID, the same on every hub.
     public var text: String {

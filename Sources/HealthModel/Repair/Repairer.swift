@@ -42,7 +42,7 @@ public final class Repairer {
     private var conversions: [Key: UnitConversion?] = [:]
 
     private struct Key: Hashable {
-        var type: QuantityType
+        var type: SampleType
         var unit: Unit
     }
 
@@ -56,11 +56,14 @@ public final class Repairer {
     }
 
     /// Judges one sample.
-    public func judge(_ sample: QuantitySample) -> Verdict {
+    public func judge(_ sample: Sample) -> Verdict {
         var outcome = Outcome(
             origin: sample.origin, numeral: sample.numeral, unit: sample.unit, value: sample.value, start: sample.start,
             end: sample.end, zone: sample.zone, timeOrigin: sample.timeOrigin, nominalStart: sample.nominalStart)
         switch repair {
+        // The numbers of a category are names.
+        case .unit where sample.origin.kind != .quantity, .scale where sample.origin.kind != .quantity:
+            return .left(.noConversion)
         case .unit(let unit):
             if sample.unit.code == unit.code { return .left(.hasTheUnit) }
             outcome.unit = unit
@@ -88,7 +91,9 @@ public final class Repairer {
             return .repaired(outcome)
         case .type(let type):
             if sample.origin.type == type { return .left(.sameType) }
-            guard let conversion = conversion(from: sample.unit, of: type) else { return .left(.noConversion) }
+            guard type.kind == sample.origin.kind, let conversion = conversion(from: sample.unit, of: type) else {
+                return .left(.noConversion)
+            }
             outcome.value = conversion.convert(sample.numeral) + 0
             guard isPossible(outcome.value, type) else { return .left(.impossibleValue) }
             outcome.origin = origin(instead: sample.origin) {
@@ -99,7 +104,7 @@ public final class Repairer {
     }
 
     /// A repair of the value, by what the type's range says of the value before and after it.
-    private func judged(_ outcome: Outcome, instead sample: QuantitySample) -> Verdict {
+    private func judged(_ outcome: Outcome, instead sample: Sample) -> Verdict {
         let type = sample.origin.type
         guard let conversion = conversion(from: outcome.unit, of: type) else { return .left(.noConversion) }
         var outcome = outcome
@@ -116,7 +121,7 @@ public final class Repairer {
     }
 
     /// The wall clock stays; a time that it shows twice, or never, in the zone is left to the person.
-    private func moved(_ outcome: Outcome, _ sample: QuantitySample, to rules: TimeZoneRules) -> Verdict {
+    private func moved(_ outcome: Outcome, _ sample: Sample, to rules: TimeZoneRules) -> Verdict {
         guard let zone = sample.zone else { return .left(.noZone) }
         var outcome = outcome
         func instant(_ time: Instant) -> (Instant, ZoneOffset)? {
@@ -143,11 +148,11 @@ public final class Repairer {
         return .repaired(outcome)
     }
 
-    private func isPossible(_ value: Double, _ type: QuantityType) -> Bool {
+    private func isPossible(_ value: Double, _ type: SampleType) -> Bool {
         value.isFinite && (type.hardLimits?.contains(value) ?? true)
     }
 
-    private func conversion(from unit: Unit, of type: QuantityType) -> UnitConversion? {
+    private func conversion(from unit: Unit, of type: SampleType) -> UnitConversion? {
         let key = Key(type: type, unit: unit)
         if let known = conversions[key] { return known }
         let conversion = try? type.conversion(from: unit)

@@ -36,12 +36,12 @@ struct UnitModel: Sendable {
         totalEnergyBurned        | 900 | 9000  | 0.25   | 0.35  | 0.1   | 0.5   | rate   | kcal kJ W.h
         """
 
-    private static let models: [QuantityType: UnitModel] = {
-        var models: [QuantityType: UnitModel] = [:]
+    private static let models: [SampleType: UnitModel] = {
+        var models: [SampleType: UnitModel] = [:]
         for row in table.split(separator: "\n").dropFirst() {
             let cells = row.split(separator: "|").map { $0.split(separator: " ").map(String.init) }
             let numbers = cells.dropFirst().prefix(6).compactMap { $0.first.flatMap(Double.init) }
-            guard cells.count == 9, numbers.count == 6, let type = cells[0].first.flatMap({ QuantityType($0) }) else { continue }
+            guard cells.count == 9, numbers.count == 6, let type = cells[0].first.flatMap({ SampleType($0) }) else { continue }
             models[type] = UnitModel(
                 low: numbers[0], high: numbers[1], spread: numbers[2], noise: numbers[3], drift: numbers[4], reach: numbers[5],
                 isLinear: cells[7] == ["linear"], isRate: cells[7] == ["rate"], units: cells[8].compactMap { try? Unit(ucum: $0) }
@@ -51,9 +51,9 @@ struct UnitModel: Sendable {
     }()
 
     /// The types that have one.
-    static var types: Set<QuantityType> { Set(models.keys) }
+    static var types: Set<SampleType> { Set(models.keys) }
 
-    static func of(_ type: QuantityType) -> UnitModel? { models[type] }
+    static func of(_ type: SampleType) -> UnitModel? { models[type] }
 
     /// On the scale on which values are compared; `nil` for what lies on none.
     func position(_ value: Double, days: Double) -> Double? {

@@ -60,7 +60,7 @@ public final class Origin: Hashable, Sendable {
     /// The person's UUID, or ``Origin/unassigned``.
     public let subject: String
     /// What is measured.
-    public let type: QuantityType
+    public let type: SampleType
     /// The app or file that it came from.
     public let source: SourceRevision
     /// What measured it, where that is known.
@@ -68,6 +68,8 @@ public final class Origin: Hashable, Sendable {
     /// What the identity of every sample in the series is keyed with.
     public let seriesKey: SeriesKey
     /// The type's, at hand for every sample.
+    public let kind: SampleKind
+    /// The type's.
     public let hardLimits: ClosedRange<Double>?
     /// Values that need no second look.
     public let inconspicuous: ClosedRange<Double>
@@ -78,18 +80,21 @@ public final class Origin: Hashable, Sendable {
     public static let unassigned = "unassigned"
 
     /// Describes a series.
-    public init(subject: String, type: QuantityType, source: SourceRevision, device: Device? = nil) {
+    public init(subject: String, type: SampleType, source: SourceRevision, device: Device? = nil) {
         self.subject = subject
         self.type = type
         self.source = source
         self.device = device
+        kind = type.kind
         hardLimits = type.hardLimits
         inconspicuous = Self.inconspicuous(type)
         sentinel = type.sentinel
         seriesKey = SeriesKey(subject: subject, type: type, source: source.id, device: device?.key ?? "")
     }
 
-    private static func inconspicuous(_ type: QuantityType) -> ClosedRange<Double> {
+    private static func inconspicuous(_ type: SampleType) -> ClosedRange<Double> {
+        // Each number of a category is looked at: not every one is a case.
+        guard type.kind == .quantity else { return Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
         let all = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
         return (type.hardLimits ?? all).clamped(to: type.plausible ?? all)
     }
@@ -129,7 +134,7 @@ public final class OriginRegistry {
 
     /// The one origin of a series; the same object each time.
     public func origin(
-        type: QuantityType, source: SourceRevision, device: Device? = nil, subject: String? = nil
+        type: SampleType, source: SourceRevision, device: Device? = nil, subject: String? = nil
     ) -> Origin {
         var device = device
         if let key = device?.key { device?.key = resolve(key) }

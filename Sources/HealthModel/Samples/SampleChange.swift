@@ -1,14 +1,14 @@
 /// A sample as it stands in the store, with its place in ledger and change log.
 public struct StoredSample: Sendable {
     /// The sample itself.
-    public var sample: QuantitySample
+    public var sample: Sample
     /// The ingest that brought it.
     public var ingest: Int64
     /// Its number in the change log.
     public var seq: Int64
 
     /// A sample with its place.
-    @inlinable public init(sample: QuantitySample, ingest: Int64, seq: Int64) {
+    @inlinable public init(sample: Sample, ingest: Int64, seq: Int64) {
         self.sample = sample
         self.ingest = ingest
         self.seq = seq
@@ -32,7 +32,7 @@ public enum SampleChange: Sendable {
     }
 
     /// The sample that came, or as it was.
-    public var sample: QuantitySample {
+    public var sample: Sample {
         switch self {
         case .added(let stored): stored.sample
         case .deleted(let deletion): deletion.sample
@@ -51,7 +51,7 @@ public enum SampleChange: Sendable {
 /// A sample that is no longer there, as readers of changes hear of it.
 public struct StoredDeletion: Sendable {
     /// The sample as it was: whoever handed it on has to know whose it was, of which type, from where, of when, and how much.
-    public var sample: QuantitySample
+    public var sample: Sample
     /// The sample that a correction put in its place.
     public var replacedBy: String?
     /// The ingest that deleted it.
@@ -60,7 +60,7 @@ public struct StoredDeletion: Sendable {
     public var seq: Int64
 
     /// A deletion by its parts.
-    public init(sample: QuantitySample, replacedBy: String?, ingest: Int64, seq: Int64) {
+    public init(sample: Sample, replacedBy: String?, ingest: Int64, seq: Int64) {
         self.sample = sample
         self.replacedBy = replacedBy
         self.ingest = ingest
@@ -70,5 +70,5 @@ public struct StoredDeletion: Sendable {
     /// The sample's UUID.
     public var uuid: SampleIdentity { sample.identity }
     /// The sample's type.
-    public var type: QuantityType { sample.origin.type }
+    public var type: SampleType { sample.origin.type }
 }

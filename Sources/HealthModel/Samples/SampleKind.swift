@@ -1,7 +1,23 @@
-/// What a series' objects are, as stores keep it; the numbers never change.
+/// What a sample is, by HealthKit's classes; the numbers are how stores keep it, and never change.
 ///
-/// One for each of HealthKit's sample types: a store that has a kind which this version does not know was made by a newer one.
+/// A store that has a kind which this version does not know was made by a newer one.
 public enum SampleKind: Int64, Hashable, Sendable, CaseIterable {
-    /// ``QuantitySample``.
+    /// A number with a unit (HealthKit's `HKQuantitySample`).
     case quantity = 0
+    /// One of a list of values (`HKCategorySample`).
+    case category = 1
+
+    /// As it stands in a sample's line.
+    public var name: String {
+        switch self {
+        case .quantity: "quantity"
+        case .category: "category"
+        }
+    }
+
+    /// The kind of this name.
+    public init?(named name: some StringProtocol) {
+        guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = kind
+    }
 }

@@ -14,6 +14,6 @@ extension Unit {
     public var writtenText: String { code.hasPrefix("1{") ? String(code.dropFirst(2).dropLast()) : code }
 
     private static let counted = Dictionary(
-        QuantityType.all.map(\.canonicalUnit).filter { $0.code.hasPrefix("1{") }.map { ($0.writtenText, $0) },
+        SampleType.quantities.map(\.canonicalUnit).filter { $0.code.hasPrefix("1{") }.map { ($0.writtenText, $0) },
         uniquingKeysWith: { first, _ in first })
 }

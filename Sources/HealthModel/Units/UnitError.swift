@@ -10,6 +10,8 @@ public enum UnitError: Error, Hashable, Sendable {
     case unlike(from: String, fromDimension: Dimension, to: String, toDimension: Dimension)
     /// One unit counts mass and the other amount of substance; only a molar mass (g/mol) connects them.
     case needsMolarMass(from: String, to: String)
+    /// A category's numbers are the names of its cases, and no amounts.
+    case noAmount(from: String, category: String)
 }
 
 /// The language that a unit's text is written in; `%` is 0.01 in one and the ratio itself in the other.
@@ -40,6 +42,8 @@ extension UnitError: CustomStringConvertible {
                 + Self.hint((from, fromDimension), (to, toDimension))
         case .needsMolarMass(let from, let to):
             "\(from) cannot be converted to \(to) without the substance's molar mass in g/mol"
+        case .noAmount(let from, let category):
+            "\(from) is no unit of \(category), which is a category: its numbers have the unit 1"
         }
     }
 

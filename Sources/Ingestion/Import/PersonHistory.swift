@@ -51,7 +51,7 @@ struct PersonHistory {
         return given
     }
 
-    private mutating func isNobodys(_ sample: QuantitySample) throws -> Bool {
+    private mutating func isNobodys(_ sample: Sample) throws -> Bool {
         // Stored as the person's before there was a history: it stays that.
         if try isAnothers(sample) { return try !store.knows(sample) }
         if try hasUnassigned(like: sample.origin), let other = Self.reading(sample, of: Origin.unassigned), try store.knows(other)
@@ -69,7 +69,7 @@ struct PersonHistory {
         return found
     }
 
-    private mutating func isAnothers(_ sample: QuantitySample) throws -> Bool {
+    private mutating func isAnothers(_ sample: Sample) throws -> Bool {
         let time = sample.start.microseconds
         var recent = try weights[sample.origin.subject, default: EarlierWeights(sample.origin.subject)]
             .before(time, since: time &- Self.reach, in: store)
@@ -95,7 +95,7 @@ struct PersonHistory {
     }
 
     /// The same reading as another person's; nil where its identity cannot be told from its fields.
-    static func reading(_ sample: QuantitySample, of subject: String) -> QuantitySample? {
+    static func reading(_ sample: Sample, of subject: String) -> Sample? {
         let origin = Origin(
             subject: subject, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)
         var other = sample

@@ -18,8 +18,8 @@ struct FrameJoin {
         var heard: Instant
     }
 
-    private var ofDevice: [QuantityType: Metadata] = [:]
-    private var ofRecord: (place: Place, types: [QuantityType], metadata: Metadata)?
+    private var ofDevice: [SampleType: Metadata] = [:]
+    private var ofRecord: (place: Place, types: [SampleType], metadata: Metadata)?
     private var first: Part?
     private var packets: [String: Packet] = [:]
 

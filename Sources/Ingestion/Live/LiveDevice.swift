@@ -213,7 +213,7 @@ public final class LiveDevice {
     }
 
     /// Before every sensor, or more than a day ahead.
-    private static func isImpossible(_ sample: QuantitySample) -> Bool {
+    private static func isImpossible(_ sample: Sample) -> Bool {
         sample.start < Normaliser.earliest || sample.start.microseconds &- sample.received.microseconds > Calendar.day
     }
 

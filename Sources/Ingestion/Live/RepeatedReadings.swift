@@ -6,7 +6,7 @@ struct RepeatedReadings {
     private var last: (values: [Value], taken: Instant)?
 
     private struct Value: Equatable {
-        var type: QuantityType
+        var type: SampleType
         var numeral: Numeral
         var unit: Unit
     }
@@ -31,7 +31,7 @@ struct RecordOrdinals {
     private var counts: [Key: UInt32] = [:]
 
     private struct Key: Hashable {
-        var type: QuantityType
+        var type: SampleType
         var time: ReadingTime
         var numeral: String
         var ordinal: UInt32

@@ -27,7 +27,7 @@ struct BinaryChannel: Sendable {
 
     struct Description: Sendable {
         var span: FrameDescription.Span
-        var types: [QuantityType]
+        var types: [SampleType]
         var metadata: MetadataRules
     }
 
@@ -72,7 +72,7 @@ struct BinaryChannel: Sendable {
         var namesakes: [Int32] = []
         /// It lies in records, with a word of conditions for each.
         var isInRecords = false
-        var type: QuantityType
+        var type: SampleType
         /// In place of the field's own.
         var unit: Unit?
         var condition = BitCondition.always

@@ -42,7 +42,7 @@ public final class BinaryInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private let device: Device?
     /// Of frames that say themselves what they measure.
-    private var measured: [QuantityType: Origin] = [:]
+    private var measured: [SampleType: Origin] = [:]
 
     private struct Walk {
         var field: Int32
@@ -152,7 +152,7 @@ public final class BinaryInterpreter: FrameInterpreter {
         var numeral: Numeral?
         func finish() {
             defer { (texts, numeral) = ([], nil) }
-            guard let numeral, texts.count >= 2, let type = QuantityType(texts[0]),
+            guard let numeral, texts.count >= 2, let type = SampleType(texts[0]),
                 let unit = MeasurementLine.Item.unit(texts[1])
             else { return }
             let time = texts.count > 2 ? (try? Timestamp(iso8601: texts[2])).map(Self.readingTime) : nil

@@ -13,7 +13,7 @@ public struct FrameDescription: Sendable {
     /// How far it reaches.
     public var span: Span
     /// The types that it is about.
-    public var types: [QuantityType]
+    public var types: [SampleType]
     /// None where the frame says nothing that has a key.
     public var metadata: Metadata?
 }

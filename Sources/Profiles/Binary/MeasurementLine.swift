@@ -122,7 +122,7 @@ extension MeasurementLine.Item {
 
     /// - Throws: ``FrameError`` where the type is none of the catalogue, the unit none of the type, or the time none at all.
     func check(typeAt: Int, unitAt: Int, timeAt: Int) throws(FrameError) {
-        guard let known = QuantityType(type) else { throw FrameError(reason: .prohibited, offset: typeAt, field: "type") }
+        guard let known = SampleType(type) else { throw FrameError(reason: .prohibited, offset: typeAt, field: "type") }
         guard let unit = Self.unit(unit), (try? known.conversion(from: unit)) != nil else {
             throw FrameError(reason: .prohibited, offset: unitAt, field: "unit")
         }

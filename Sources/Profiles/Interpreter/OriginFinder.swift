@@ -4,7 +4,7 @@ import Pipeline
 /// Finds the origin of readings: once where the profile says it all, once for each combination of cells where the file does.
 final class OriginFinder {
     private let registry: OriginRegistry
-    private let type: QuantityType?
+    private let type: SampleType?
     private let typeCell: Int
     private let source: SourceRule
     private let device: DeviceRule?
@@ -76,7 +76,7 @@ final class OriginFinder {
         if typeCell >= 0 {
             let cell = trimmed(row[typeCell])
             guard !cell.isEmpty else { throw .init("the type is empty") }
-            guard cell.count <= 128, let found = QuantityType(String(decoding: cell, as: UTF8.self)) else {
+            guard cell.count <= 128, let found = SampleType(String(decoding: cell, as: UTF8.self)) else {
                 throw .init("the type is none of the catalogue")
             }
             type = found

@@ -2,8 +2,8 @@ import HealthModel
 
 extension Profile {
     /// The types of its readings, each once, by id; none where the file itself names them.
-    public var types: [QuantityType] {
-        var found: Set<QuantityType> = []
+    public var types: [SampleType] {
+        var found: Set<SampleType> = []
         for table in tables {
             for reading in table.readings {
                 if case .fixed(let type) = reading.type { found.insert(type) }

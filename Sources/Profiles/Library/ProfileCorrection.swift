@@ -56,9 +56,9 @@ public struct ProfileCorrection: Sendable {
         self.repair = repair
     }
 
-    private static func type(_ node: ProfileNode) -> QuantityType? {
+    private static func type(_ node: ProfileNode) -> SampleType? {
         guard let text = node.text() else { return nil }
-        if let type = QuantityType(text) { return type }
+        if let type = SampleType(text) { return type }
         node.problem("there is no quantity type '\(text)'")
         return nil
     }

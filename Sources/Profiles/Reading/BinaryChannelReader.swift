@@ -53,9 +53,9 @@ struct BinaryChannelReader {
             node.problem("of is missing, or the channel has no metadata to say")
             return nil
         }
-        let types = (members["types"]?.elements() ?? []).compactMap { node -> QuantityType? in
+        let types = (members["types"]?.elements() ?? []).compactMap { node -> SampleType? in
             guard let id = node.text() else { return nil }
-            guard let type = QuantityType(id) else {
+            guard let type = SampleType(id) else {
                 node.problem("'\(id)' is no quantity type of the catalogue")
                 return nil
             }
@@ -143,7 +143,7 @@ struct BinaryChannelReader {
             node.problem("field and type are needed")
             return nil
         }
-        guard let type = QuantityType(id) else {
+        guard let type = SampleType(id) else {
             members["type"]?.problem("'\(id)' is no quantity type of the catalogue")
             return nil
         }

@@ -110,7 +110,7 @@ struct ReadingReader {
     private func type(_ node: ProfileNode) -> ReadingRule.TypeRule? {
         if case .object = node.value { return node.members(["column"])["column"].flatMap(table.index).map { .cell($0) } }
         guard let id = node.text() else { return nil }
-        if let type = QuantityType(id) { return .fixed(type) }
+        if let type = SampleType(id) { return .fixed(type) }
         node.problem("'\(id)' is no quantity type of the catalogue")
         return nil
     }

@@ -94,7 +94,7 @@ struct SkipRule: Sendable {
 
 struct ReadingRule: Sendable {
     enum TypeRule: Sendable {
-        case fixed(QuantityType)
+        case fixed(SampleType)
         case cell(Int)
     }
 

@@ -190,7 +190,7 @@ struct DeepCheck {
             let (type, code) = (statement.text(0), statement.text(1))
             var unit = try? HealthModel.Unit(ucum: code)
             if !statement.isNull(2) { unit = unit?.with(molarMass: statement.real(2)) }
-            guard let unit, (try? QuantityType(type)?.conversion(from: unit)) != nil else {
+            guard let unit, (try? SampleType(type)?.conversion(from: unit)) != nil else {
                 problems.append("\(type): \(statement.integer(3)) samples in \(code), which it has no conversion from")
                 continue
             }

@@ -158,7 +158,7 @@ extension SampleStore {
 
     /// Whether the fields give the UUID. The nominal end is not stored: it lies as far behind the nominal start as the end behind the start,
     /// but where clocks changed between.
-    private func isIdentity(of sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
+    private func isIdentity(of sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
         if sample.hasIdentity(ordinal: sample.ordinal ?? 0) { return true }
         if let isRepaired = try isRepaired(sample, key: key, series: series) { return isRepaired }
         if try isRecord(sample, key: key, series: series) { return true }
@@ -169,7 +169,7 @@ extension SampleStore {
             .contains { sample.identityOrdinal(shift: $0) != nil }
     }
 
-    private func isRecord(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
+    private func isRecord(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
         let hash = sample.identity.storedHash
         let statement = try connection.statement("SELECT id, version FROM record WHERE series = ? AND start = ? AND hash = ?")
         defer { statement.reset() }
@@ -182,7 +182,7 @@ extension SampleStore {
     }
 
     /// Whether a repaired sample's UUID is that of its old one and the repair; `nil` where it is no repaired sample.
-    private func isRepaired(_ sample: QuantitySample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
+    private func isRepaired(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
         let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
         guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
         let repair = try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration))

@@ -7,12 +7,12 @@ import HealthModel
 final class ChangeReader {
     private let connection: Connection
     /// The series to tell of.
-    private let series: [Int64: QuantityType]
+    private let series: [Int64: SampleType]
     private let decoder: SampleDecoder
     /// Entries that were read and not told to their end.
     private var runs: [Run] = []
 
-    init(connection: Connection, series: [Int64: QuantityType]) {
+    init(connection: Connection, series: [Int64: SampleType]) {
         self.connection = connection
         self.series = series
         decoder = SampleDecoder(connection: connection)
@@ -27,7 +27,7 @@ final class ChangeReader {
 
     private struct Entry {
         var series: Int64
-        var type: QuantityType
+        var type: SampleType
         var seqs: (first: Int64, last: Int64)
         var isDeletion: Bool
         var times: (low: Int64, high: Int64)

@@ -82,7 +82,7 @@ extension SampleStore {
     /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is of another store, or of changes that the store no longer has; what
     ///   `body` throws.
     public func changes(
-        after anchor: Anchor, types: Set<QuantityType>?, _ body: (SampleChange, Anchor) throws -> Void
+        after anchor: Anchor, types: Set<SampleType>?, _ body: (SampleChange, Anchor) throws -> Void
     ) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }

@@ -30,7 +30,7 @@ extension RetellingSearch {
     }
 
     /// The held reading that a row tells again in another unit: its number, and what was decided of it; nil where there is none.
-    func held(_ row: SampleRow, of type: QuantityType) throws(StoreError) -> (number: Int64, state: String)? {
+    func held(_ row: SampleRow, of type: SampleType) throws(StoreError) -> (number: Int64, state: String)? {
         let own = try siblings.telling(row.context, of: type)
         let trace = own.trace(duration: row.duration, value: row.value, step: row.step)
         let statement = try connection.statement(
@@ -69,7 +69,7 @@ extension RetellingSearch {
             """)
         defer { statement.reset() }
         try statement.bind([.integer(number)])
-        guard try statement.step(), let type = QuantityType(statement.text(7)) else { return nil }
+        guard try statement.step(), let type = SampleType(statement.text(7)) else { return nil }
         let own = try siblings.telling(statement.integer(4), of: type)
         let told = Dictionary(
             grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)

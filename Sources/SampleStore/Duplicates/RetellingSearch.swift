@@ -30,7 +30,7 @@ final class RetellingSearch {
 
     /// Takes rows out that tell, in another unit than the row that came first, of an instant that both tell of: they are compared once that
     /// row is written.
-    func later(_ rows: inout [SampleRow], at instants: Set<Int64>, of type: QuantityType) throws(StoreError) -> [SampleRow] {
+    func later(_ rows: inout [SampleRow], at instants: Set<Int64>, of type: SampleType) throws(StoreError) -> [SampleRow] {
         var units: [Int64: (index: Int32, unit: String)] = [:]
         for row in rows where instants.contains(row.nominal) {
             if let known = units[row.nominal], known.index < row.index { continue }
@@ -50,7 +50,7 @@ final class RetellingSearch {
 
     /// Searches for rows of one series, told by one ingest, that start, nominally, at one of these instants and have one unit at each.
     func search(
-        _ rows: [SampleRow], at instants: Set<Int64>, of type: QuantityType, by ingest: Int64
+        _ rows: [SampleRow], at instants: Set<Int64>, of type: SampleType, by ingest: Int64
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
         var matches: [NearDuplicateSearch.Match] = []
         var rowsAt: [Int64: [Int]] = [:]
@@ -128,7 +128,7 @@ final class RetellingSearch {
     }
 
     /// What a series tells of an instant: samples, what was taken back or deleted, and witnesses, earliest first.
-    func readings(of series: Int64, at instant: Int64, _ type: QuantityType) throws(StoreError) -> [Told] {
+    func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Told] {
         let statement = try connection.statement(Self.readings)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(instant)])

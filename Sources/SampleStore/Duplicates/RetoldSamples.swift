@@ -31,12 +31,12 @@ struct RetoldSamples {
     }
 
     /// Hands over each pair. Nothing may be written meanwhile.
-    func search(_ body: (Pair, QuantityType) throws(StoreError) -> Void) throws(StoreError) {
-        var last: (series: Int64, type: QuantityType?)?
+    func search(_ body: (Pair, SampleType) throws(StoreError) -> Void) throws(StoreError) {
+        var last: (series: Int64, type: SampleType?)?
         for (series, instant) in try instants() {
             if last?.series != series {
                 let name = try connection.text("SELECT type FROM series WHERE id = ?", .integer(series))
-                last = (series, name.flatMap { QuantityType($0) })
+                last = (series, name.flatMap { SampleType($0) })
             }
             guard let type = last?.type else { continue }
             for pair in try pairs(of: series, at: instant, type) { try body(pair, type) }
@@ -60,7 +60,7 @@ struct RetoldSamples {
         return found
     }
 
-    private func pairs(of series: Int64, at instant: Int64, _ type: QuantityType) throws(StoreError) -> [Pair] {
+    private func pairs(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Pair] {
         let all = try retellings.readings(of: series, at: instant, type)
         guard Set(all.map(\.unit)).count > 1 else { return [] }
         var rows: [Row] = []

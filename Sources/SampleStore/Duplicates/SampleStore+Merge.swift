@@ -44,7 +44,7 @@ extension SampleStore {
     @discardableResult
     public func mergeRetellings(description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
-            var pairs: [(pair: RetoldSamples.Pair, type: QuantityType)] = []
+            var pairs: [(pair: RetoldSamples.Pair, type: SampleType)] = []
             try RetoldSamples(connection: connection).search { pair, type throws(StoreError) in
                 if !pair.isLeft { pairs.append((pair, type)) }
             }

@@ -30,7 +30,7 @@ final class Siblings {
     }
 
     private struct Key: Hashable {
-        var type: QuantityType
+        var type: SampleType
         var context: Int64
     }
 
@@ -102,7 +102,7 @@ final class Siblings {
     }
 
     /// How samples of a context were told.
-    func telling(_ context: Int64, of type: QuantityType) throws(StoreError) -> Telling {
+    func telling(_ context: Int64, of type: SampleType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
         if let known = tellings[key] { return known }
         let statement = try connection.statement("SELECT unit, molar_mass, time_origin, resolution FROM context WHERE id = ?")
@@ -130,10 +130,10 @@ final class Siblings {
 /// How the samples of one series were told: neighbouring ones mostly share their context.
 struct SeriesTelling {
     private let siblings: Siblings
-    private let type: QuantityType
+    private let type: SampleType
     private var last: (context: Int64, telling: Siblings.Telling)?
 
-    init(_ siblings: Siblings, _ type: QuantityType) {
+    init(_ siblings: Siblings, _ type: SampleType) {
         self.siblings = siblings
         self.type = type
     }

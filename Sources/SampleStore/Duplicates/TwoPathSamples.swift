@@ -9,7 +9,7 @@ final class TwoPathSamples {
     struct Pair {
         var place: SampleKey
         var first: SampleKey
-        var type: QuantityType
+        var type: SampleType
         var lasts: Bool
         /// What brought the sample.
         var bringer: Int64
@@ -95,7 +95,7 @@ final class TwoPathSamples {
     }
 
     /// Which of the two stays; `nil` where they are two.
-    private func pair(_ row: SampleRow, _ other: SampleKey, _ type: QuantityType) throws(StoreError) -> Pair? {
+    private func pair(_ row: SampleRow, _ other: SampleKey, _ type: SampleType) throws(StoreError) -> Pair? {
         let own = row.place
         let table = SampleTable(connection: connection)
         // What stands in for another, or was parted from it by a person, is no pair's.

@@ -5,7 +5,7 @@ struct WitnessKeeper {
     let connection: Connection
     let batch: BatchTable
     let ingest: Int64
-    let type: QuantityType
+    let type: SampleType
     /// By what rule, where it is not the type's.
     var rule: DuplicateRule?
 

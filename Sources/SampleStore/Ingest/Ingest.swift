@@ -225,7 +225,7 @@ public final class Ingest: SampleSink {
 
     /// Keeps rows as witnesses of what their path told before in another unit.
     private func keepTold(
-        _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: QuantityType, _ outcomes: inout [SampleOutcome]
+        _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: SampleType, _ outcomes: inout [SampleOutcome]
     ) throws {
         let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
         try keeper.record(witnesses: matches, among: rows, text: text)

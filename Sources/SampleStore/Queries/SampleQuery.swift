@@ -27,7 +27,7 @@ public struct SampleQuery: Sendable {
     ///   - device: a device's key, name, model or serial number.
     ///   - condition: what else they meet.
     public init(
-        types: Set<QuantityType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
+        types: Set<SampleType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
         device: String? = nil, where condition: SamplePredicate? = nil, descending: Bool = false, limit: Int? = nil
     ) {
         var conditions = SampleConditions(types: types)
@@ -45,7 +45,7 @@ public struct SeriesDescription: Hashable, Sendable {
     /// Whose readings they are.
     public var subject: String
     /// What is measured.
-    public var type: QuantityType
+    public var type: SampleType
     /// The source's id.
     public var source: String
     /// The device's key; empty where there is none.
@@ -60,6 +60,21 @@ extension SampleStore {
         try series(within: query.predicate.plan().reach)
     }
 
+    /// The type of a series.
+    static func type(_ id: String, kind: Int64) throws(StoreError) -> SampleType {
+        guard let kind = SampleKind(rawValue: kind), let type = SampleType(id, kind: kind) else {
+            throw StoreError.unknownType(id)
+        }
+        return type
+    }
+
+    /// Makes category types known that only this store has, so that they can be asked for by their names.
+    func learnTypes() throws(StoreError) {
+        let statement = try Statement(
+            connection, "SELECT DISTINCT type FROM series WHERE kind = \(SampleKind.category.rawValue)")
+        while try statement.step() { _ = SampleType(category: statement.text(0)) }
+    }
+
     /// The series that a condition reaches, in the order of their ids.
     func series(within reach: SamplePredicate.Reach) throws(StoreError) -> [SeriesDescription] {
         let statement = try connection.statement(
@@ -67,9 +82,7 @@ extension SampleStore {
         defer { statement.reset() }
         var found: [SeriesDescription] = []
         while try statement.step() {
-            guard SampleKind(rawValue: statement.integer(6)) == .quantity, let type = QuantityType(statement.text(2)) else {
-                throw StoreError.unknownType(statement.text(2))
-            }
+            let type = try Self.type(statement.text(2), kind: statement.integer(6))
             let series = SeriesDescription(
                 id: statement.integer(0), subject: statement.text(1), type: type, source: statement.text(3),
                 device: statement.text(4), longest: statement.integer(5))

@@ -2,7 +2,7 @@ import HealthModel
 
 extension SampleStore {
     /// Whether a reading was ever taken: it is a sample, a tombstone, a witness, or in quarantine.
-    public func knows(_ sample: QuantitySample) throws(StoreError) -> Bool {
+    public func knows(_ sample: Sample) throws(StoreError) -> Bool {
         let (origin, uuid) = (sample.origin, sample.identity)
         let series = try connection.integer(
             "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(origin.type.id),
@@ -21,7 +21,7 @@ extension SampleStore {
     ///
     /// - Parameter isDescending: whether the last ones come first.
     public func values(
-        of type: QuantityType, subject: String, in times: Range<Int64>, isDescending: Bool, limit: Int
+        of type: SampleType, subject: String, in times: Range<Int64>, isDescending: Bool, limit: Int
     ) throws(StoreError) -> [(time: Int64, value: Double)] {
         let order = isDescending ? "DESC" : "ASC"
         let series = try connection.statement("SELECT id FROM series WHERE type = ? AND subject = ? ORDER BY id")

@@ -7,7 +7,7 @@ extension SampleStore {
     /// The last sample of each series, by start, among those that pass.
     ///
     /// - Parameter passes: asked of at most the last 10,000 of a series.
-    public func latestSamples(where passes: (QuantitySample) -> Bool) throws(StoreError) -> [StoredSample] {
+    public func latestSamples(where passes: (Sample) -> Bool) throws(StoreError) -> [StoredSample] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: connection)

@@ -4,7 +4,7 @@ import HealthModel
 /// What to gather statistics of.
 public struct StatisticsQuery: Sendable {
     /// What is summed up.
-    public var type: QuantityType
+    public var type: SampleType
     /// The stretches.
     public var intervals: CalendarIntervals
     /// The first start that counts.
@@ -22,7 +22,7 @@ public struct StatisticsQuery: Sendable {
 
     /// Asks for a type's statistics.
     public init(
-        type: QuantityType, intervals: CalendarIntervals, from: Instant? = nil, to: Instant? = nil, subject: String? = nil,
+        type: SampleType, intervals: CalendarIntervals, from: Instant? = nil, to: Instant? = nil, subject: String? = nil,
         bySource: Bool = false, priority: [String] = []
     ) {
         self.priority = priority
@@ -43,7 +43,11 @@ extension SampleStore {
         return try statistics(query, of: try series(matching: SampleQuery(types: [query.type], subject: query.subject)))
     }
 
+    /// - Throws: ``StoreError`` of the kind `invalid` for a type whose samples are no amounts.
     func statistics(_ query: StatisticsQuery, of all: [SeriesDescription]) throws(StoreError) -> [Statistics] {
+        guard query.type.kind == .quantity else {
+            throw StoreError(.invalid, "\(query.type.id) is a \(query.type.kind.name): its samples are no amounts")
+        }
         var gathered: [Key: Accumulator] = [:]
         for subject in Set(all.map(\.subject)) {
             var own = all.filter { $0.subject == subject }

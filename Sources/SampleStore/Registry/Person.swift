@@ -120,7 +120,7 @@ extension SampleStore {
     ) throws -> (count: Int, migration: Int64?) {
         var members: Set<SampleIdentity> = []
         var (first, last) = (Instant(microseconds: .max), Instant(microseconds: .min))
-        var types: Set<QuantityType> = []
+        var types: Set<SampleType> = []
         for uuid in uuids {
             guard let found = try sample(uuid) else { throw StoreError(.invalid, "there is no sample \(uuid)") }
             for each in try together(with: found) {
@@ -140,7 +140,7 @@ extension SampleStore {
         return (done.plan.repaired + done.plan.merged, done.migration)
     }
 
-    private func sample(_ uuid: SampleIdentity) throws -> QuantitySample? {
+    private func sample(_ uuid: SampleIdentity) throws -> Sample? {
         for place in try Replacements.places(of: uuid, connection) {
             let start = Instant(microseconds: place.start)
             let query = SampleQuery(.and([.comparison(.start, .equal, .instant(start)), .uuids([uuid])]), limit: 1)
@@ -152,16 +152,16 @@ extension SampleStore {
     }
 
     /// All samples of its frame.
-    private func together(with sample: QuantitySample) throws -> [QuantitySample] {
+    private func together(with sample: Sample) throws -> [Sample] {
         guard let group = sample.group else { return [sample] }
         let query = SampleQuery(
             .and([
                 .comparison(.start, .equal, .instant(sample.start)), .subject(sample.origin.subject),
-                .comparison(.group, .equal, .text(QuantitySample.groupText(group))),
+                .comparison(.group, .equal, .text(Sample.groupText(group))),
             ]))
         let cursor = try samples(matching: query)
         defer { cursor.close() }
-        var members: [QuantitySample] = []
+        var members: [Sample] = []
         while let next = try cursor.next() { members.append(next.sample) }
         return members
     }

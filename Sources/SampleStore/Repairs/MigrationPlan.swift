@@ -57,8 +57,8 @@ public struct FewerReadings: Error, CustomStringConvertible {
 public struct MigrationPlan: Sendable {
     /// One sample before and after.
     public struct Example: Sendable {
-        public var before: QuantitySample
-        public var after: QuantitySample
+        public var before: Sample
+        public var after: Sample
     }
 
     /// Samples that meet the conditions.
@@ -70,8 +70,8 @@ public struct MigrationPlan: Sendable {
     /// Samples that stay as they are, and why.
     public var left: [RepairReason: Int] = [:]
     /// The values of all that was matched, of each type apart, as they are and as they would be.
-    public var before: [QuantityType: Histogram] = [:]
-    public var after: [QuantityType: Histogram] = [:]
+    public var before: [SampleType: Histogram] = [:]
+    public var after: [SampleType: Histogram] = [:]
     /// The first few, and then some from further on.
     public var examples: [Example] = []
 

@@ -8,7 +8,7 @@ struct RepairCandidate {
     var group: Int64?
     var metadata: Int64?
     /// What it becomes; for a merged one the sample that is there already.
-    var after: QuantitySample
+    var after: Sample
     /// The repaired sample's series, where the store has it already.
     var series: Int64?
     /// The identity the reading would have had, had it been read rightly from the beginning.
@@ -121,7 +121,7 @@ final class MigrationReader {
         return seen < Self.chunk ? nil : position
     }
 
-    private func verdict(on sample: QuantitySample, at place: SampleKey) throws(StoreError) -> Repairer.Verdict {
+    private func verdict(on sample: Sample, at place: SampleKey) throws(StoreError) -> Repairer.Verdict {
         guard isKnownRepair else { return repairer.judge(sample) }
         if try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
         let verdict = repairer.judge(sample)
@@ -130,7 +130,7 @@ final class MigrationReader {
         return verdict
     }
 
-    private func isThere(_ sample: QuantitySample) throws(StoreError) -> Bool {
+    private func isThere(_ sample: Sample) throws(StoreError) -> Bool {
         guard let series = try readings.series(of: sample.origin) else { return false }
         return try SampleTable(connection: connection)
             .contains(SampleKey(series: series, start: sample.start.microseconds, of: sample.identity))
@@ -174,7 +174,7 @@ final class MigrationReader {
     private func isMeant(_ table: String, _ place: SampleKey) throws -> Bool { try meant(table, place) != nil }
 
     /// The sample there, live or deleted, and what becomes of it, where this repair is meant for it.
-    private func meant(_ table: String, _ place: SampleKey) throws -> (QuantitySample, Repairer.Outcome)? {
+    private func meant(_ table: String, _ place: SampleKey) throws -> (Sample, Repairer.Outcome)? {
         let statement = try connection.statement(
             "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? AND start = ? AND hash = ? AND seq <= ? AND seq >= ?")
         defer { statement.reset() }
@@ -188,7 +188,7 @@ final class MigrationReader {
         return (sample, outcome)
     }
 
-    private func isMeant(_ sample: QuantitySample) -> Bool {
+    private func isMeant(_ sample: Sample) -> Bool {
         predicate.matches(sample) && request.received?.contains(sample.received.microseconds) ?? true
     }
 
@@ -199,7 +199,7 @@ final class MigrationReader {
         if candidate.isMerged { plan.merged += 1 } else { plan.repaired += 1 }
     }
 
-    private func repaired(_ sample: QuantitySample, _ outcome: Repairer.Outcome) -> QuantitySample {
+    private func repaired(_ sample: Sample, _ outcome: Repairer.Outcome) -> Sample {
         var after = sample
         after.origin = outcome.origin
         after.numeral = outcome.numeral

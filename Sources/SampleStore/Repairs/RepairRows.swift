@@ -16,7 +16,7 @@ final class RepairRows {
 
     private struct UnitKey: Hashable {
         var unit: Unit
-        var type: QuantityType
+        var type: SampleType
     }
 
     init(connection: Connection, interner: Interner) {
@@ -27,7 +27,7 @@ final class RepairRows {
     func series(of origin: Origin) throws(StoreError) -> Int64 { try interner.series(of: origin) }
 
     /// The context of a sample instead of its old one: the same origin, another unit, zone or time, and no skew.
-    func context(instead old: Int64, _ sample: QuantitySample) throws(StoreError) -> Int64 {
+    func context(instead old: Int64, _ sample: Sample) throws(StoreError) -> Int64 {
         let key = ContextKey(context: old, unit: sample.unit, zone: sample.zone, timeOrigin: sample.timeOrigin)
         if let known = contexts[key] { return known }
         let id = try interner.context(like: old) { row in
@@ -44,7 +44,7 @@ final class RepairRows {
     }
 
     /// Whether the value alone tells the numeral, so that it need not be stored.
-    func isTold(_ numeral: Numeral, in unit: Unit, of type: QuantityType) -> Bool {
+    func isTold(_ numeral: Numeral, in unit: Unit, of type: SampleType) -> Bool {
         guard numeral.isToldByItsValue else { return false }
         let key = UnitKey(unit: unit, type: type)
         if let known = canonical[key] { return known }

@@ -26,7 +26,7 @@ final class RightReadings {
 
     /// The identity; `nil` where it is the one that the sample has, or cannot be known.
     func identity(
-        of sample: QuantitySample, _ outcome: Repairer.Outcome, at place: SampleKey
+        of sample: Sample, _ outcome: Repairer.Outcome, at place: SampleKey
     ) throws(StoreError) -> SampleIdentity? {
         func right(_ ordinal: UInt32) -> SampleIdentity? {
             let identity = SampleIdentity(

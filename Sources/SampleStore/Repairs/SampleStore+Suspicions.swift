@@ -15,11 +15,11 @@ extension SampleStore {
     private static let latest = 256
 
     /// Looks through all samples for stretches in a wrong unit. Nothing is changed.
-    public func suspicions(types: Set<QuantityType>? = nil) throws -> [Suspicion] {
+    public func suspicions(types: Set<SampleType>? = nil) throws -> [Suspicion] {
         try suspicions(types: types, window: Self.window)
     }
 
-    func suspicions(types: Set<QuantityType>? = nil, window: Int) throws -> [Suspicion] {
+    func suspicions(types: Set<SampleType>? = nil, window: Int) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var found: [Suspicion] = []

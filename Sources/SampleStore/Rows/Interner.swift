@@ -38,7 +38,7 @@ final class Interner {
             isCanonical = Self.isCanonical(unit, origin.type)
         }
 
-        static func isCanonical(_ unit: Unit, _ type: QuantityType) -> Bool {
+        static func isCanonical(_ unit: Unit, _ type: SampleType) -> Bool {
             (try? type.conversion(from: unit))?.isIdentity ?? false
         }
     }
@@ -156,8 +156,9 @@ final class Interner {
     func series(of origin: Origin) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
+            .integer(origin.kind.rawValue),
         ]
-        return try findOrInsert("series", ["type", "subject", "source", "device"], values)
+        return try findOrInsert("series", ["type", "subject", "source", "device", "kind"], values)
     }
 
     private func origin(of origin: Origin) throws(StoreError) -> Int64 {

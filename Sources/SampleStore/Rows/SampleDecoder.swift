@@ -65,7 +65,7 @@ final class SampleDecoder {
         if let stored = row.optionalInteger(7) { group = UInt64(bitPattern: stored) }
         var shared: Metadata?
         if let id = row.optionalInteger(8) { shared = try metadata(id) }
-        let sample = QuantitySample(
+        let sample = Sample(
             origin: context.origin,
             identity: SampleIdentity(nominalStart: nominal, high: hash.high, low: hash.low),
             nominalStart: nominal, start: Instant(microseconds: start), end: Instant(microseconds: start &+ row.integer(5)),
@@ -90,14 +90,14 @@ final class SampleDecoder {
         let statement = try connection.statement(
             """
             SELECT subject, type, source, device, source_name, source_version, device_name, manufacturer, model, serial, hardware,
-                firmware, software, udi, unit, molar_mass, zone, time_origin, skew, resolution, ordinal
+                firmware, software, udi, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, kind
             FROM context JOIN origin ON origin.id = context.origin JOIN series ON series.id = ?
             WHERE context.id = ?
             """)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(id)])
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
-        guard let type = QuantityType(statement.text(1)) else { throw StoreError.unknownType(statement.text(1)) }
+        let type = try SampleStore.type(statement.text(1), kind: statement.integer(21))
         var device: Device?
         if !statement.text(3).isEmpty {
             device = Device(

@@ -31,7 +31,7 @@ struct SampleTable {
     }
 
     /// A row as a sample; `nil` where there is none.
-    func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> QuantitySample? {
+    func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> Sample? {
         let statement = try connection.statement("SELECT \(SampleDecoder.columns) FROM \(rows.rawValue) WHERE \(Self.isHere)")
         defer { statement.reset() }
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])

@@ -146,7 +146,7 @@ extension SampleStore {
         return nil
     }
 
-    private func deletion(of sample: QuantitySample, at place: SampleKey) throws(StoreError) -> StoredDeletion {
+    private func deletion(of sample: Sample, at place: SampleKey) throws(StoreError) -> StoredDeletion {
         let statement = try connection.statement(
             "SELECT replaced_by, ingest, deleted_seq FROM deleted WHERE series = ? AND start = ? AND hash = ?")
         defer { statement.reset() }

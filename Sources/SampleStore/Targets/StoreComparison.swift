@@ -45,7 +45,7 @@ public final class StoreComparison {
     ///   - contents: hands over the target's UUIDs, in portions.
     ///   - passes: whether a sample is to be there.
     public func compare(
-        contents: (([SampleIdentity]) throws -> Void) throws -> Void, passes: (QuantitySample) -> Bool
+        contents: (([SampleIdentity]) throws -> Void) throws -> Void, passes: (Sample) -> Bool
     ) throws -> TargetDifferences {
         try contents { uuids in
             for uuid in uuids { try notes.run("INSERT OR IGNORE INTO held VALUES(?)", .text(uuid.description)) }

@@ -34,10 +34,9 @@ enum ChangesCommand: Command {
                 "--after", value: after,
                 expected: "0 or an anchor: the text \"anchor\" of the last line seen, not its \"seq\"")
         }
-        let types = try invocation.string("--types").map { names in
-            Set(try context.types(names))
-        }
+        // It may have types that this version does not know.
         let store = try context.openForReading()
+        let types = try invocation.string("--types").map { Set(try context.types($0)) }
         let line = ChangeLine(me: store.subject)
         let follow = invocation.flag("--follow")
         // Before the first look, so that no commit falls between the two.

@@ -128,7 +128,8 @@ enum DeleteCommand: Command {
         arguments: [Argument(name: "UUID", help: "Samples' UUIDs; or none, and a type or condition.", arity: .any)],
         options: [
             Option(
-                names: ["--type"], value: "TYPE", help: "A quantity type, or all.", completion: .command("vitalgate types --ids"))
+                names: ["--type"], value: "TYPE", help: "A type of samples, or all.",
+                completion: .command("vitalgate types --ids"))
         ]
             + SharedOptions.range + [
                 SharedOptions.subject, Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
@@ -159,7 +160,7 @@ enum DeleteCommand: Command {
         }
         let name = invocation.string("--type") ?? "all"
         let zone = try context.zone()
-        let types: Set<QuantityType>? = name == "all" ? nil : [try context.type(name)]
+        let types: Set<SampleType>? = name == "all" ? nil : [try context.type(name)]
         let range = try context.range(zone: zone)
         let doIt = invocation.flag("--yes")
         let store = doIt ? try context.access().openForWriting(creating: false) : try context.openForReading()

@@ -91,7 +91,7 @@ enum MigrateOptions {
     }
 
     private static func repair(
-        _ name: String, _ text: String, of types: Set<QuantityType>?, _ context: CommandContext, _ store: SampleStore
+        _ name: String, _ text: String, of types: Set<SampleType>?, _ context: CommandContext, _ store: SampleStore
     ) throws -> Repair {
         let invocation = context.invocation
         switch name {

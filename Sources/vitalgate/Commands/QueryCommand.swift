@@ -14,13 +14,17 @@ enum QueryCommand: Command {
             """,
         arguments: [
             Argument(
-                name: "TYPE", help: "A quantity type such as heartRate, several joined by commas, all, or a sample's UUID.",
+                name: "TYPE",
+                help: "A type such as heartRate or sleepAnalysis, several joined by commas, all, or a sample's UUID.",
                 completion: .command("vitalgate types --ids"))
         ],
         options: SharedOptions.range + [
             SharedOptions.subject,
             Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
             Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+            Option(
+                names: ["--kind"], value: "KIND", help: "Of all types only quantities, or categories.",
+                completion: .values(SampleKind.allCases.map(\.name))),
             SharedOptions.unit, SharedOptions.condition,
             Option(
                 names: ["--sort"], value: "ORDER", help: "start (oldest first, the default) or -start (newest first).",
@@ -36,6 +40,7 @@ enum QueryCommand: Command {
             Example(
                 "vitalgate query heartRate --where \"value > 100 and (source.name = 'My watch' or device.model ~ HR)\"",
                 "Fast hearts, as two devices saw them."),
+            Example("vitalgate query sleepAnalysis --from -7d --where 'case = asleepDeep'", "Deep sleep of the last week."),
             Example("vitalgate query all --format ndjson", "Everything, for a program."),
         ])
 
@@ -49,7 +54,10 @@ enum QueryCommand: Command {
             return try show(uuid, store, context)
         }
         if invocation.flag("--explain") { throw invocation.invalid("TYPE", value: name, expected: "a sample's UUID to explain") }
-        let types = name == "all" ? nil : Set(try context.types(name))
+        var types = name == "all" ? nil : Set(try context.types(name))
+        if let kind = try context.kind() {
+            types = Set(try types ?? Set(store.series(matching: SampleQuery()).map(\.type))).filter { $0.kind == kind }
+        }
         let unit = try context.unit(for: nil)
         // Of several types each is shown in the unit as far as it has a conversion; a single one must have it.
         if let unit, let type = types?.first, types?.count == 1 {

@@ -40,8 +40,14 @@ enum StatsCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        var types: [QuantityType] = []
-        for type in try context.types(invocation.argument("TYPE") ?? "") where !types.contains(type) { types.append(type) }
+        var types: [SampleType] = []
+        for type in try context.types(invocation.argument("TYPE") ?? "") where !types.contains(type) {
+            guard type.kind == .quantity else {
+                throw invocation.invalid(
+                    "TYPE", value: type.id, expected: "a quantity type: the samples of a \(type.kind.name) are no amounts")
+            }
+            types.append(type)
+        }
         let text = invocation.string("--every") ?? ""
         guard let interval = CalendarInterval(text) else {
             throw invocation.invalid("--every", value: text, expected: "a count and m, h, d, w, mo or y, such as 1d")
@@ -96,7 +102,7 @@ enum StatsCommand: Command {
     }
 
     private static func query(
-        _ type: QuantityType, _ interval: CalendarInterval, _ store: SampleStore, _ context: CommandContext
+        _ type: SampleType, _ interval: CalendarInterval, _ store: SampleStore, _ context: CommandContext
     ) throws -> StatisticsQuery {
         let invocation = context.invocation
         let zone = try context.zone()
@@ -182,7 +188,7 @@ private struct StatisticsReport {
     let interval: CalendarInterval
     let me: String
 
-    private var type: QuantityType { query.type }
+    private var type: SampleType { query.type }
     private var zone: TimeZoneRules { query.intervals.zone }
     private var bySource: Bool { query.bySource }
 

@@ -77,30 +77,42 @@ extension Readable {
     }
 }
 
-/// `types`: the catalogue.
+/// `types`: the catalogue, quantities and categories.
 enum TypesCommand: Command {
     static let specification = CommandSpecification(
-        name: "types", summary: "List the quantity types.",
-        discussion:
-            "Most are HealthKit's; those marked own are Vitalgate's, for what sensors measure and HealthKit has no type for.",
-        options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option, Format.safe])
+        name: "types", summary: "List the types of samples.",
+        discussion: """
+            Most are HealthKit's; those marked own are Vitalgate's, for what sensors measure and HealthKit has no type for. A quantity is a number with a \
+            unit, a category one of the cases that are listed with it.
+            """,
+        options: [
+            Option(names: ["--ids"], help: "Only the ids, one a line."),
+            Option(
+                names: ["--kind"], value: "KIND", help: "Only quantity types, or category types.",
+                completion: .values(SampleKind.allCases.map(\.name))),
+            Format.option, Format.safe,
+        ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let output = context.streams.output
+        let kind = try context.kind()
+        let types = SampleType.all.filter { kind == nil || $0.kind == kind }
         if context.invocation.flag("--ids") {
-            for type in QuantityType.all { try output.write("\(type.id)\n") }
+            for type in types { try output.write("\(type.id)\n") }
             return .success
         }
         switch context.format {
         case .ndjson:
-            for type in QuantityType.all {
+            for type in types {
                 var object = JSONObject()
                 object.set("id", type.id)
+                object.set("kind", type.kind.name)
                 object.set("healthKitIdentifier", type.healthKitIdentifier)
                 object.set("name", type.displayName)
                 object.set("own", type.isVitalgates)
                 object.set("dimension", type.dimensionName)
-                object.set("unit", type.canonicalUnit.code)
+                object.set("unit", type.kind == .category ? nil : type.canonicalUnit.code)
+                if let values = type.categoryValues { object.set("cases", raw: cases(values)) }
                 if let range = type.plausible {
                     var plausible = JSONObject()
                     plausible.set("low", range.lowerBound.isFinite ? range.lowerBound : nil)
@@ -109,22 +121,31 @@ enum TypesCommand: Command {
                 } else {
                     object.set("plausible", nil as String?)
                 }
-                object.set("aggregation", type.aggregation.rawValue)
+                object.set("aggregation", type.kind == .category ? nil : type.aggregation.rawValue)
                 object.set("loinc", type.loinc)
                 object.set("duplicates", DuplicateRule.of(type, lasting: true).rawValue)
                 object.set("mdc", type.mdc?.code)
                 try output.write(object.line)
             }
         case .csv, .table:
-            let rows = QuantityType.all.map { type in
+            let rows = types.map { type in
                 [
-                    type.id, type.displayName, type.canonicalUnit.code, type.aggregation.rawValue, type.loinc ?? "",
+                    type.id, type.displayName, type.kind.name, type.kind == .category ? "" : type.canonicalUnit.code,
+                    type.kind == .category ? "" : type.aggregation.rawValue, type.loinc ?? "",
                     type.mdc.map { "\($0.code)" } ?? "", type.isVitalgates ? "own" : "",
+                    type.categoryValues?.cases.map(\.name).joined(separator: " ") ?? "",
                 ]
             }
             try TableOutput(context: context).write(
-                header: ["id", "name", "unit", "aggregation", "loinc", "mdc", "own"], rows: rows)
+                header: ["id", "name", "kind", "unit", "aggregation", "loinc", "mdc", "own", "cases"], rows: rows)
         }
         return .success
+    }
+
+    /// `{"asleepCore":3}`: each name with HealthKit's number.
+    private static func cases(_ values: CategoryValues) -> [UInt8] {
+        var object = JSONObject()
+        for each in values.cases { object.set(each.name, each.value) }
+        return Array(object.line.dropLast())
     }
 }

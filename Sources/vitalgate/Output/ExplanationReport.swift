@@ -83,7 +83,7 @@ struct ExplanationReport {
         return object
     }
 
-    private static func rule(of sample: QuantitySample) -> DuplicateRule {
+    private static func rule(of sample: Sample) -> DuplicateRule {
         DuplicateRule.of(sample.origin.type, lasting: sample.end > sample.start)
     }
 

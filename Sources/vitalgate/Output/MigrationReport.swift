@@ -58,13 +58,13 @@ struct MigrationReport {
         return object
     }
 
-    private func sample(_ sample: QuantitySample) -> [UInt8] {
+    private func sample(_ sample: Sample) -> [UInt8] {
         var bytes: [UInt8] = []
         line.append(sample, ingest: nil, seq: nil, to: &bytes)
         return Array(bytes.dropLast())
     }
 
-    private typealias Comparison = (type: QuantityType, before: Histogram, after: Histogram)
+    private typealias Comparison = (type: SampleType, before: Histogram, after: Histogram)
 
     private static func histograms(_ plan: MigrationPlan) -> [Comparison] {
         Set(plan.before.keys).union(plan.after.keys).sorted { $0.id < $1.id }.map {

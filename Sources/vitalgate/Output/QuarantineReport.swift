@@ -47,7 +47,7 @@ struct QuarantineReport {
     private func text(
         _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], _ times: ShownTimes
     ) -> String {
-        func line(_ sample: QuantitySample) -> String {
+        func line(_ sample: Sample) -> String {
             "\(times.start(of: sample))  \(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
                 + sample.origin.source.name
         }

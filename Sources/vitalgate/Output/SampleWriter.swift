@@ -14,7 +14,7 @@ struct SampleWriter {
     private let line: SampleLine
     private var bytes: [UInt8] = []
     private var rows: [[String]] = []
-    private var conversions: [QuantityType: UnitConversion?] = [:]
+    private var conversions: [SampleType: UnitConversion?] = [:]
     private var started = false
     private let csv: CSVWriter
     /// By subject, what tables call people; nil where all rows are one person's, so that no column is needed.
@@ -83,7 +83,7 @@ struct SampleWriter {
     }
 
     /// To the unit asked for; nil where none was, or the type has no conversion to it.
-    private mutating func conversion(of type: QuantityType) -> UnitConversion? {
+    private mutating func conversion(of type: SampleType) -> UnitConversion? {
         guard let unit else { return nil }
         if let known = conversions[type] { return known }
         let conversion = try? type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
@@ -91,13 +91,14 @@ struct SampleWriter {
         return conversion
     }
 
-    private func row(_ sample: QuantitySample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
+    private func row(_ sample: Sample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
         let device = sample.origin.device
         var row = [
             times.start(of: sample),
             sample.origin.type.id,
-            Readable.number(value),
-            Readable.unit(unit ?? sample.origin.type.canonicalUnit), sample.origin.source.name,
+            sample.origin.type.caseName(of: sample.value) ?? Readable.number(value),
+            sample.origin.kind == .category ? "" : Readable.unit(unit ?? sample.origin.type.canonicalUnit),
+            sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
         ]
         if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }

@@ -9,7 +9,7 @@ struct ShownTimes {
     let isAskedFor: Bool
 
     /// `2026-11-20 07:31:00 +01:00`, when the reading began.
-    func start(of sample: QuantitySample) -> String {
+    func start(of sample: Sample) -> String {
         Readable.local(sample.start, at: (isAskedFor ? nil : sample.zone) ?? zone.offset(at: sample.start))
     }
 

@@ -5,9 +5,65 @@ import Testing
 @testable import FileSource
 
 @Suite struct AppleHealthInterpreterTests {
+    /// Each spelling of a case is its number, also one of before, or the number itself.
+    @Test(
+        arguments: [
+            ("SleepAnalysis", "HKCategoryValueSleepAnalysisAsleepCore", 3),
+            ("SleepAnalysis", "HKCategoryValueSleepAnalysisAsleep", 1),
+            ("SleepAnalysis", "HKCategoryValueSleepAnalysisAsleepUnspecified", 1), ("SleepAnalysis", "5", 5),
+            ("AppleStandHour", "HKCategoryValueAppleStandHourStood", 0),
+            ("MenstrualFlow", "HKCategoryValueMenstrualFlowHeavy", 4),
+            ("MenstrualFlow", "HKCategoryValueVaginalBleedingHeavy", 4), ("MindfulSession", nil, 0),
+            ("MindfulSession", "HKCategoryValueNotApplicable", 0), ("OfTheFuture", "HKCategoryValueNotApplicable", 0),
+            ("OfTheFuture", "7", 7), ("OfTheFuture", nil, 0),
+        ] as [(String, String?, Int)]) func readsCategories(type: String, value: String?, number: Int) throws
+    {
+        let export = ImportedExport(elements: record(type: "HKCategoryTypeIdentifier" + type, unit: nil, value: value))
+        let reading = try #require(export.readings.first)
+        #expect(export.refused == [] && export.skipped == [])
+        #expect(reading.numeral.text == "\(number)")
+        #expect(reading.unit == .one)
+        #expect(reading.origin.type.kind == .category)
+        #expect(reading.origin.type.id == type.prefix(1).lowercased() + type.dropFirst())
+    }
+
+    /// What is remembered of one type's unit is never taken for another's, however many nobody knows.
+    @Test func manyTypesThatNobodyKnows() throws {
+        let elements = (0..<300).map { index in
+            record(type: "HKCategoryTypeIdentifierUnheard\(index)Of", unit: nil, value: "1")
+                + record(type: "HKQuantityTypeIdentifierOxygenSaturation", unit: "%", value: "0.98")
+                + record(type: "HKQuantityTypeIdentifierBodyFatPercentage", unit: "%", value: "0.2")
+        }
+        let samples = try ReadingPath.samples(
+            of: ImportedExport(elements: elements.joined()).readings, zone: TimeZoneRules(fixed: .utc),
+            received: Instant(seconds: 1_800_000_000))
+        #expect(samples.count == 900)
+        for (index, value) in samples.map(\.sample.value).enumerated() { #expect(abs(value - [1, 98, 20][index % 3]) < 1e-9) }
+    }
+
+    /// A case that nobody knows is no number that is guessed, and two such are two.
+    @Test func casesThatNobodyKnows() throws {
+        let texts = ["HKCategoryValueSleepAnalysisAsleepOnTheSofa", "HKCategoryValueSleepAnalysisNapping", "asleep soundly"]
+        let export = ImportedExport(
+            elements: texts.map { record(type: "HKCategoryTypeIdentifierSleepAnalysis", unit: nil, value: $0) }.joined())
+        let samples = try ReadingPath.samples(
+            of: export.readings, zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
+        #expect(samples.map(\.rule) == [.unknownValue, .unknownValue, .unknownValue])
+        #expect(Set(samples.map(\.sample.identity)).count == 3)
+        // The gate looks at each number.
+        let numbers = ImportedExport(
+            elements: ["3", "6", "-1"].map { record(type: "HKCategoryTypeIdentifierSleepAnalysis", unit: nil, value: $0) }
+                .joined())
+        let gated = try ReadingPath.samples(
+            of: numbers.readings, zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
+        #expect(gated.map(\.rule) == [nil, .unknownValue, .unknownValue])
+        let missing = ImportedExport(elements: record(type: "HKCategoryTypeIdentifierSleepAnalysis", unit: nil, value: nil))
+        #expect(missing.refused == ["the record has no value"])
+    }
+
     @Test func countsTypesThatAreNoQuantities() {
         let types = [
-            "HKCategoryTypeIdentifierSleepAnalysis": "category", "HKDataTypeSleepDurationGoal": "dataType",
+            "HKCategoryTypeIdentifierOf The Future": "unknownType", "HKDataTypeSleepDurationGoal": "dataType",
             "HKCorrelationTypeIdentifierFood": "correlation", "HKQuantityTypeIdentifierOfTheFuture": "unknownType",
             "heartRate": "unknownType", "Something": "unknownType",
         ]

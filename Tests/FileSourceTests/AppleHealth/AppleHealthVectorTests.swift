@@ -44,7 +44,8 @@ import Testing
         for skipped in expected.skipped {
             switch skipped.reason {
             case "category, not a quantity":
-                #expect(readings[skipped.row] == nil)
+                // Of another kind than those who made the vectors looked for.
+                #expect(readings[skipped.row]?.origin.type.kind == .category)
             case "repeated inside Correlation":
                 #expect(readings[skipped.row]?.repeats == SkipKind("correlationRecord"))
             default:
@@ -54,7 +55,7 @@ import Testing
                 #expect(readings[skipped.row]?.numeral == readings[skipped.row - 1]?.numeral)
             }
         }
-        #expect(export.skipped.sorted() == ["category", "correlation", "correlation", "workout"])
+        #expect(export.skipped.sorted() == ["correlation", "correlation", "workout"])
         #expect(Set(export.readings.compactMap(\.origin.device?.key)) == ["Apple Inc.|Watch|Watch6,2"])
     }
 

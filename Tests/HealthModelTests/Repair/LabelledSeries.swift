@@ -12,7 +12,7 @@ import HealthModel
 /// another. The gate would hold back values beyond the type's hard limits, so no such stretch is made. Weights and fat have readings that
 /// are right on one side of the stretch at least: 154 alone may be kilograms.
 struct LabelledSeries {
-    var type: QuantityType
+    var type: SampleType
     var kind: String
     var readings: [MisunitReading]
     /// Where the wrong unit is, and which the numbers are really in.
@@ -85,7 +85,7 @@ struct LabelledSeriesMaker {
     private mutating func make(isWrong: Bool) throws -> LabelledSeries {
         let kinds = isWrong ? Self.kinds.filter { $0.name != "newborn" && $0.name != "child" } : Self.kinds
         let kind = kinds[random.integer(0...kinds.count - 1)]
-        guard let type = QuantityType(kind.type) else { preconditionFailure("the catalogue has no \(kind.type)") }
+        guard let type = SampleType(kind.type) else { preconditionFailure("the catalogue has no \(kind.type)") }
         let units = try kind.units.map { try Unit(ucum: $0) }
         live(kind.name)
         var unit = units[0]

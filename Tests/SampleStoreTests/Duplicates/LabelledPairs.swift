@@ -27,7 +27,7 @@ struct LabelledPair {
 
 struct LabelledPairs {
     struct Kind {
-        var type: QuantityType
+        var type: SampleType
         var values: ClosedRange<Double>
         var unit: String
         var digits: Int
@@ -39,8 +39,8 @@ struct LabelledPairs {
     }
 
     static func kinds() throws -> [Kind] {
-        func type(_ id: String) throws -> QuantityType {
-            guard let type = QuantityType(id) else { throw StoreErrorOfTest.noType }
+        func type(_ id: String) throws -> SampleType {
+            guard let type = SampleType(id) else { throw StoreErrorOfTest.noType }
             return type
         }
         return [
@@ -72,7 +72,7 @@ struct LabelledPairs {
         func kind(_ id: String, _ values: ClosedRange<Double>, _ unit: String, _ digits: Int, _ other: String, _ others: Int)
             throws -> Kind
         {
-            guard let type = QuantityType(id) else { throw StoreErrorOfTest.noType }
+            guard let type = SampleType(id) else { throw StoreErrorOfTest.noType }
             return Kind(
                 type: type, values: values, unit: unit, digits: digits, told: [(other, others)], pause: 60, minutes: false)
         }

@@ -9,12 +9,12 @@ import Testing
 @Suite struct NearDuplicateTests {
     static let scale = Device(key: "acme-1", manufacturer: "Acme", model: "S1", serial: "1")
 
-    static func ble(_ type: QuantityType = .bodyMass) throws -> SampleMaker {
+    static func ble(_ type: SampleType = .bodyMass) throws -> SampleMaker {
         try SampleMaker(type, source: "ble", sourceName: "Scale", device: scale)
     }
 
     /// The maker's file, in minutes.
-    static func file(_ type: QuantityType = .bodyMass, unit: String? = nil, maker: String = "Acme") throws -> SampleMaker {
+    static func file(_ type: SampleType = .bodyMass, unit: String? = nil, maker: String = "Acme") throws -> SampleMaker {
         var maker = try SampleMaker(
             type, source: "file.\(maker)", sourceName: "\(maker) app", device: Device(key: maker, manufacturer: maker), unit: unit
         )
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test("story 28: two doses within a minute stay two") func twoDoses() throws {
-        let insulin = try #require(QuantityType("insulinDelivery"))
+        let insulin = try #require(SampleType("insulinDelivery"))
         try TestStore.with { test in
             try test.keep([try Self.ble(insulin)("1.5", at: 0)])
             var file = try Self.file(insulin)

@@ -8,7 +8,7 @@ import Testing
 /// One path that tells a reading again in another unit, as an export after the phone's unit was changed.
 @Suite struct RetellingTests {
     static func maker(_ id: String, _ unit: String) throws -> SampleMaker {
-        try SampleMaker(try #require(QuantityType(id)), source: "com.apple.health", sourceName: "Phone", unit: unit)
+        try SampleMaker(try #require(SampleType(id)), source: "com.apple.health", sourceName: "Phone", unit: unit)
     }
 
     @Test(arguments: [

@@ -10,7 +10,7 @@ extension TestStore {
 
     /// A repair of all samples of a type.
     static func request(
-        _ repair: Repair, _ type: QuantityType? = nil, ambiguous: Bool = false,
+        _ repair: Repair, _ type: SampleType? = nil, ambiguous: Bool = false,
         _ change: (inout SampleConditions) -> Void = { _ in }
     ) -> MigrationRequest {
         var conditions = SampleConditions(types: type.map { [$0] })

@@ -29,7 +29,7 @@ import Testing
     @Test("story 16: per cent as 0..1 and 0..100 on one path: 3040 % becomes 30.40 %, and rows already right are skipped")
     func story16() throws {
         try TestStore.with { test in
-            let index = try #require(QuantityType("peripheralPerfusionIndex"))
+            let index = try #require(SampleType("peripheralPerfusionIndex"))
             let maker = try SampleMaker(index)
             try test.keep([try maker("3040", at: 0), try maker("2.5", at: 1), try maker("0.4", at: 2), try maker("1250", at: 3)])
             let repair = Repair.scale(try Numeral("0.01"))
@@ -38,7 +38,7 @@ import Testing
             #expect(try values(test) == [3040, 2.5, 0.4, 12.5])
         }
         try TestStore.with { test in
-            let fat = try #require(QuantityType("bodyFatPercentage"))
+            let fat = try #require(SampleType("bodyFatPercentage"))
             let maker = try SampleMaker(fat)
             try test.keep([try maker("0.304", at: 0), try maker("30.4", at: 1)])
             let (plan, _) = try test.migrate(TestStore.request(.scale(try Numeral("100")), fat))
@@ -127,7 +127,7 @@ import Testing
 
     @Test func bodyMassTakenForFatMass() throws {
         try TestStore.with { test in
-            let fat = try #require(QuantityType("bodyFatMass"))
+            let fat = try #require(SampleType("bodyFatMass"))
             let maker = try SampleMaker(.bodyMass)
             try test.keep([try maker("15.20", at: 0)])
             let (plan, migration) = try test.migrate(TestStore.request(.type(fat), .bodyMass))

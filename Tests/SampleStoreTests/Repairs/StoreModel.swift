@@ -6,7 +6,7 @@ import Pipeline
 /// What a store with repairs promises, without any of how it keeps it: readings by UUID, live or dead, and which became which.
 struct StoreModel {
     struct Entry {
-        var sample: QuantitySample
+        var sample: Sample
         var ordinal: UInt32
         /// The ingest that brought it.
         var bringer: Int64
@@ -98,7 +98,7 @@ struct StoreModel {
     ///
     /// It compares with what stands outside itself: what it moves away, or would if it were not deleted, is nothing's right form.
     func plan(
-        _ repair: Repair, of type: QuantityType
+        _ repair: Repair, of type: SampleType
     ) -> [(old: SampleIdentity, outcome: Repairer.Outcome, right: (identity: SampleIdentity, key: SeriesKey)?, isMerged: Bool)] {
         let repairer = Repairer(repair, takesAmbiguous: true, now: TestStore.later)
         func judged(_ entry: Entry) -> Repairer.Outcome? {
@@ -129,7 +129,7 @@ struct StoreModel {
         }
     }
 
-    mutating func migrate(_ repair: Repair, of type: QuantityType, _ id: Int64, ingest: Int64) -> Int {
+    mutating func migrate(_ repair: Repair, of type: SampleType, _ id: Int64, ingest: Int64) -> Int {
         var migration = Migration(ingest: ingest, pairs: [])
         for (identity, outcome, right, isMerged) in plan(repair, of: type) {
             guard let entry = live[identity] else { continue }

@@ -233,8 +233,8 @@ private final class PropertySequence {
         }
     }
 
-    private func repair() throws -> (Repair, QuantityType) {
-        let type: QuantityType = [.heartRate, .bodyMass, .stepCount][Int.random(in: 0..<3, using: &random)]
+    private func repair() throws -> (Repair, SampleType) {
+        let type: SampleType = [.heartRate, .bodyMass, .stepCount][Int.random(in: 0..<3, using: &random)]
         switch Int.random(in: 0..<7, using: &random) {
         case 0, 1: return (.shift([1, -1, 2, -3600][Int.random(in: 0..<4, using: &random)] * 1_000_000), type)
         case 2, 3: return (.scale(try Numeral(["2", "0.5", "10"][Int.random(in: 0..<3, using: &random)])), type)

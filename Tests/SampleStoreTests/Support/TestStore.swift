@@ -118,7 +118,7 @@ final class TestStore {
     /// Every live sample as its line, without its place in ledger and change log.
     func lines() throws -> Set<String> { Set(try samples().map { Self.line($0.sample) }) }
 
-    static func line(_ sample: QuantitySample) -> String {
+    static func line(_ sample: Sample) -> String {
         var bytes: [UInt8] = []
         SampleLine(me: subject).append(sample, ingest: nil, seq: nil, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
@@ -139,7 +139,7 @@ struct SampleMaker {
     var timeResolution: Int32 = 1
 
     init(
-        _ type: QuantityType = .heartRate, source: String = "strap", sourceName: String = "Strap", version: String? = nil,
+        _ type: SampleType = .heartRate, source: String = "strap", sourceName: String = "Strap", version: String? = nil,
         device: Device? = nil,
         subject: String = TestStore.subject, unit: String? = nil
     ) throws {
@@ -174,7 +174,7 @@ struct SampleMaker {
                 end: (timeOrigin == .receipt ? start.microseconds : nominal) + length, numeral: numeral, unit: unit,
                 ordinal: ordinal)
         return GatedSample(
-            sample: QuantitySample(
+            sample: Sample(
                 origin: origin, identity: identity, nominalStart: timeOrigin == .receipt ? start.microseconds : nominal,
                 start: start,
                 end: Instant(microseconds: start.microseconds + length), value: value,

@@ -196,7 +196,12 @@ import Testing
         let objects = try folder.vitalgate("types", "--format", "ndjson").objects()
         #expect(objects.compactMap { $0["id"].text } == ids)
         #expect(objects.contains { $0["id"].text == "boneMass" && $0["own"] == .boolean(true) })
-        #expect(objects.allSatisfy { $0["dimension"].text != nil && $0["unit"].text != nil && $0["aggregation"].text != nil })
+        for object in objects {
+            let isQuantity = object["kind"].text == "quantity"
+            #expect(object["dimension"].text != nil && object["cases"].object.isEmpty == isQuantity)
+            #expect((object["unit"].text != nil) == isQuantity && (object["aggregation"].text != nil) == isQuantity)
+        }
+        #expect(objects.first { $0["id"].text == "sleepAnalysis" }?["cases"]["asleepREM"].integer == 5)
         #expect(try folder.vitalgate("types", "--format", "csv").lines.count == ids.count + 1)
     }
 

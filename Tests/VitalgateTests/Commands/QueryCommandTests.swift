@@ -25,7 +25,7 @@ import Testing
         let run = try query("bodyTemperature", "--limit", "1", "--format", "ndjson")
         #expect(
             Household.masked(run.output) == """
-                {"uuid":"019d3323-88a0-85a1-895f-14c9f66aebfa","type":"bodyTemperature","value":37.0,"unit":"Cel",\
+                {"uuid":"019d3323-88a0-85a1-895f-14c9f66aebfa","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel",\
                 "start":"2026-03-28T06:31:00.000000Z","end":"2026-03-28T06:31:00.000000Z","zone":"+01:00",\
                 "subject":"11111111-2222-4333-8444-555555555555",\
                 "source":{"id":"file.generic-csv.Thermometer","name":"Thermometer","version":null},\
@@ -41,7 +41,8 @@ import Testing
         for line in try query("all", "--format", "ndjson").lines {
             #expect(
                 JSON.keys(of: line) == [
-                    "uuid", "type", "value", "unit", "start", "end", "zone", "subject", "source", "device", "original", "time",
+                    "uuid", "kind", "type", "value", "unit", "start", "end", "zone", "subject", "source", "device", "original",
+                    "time",
                     "group",
                     "metadata", "ingest", "seq",
                 ])
@@ -64,7 +65,8 @@ import Testing
         let lines = try query("all", "--format", "ndjson").objects()
         #expect(
             csv.first == [
-                "uuid", "type", "value", "unit", "start", "end", "zone", "subject", "source.id", "source.name", "source.version",
+                "uuid", "kind", "type", "value", "unit", "case", "start", "end", "zone", "subject", "source.id", "source.name",
+                "source.version",
                 "device.key", "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware",
                 "device.firmware",
                 "device.software", "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group",

@@ -95,8 +95,8 @@ struct DeviceAssignment {
     private func weights(_ text: String) throws -> ClosedRange<Double> {
         let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
         let numbers = (parts.first ?? "").components(around: "..")
-        let unit = parts.count > 1 ? try HealthModel.Unit(ucum: parts[1]) : QuantityType.bodyMass.canonicalUnit
-        let conversion = try QuantityType.bodyMass.conversion(from: unit)
+        let unit = parts.count > 1 ? try HealthModel.Unit(ucum: parts[1]) : SampleType.bodyMass.canonicalUnit
+        let conversion = try SampleType.bodyMass.conversion(from: unit)
         guard numbers.count == 2, let low = try? Numeral(numbers[0]), let high = try? Numeral(numbers[1]) else {
             throw invalid(text)
         }

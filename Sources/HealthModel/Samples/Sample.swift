@@ -1,17 +1,18 @@
-/// One measured quantity with HealthKit's meaning: what every sample has, and value, unit and what was received.
+/// One sample with HealthKit's meaning: what every sample has, and a number. For a quantity (`HKQuantitySample`) that is its value, for a category
+/// (`HKCategorySample`) the raw number of its case, in the unit 1; the type says which (``SampleType/kind``).
 ///
 /// Immutable once stored; a correction is another sample.
-public struct QuantitySample: Sendable {
+public struct Sample: Sendable {
     /// What every sample has.
     public var header: SampleHeader
-    /// In the type's canonical unit.
+    /// In the type's canonical unit; of a category the raw number of its case.
     public var value: Double
     /// As received.
     public var numeral: Numeral
     /// The unit of ``numeral``.
     public var unit: Unit
 
-    /// A quantity under its header; nothing is checked here.
+    /// A number under its header; nothing is checked here.
     @inlinable public init(header: SampleHeader, value: Double, numeral: Numeral, unit: Unit) {
         self.header = header
         self.value = value
@@ -35,7 +36,7 @@ public struct QuantitySample: Sendable {
 }
 
 /// The header's fields, at hand.
-extension QuantitySample {
+extension Sample {
     /// ``SampleHeader/origin``
     @inlinable public var origin: Origin {
         _read { yield header.origin }
@@ -103,7 +104,7 @@ extension QuantitySample {
     }
 }
 
-extension QuantitySample {
+extension Sample {
     /// A group's number as text, 16 hexadecimal digits.
     public static func groupText(_ group: UInt64) -> String {
         let digits = String(group, radix: 16)

@@ -1,4 +1,4 @@
-extension QuantityType {
+extension SampleType {
     /// Units in which readings of a type are commonly given; what was taken for one may have been another.
     public var commonUnits: [Unit] { (Self.unitsByCanonical[canonicalUnit.code] ?? []) + [canonicalUnit] }
 

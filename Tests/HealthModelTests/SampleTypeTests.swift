@@ -2,12 +2,12 @@ import Testing
 
 @testable import HealthModel
 
-@Suite struct QuantityTypeTests {
+@Suite struct SampleTypeTests {
     @Test func everyCellIsAsTheFactsSay() throws {
         let facts = try TestFile.csv("Facts/quantity-types.csv") + TestFile.csv("Facts/extra-types.csv")
         #expect(facts.count == 141)
         for fact in facts {
-            let type = try #require(QuantityType(fact["id"] ?? ""))
+            let type = try #require(SampleType(fact["id"] ?? ""))
             let mdc = type.mdc.map { "\($0.code) \($0.name)" }
             let cells = [
                 "id": type.id, "hk_identifier": type.healthKitIdentifier ?? "", "display_name": type.displayName,
@@ -22,25 +22,25 @@ import Testing
 
     @Test func noTypeBesideTheFactsAndOurThree() throws {
         let facts = try TestFile.csv("Facts/quantity-types.csv") + TestFile.csv("Facts/extra-types.csv")
-        let ours = Set(QuantityType.all.map(\.id)).subtracting(facts.compactMap { $0["id"] })
+        let ours = Set(SampleType.quantities.map(\.id)).subtracting(facts.compactMap { $0["id"] })
         #expect(ours == ["heartRateAverage", "heartRateMaximum", "totalEnergyBurned"])
-        #expect(QuantityType.all.count == 144)
-        #expect(QuantityType.all.filter { !$0.isVitalgates }.count == 120)
-        #expect(Set(QuantityType.all.map(\.id)).count == 144)
-        #expect(QuantityType("totalEnergyBurned")?.aggregation == .cumulative)
-        #expect(QuantityType("heartRateMaximum")?.canonicalUnit.code == "/min")
+        #expect(SampleType.quantities.count == 144)
+        #expect(SampleType.quantities.filter { !$0.isVitalgates }.count == 120)
+        #expect(Set(SampleType.quantities.map(\.id)).count == 144)
+        #expect(SampleType("totalEnergyBurned")?.aggregation == .cumulative)
+        #expect(SampleType("heartRateMaximum")?.canonicalUnit.code == "/min")
     }
 
     @Test func lookUp() {
-        #expect(QuantityType("heartRate") == .heartRate)
-        #expect(QuantityType("HKQuantityTypeIdentifierHeartRate") == .heartRate)
-        #expect(QuantityType("HKQuantityTypeIdentifierVO2Max")?.id == "vo2Max")
-        #expect(QuantityType("HKQuantityTypeIdentifierUVExposure")?.id == "uvExposure")
+        #expect(SampleType("heartRate") == .heartRate)
+        #expect(SampleType("HKQuantityTypeIdentifierHeartRate") == .heartRate)
+        #expect(SampleType("HKQuantityTypeIdentifierVO2Max")?.id == "vo2Max")
+        #expect(SampleType("HKQuantityTypeIdentifierUVExposure")?.id == "uvExposure")
         for none in ["", "HeartRate", "heartrate", "HKQuantityTypeIdentifierheartRate", "HKQuantityTypeIdentifier", "pulse"] {
-            #expect(QuantityType(none) == nil)
+            #expect(SampleType(none) == nil)
         }
-        #expect(QuantityType.all.allSatisfy { QuantityType($0.id) == $0 })
-        let known: [QuantityType] = [
+        #expect(SampleType.quantities.allSatisfy { SampleType($0.id) == $0 })
+        let known: [SampleType] = [
             .heartRate, .bodyTemperature, .bloodGlucose, .bodyMass, .oxygenSaturation, .stepCount, .bloodPressureSystolic,
             .bloodPressureDiastolic,
         ]
@@ -48,12 +48,12 @@ import Testing
     }
 
     @Test func healthKitsUnitsConvert() throws {
-        for type in QuantityType.all {
+        for type in SampleType.quantities {
             guard let string = type.healthKitUnit else { continue }
             _ = try type.conversion(from: Unit(healthKit: string))
         }
         func convert(_ type: String, _ value: Double, _ unit: String) throws -> Double {
-            try #require(QuantityType(type)).conversion(from: Unit(healthKit: unit))(value)
+            try #require(SampleType(type)).conversion(from: Unit(healthKit: unit))(value)
         }
         #expect(try convert("heartRate", 1.2, "count/s") == 72)
         #expect(try convert("bodyMassIndex", 22.5, "count") == 22.5)
@@ -68,27 +68,27 @@ import Testing
     }
 
     @Test func limits() throws {
-        for type in QuantityType.all {
+        for type in SampleType.quantities {
             let hard = try #require(type.hardLimits, "\(type)")
             guard let plausible = type.plausible else { continue }
             #expect(hard.contains(plausible.lowerBound) && hard.contains(plausible.upperBound), "\(type)")
         }
-        #expect(QuantityType.oxygenSaturation.hardLimits == 0...100)
-        #expect(QuantityType.heartRate.hardLimits == 1...400)
-        #expect(QuantityType.bloodPressureSystolic.hardLimits?.contains(2047) == false)
-        #expect(QuantityType.stepCount.hardLimits?.contains(-1) == false)
-        #expect(QuantityType.stepCount.hardLimits?.contains(1e9) == true)
-        #expect(QuantityType.stepCount.hardLimits?.contains(.nan) == false)
+        #expect(SampleType.oxygenSaturation.hardLimits == 0...100)
+        #expect(SampleType.heartRate.hardLimits == 1...400)
+        #expect(SampleType.bloodPressureSystolic.hardLimits?.contains(2047) == false)
+        #expect(SampleType.stepCount.hardLimits?.contains(-1) == false)
+        #expect(SampleType.stepCount.hardLimits?.contains(1e9) == true)
+        #expect(SampleType.stepCount.hardLimits?.contains(.nan) == false)
     }
 
     /// Readings that were stored in a wrong unit must get in before they can be repaired.
     @Test func valuesInAWrongUnitGetIn() throws {
-        #expect(QuantityType.bodyTemperature.hardLimits?.contains(98.2) == true)
-        #expect(QuantityType.bodyTemperature.plausible?.contains(98.2) == false)
-        let stones = try QuantityType.bodyMass.conversion(from: Unit(ucum: "[stone_av]"))(159.6)
-        #expect(QuantityType.bodyMass.hardLimits?.contains(stones) == true)
-        #expect(QuantityType.bodyMass.plausible?.contains(stones) == false)
-        let height = try #require(QuantityType("height"))
+        #expect(SampleType.bodyTemperature.hardLimits?.contains(98.2) == true)
+        #expect(SampleType.bodyTemperature.plausible?.contains(98.2) == false)
+        let stones = try SampleType.bodyMass.conversion(from: Unit(ucum: "[stone_av]"))(159.6)
+        #expect(SampleType.bodyMass.hardLimits?.contains(stones) == true)
+        #expect(SampleType.bodyMass.plausible?.contains(stones) == false)
+        let height = try #require(SampleType("height"))
         let feet = try height.conversion(from: Unit(ucum: "[ft_i]"))(175)
         #expect(height.hardLimits?.contains(feet) == true)
         #expect(height.plausible?.contains(feet) == false)

@@ -1,39 +1,87 @@
-/// A type of reading: one of HealthKit's quantity types, or one of ours where HealthKit has none.
+/// A type of sample: HealthKit's quantity and category types, and ours where HealthKit has none.
 ///
-///     let type = QuantityType("bodyTemperature")
+///     let type = SampleType("bodyTemperature")
 ///     type?.canonicalUnit.code  // "Cel"
 ///     type?.loinc               // "8310-5"
+///     SampleType("sleepAnalysis")?.kind  // .category
 ///
-/// Two bytes, an index into the catalogue; the index may change from version to version, the ``id`` never does.
-public struct QuantityType: Hashable, Sendable {
-    /// Into the catalogue of this version.
+/// Two bytes, an index into the catalogue; the index may change from version to version, the ``id`` never does. No two types have one id,
+/// whatever their kinds.
+public struct SampleType: Hashable, Sendable {
+    /// Into the catalogue of this version; behind it, of this process.
     public let index: UInt16
 
-    private var entry: Catalogue.Entry { Catalogue.entries[Int(index)] }
+    private var entry: Catalogue.Entry {
+        if Int(index) < Catalogue.entries.count { return Catalogue.entries[Int(index)] }
+        guard let entry = UnknownTypes.entry(at: Int(index) - Catalogue.entries.count) else {
+            preconditionFailure("a type's index is made here alone")
+        }
+        return entry
+    }
 
     private init(index: UInt16) { self.index = index }
 
     /// A type by its id (`heartRate`) or HealthKit's identifier (`HKQuantityTypeIdentifierHeartRate`), in exact case; nil for
     /// any other text.
     public init?(_ identifier: some StringProtocol) {
-        guard let index = Catalogue.indices[String(identifier)] else { return nil }
-        self.index = index
+        let identifier = String(identifier)
+        if let index = Catalogue.indices[identifier] {
+            self.index = index
+        } else if let index = UnknownTypes.index(of: identifier, adding: false) {
+            self.index = UInt16(Catalogue.entries.count + index)
+        } else {
+            return nil
+        }
     }
 
-    /// Every type of the catalogue, HealthKit's first.
-    public static let all: [QuantityType] = Catalogue.entries.indices.map { QuantityType(index: UInt16($0)) }
+    /// A category type, also one that this version does not know: it has the id or identifier that came, and no list of values.
+    ///
+    /// - Returns: `nil` for a text that cannot be a type's name, another kind's type, and where too many unknown ones came.
+    public init?(category identifier: some StringProtocol) {
+        if let known = Self(identifier) {
+            guard known.kind == .category else { return nil }
+            self = known
+        } else if let index = UnknownTypes.index(of: String(identifier), adding: true) {
+            self.index = UInt16(Catalogue.entries.count + index)
+        } else {
+            return nil
+        }
+    }
 
+    /// Every type of the catalogue, HealthKit's quantity types first.
+    public static let all: [SampleType] = Catalogue.entries.indices.map { SampleType(index: UInt16($0)) }
+    /// Those of quantities.
+    public static let quantities = all.filter { $0.kind == .quantity }
+
+    /// A type as a store has it, by its kind there; `nil` for one that only a newer version has.
+    public init?(_ id: some StringProtocol, kind: SampleKind) {
+        guard let type = kind == .category ? Self(category: id) : Self(id), type.kind == kind else { return nil }
+        self = type
+    }
+
+    /// The case's name of a category's number (`asleepCore`); `nil` for other kinds, and for a number that has no name.
+    public func caseName(of value: Double) -> String? {
+        guard let values = categoryValues, let number = Int(exactly: value) else { return nil }
+        return values.name(of: number)
+    }
+
+    /// What its samples are.
+    public var kind: SampleKind { entry.kind }
+    /// What a category's values are; `nil` for other kinds, and for a type that this version does not know.
+    public var categoryValues: CategoryValues? { entry.values }
+    /// Whether this version's catalogue has it.
+    public var isKnown: Bool { Int(index) < Catalogue.entries.count }
     /// HealthKit's identifier without its prefix, or our own name.
     public var id: String { entry.id }
     /// HealthKit's identifier; nil for our own types.
     public var healthKitIdentifier: String? { entry.healthKitIdentifier }
-    /// The name in English, as in Apple's Health.
+    /// The name in English, as in Apple's Health; a category type's id in words.
     public var displayName: String { entry.displayName }
     /// What is measured, in words: `mass`, `frequency`, `count`.
     public var dimensionName: String { entry.dimensionName }
     /// The unit named in HealthKit's headers, in HealthKit's dialect; nil for our own types.
     public var healthKitUnit: String? { entry.healthKitUnit }
-    /// The unit that values are stored in.
+    /// The unit that values are stored in; 1 for a category's.
     public var canonicalUnit: Unit { entry.unit }
     /// How values over time become one.
     public var aggregation: AggregationStyle { entry.aggregation }
@@ -59,11 +107,16 @@ public struct QuantityType: Hashable, Sendable {
     /// The conversion of values in a unit to the type's canonical unit.
     ///
     /// The unit's own molar mass goes before the type's. Where HealthKit counts what has a dimension (body mass index, sleeping
-    /// breathing disturbances), its `count` is taken as the canonical unit.
+    /// breathing disturbances), its `count` is taken as the canonical unit. Of a category the numbers of its cases are no amounts: they have
+    /// the unit 1 and no other.
     ///
     /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` for a unit that doesn't measure this.
     public func conversion(from unit: Unit) throws(UnitError) -> UnitConversion {
         let target = canonicalUnit
+        if kind == .category {
+            guard unit.code == "1" else { throw .noAmount(from: unit.code, category: id) }
+            return .identity
+        }
         if unit.code == "1", healthKitUnit == "count", target.dimension != .dimensionless { return .identity }
         return try unit.conversion(to: target, molarMass: unit.molarMass ?? molarMass)
     }
@@ -73,7 +126,7 @@ extension Unit {
     /// Refuses a unit that suits none of the types.
     ///
     /// - Throws: ``UnitError`` of one of them.
-    public func checkConversion(toOneOf types: Set<QuantityType>) throws(UnitError) {
+    public func checkConversion(toOneOf types: Set<SampleType>) throws(UnitError) {
         var failure: UnitError?
         for type in types {
             do throws(UnitError) {
@@ -87,11 +140,11 @@ extension Unit {
     }
 }
 
-extension QuantityType: CustomStringConvertible {
+extension SampleType: CustomStringConvertible {
     public var description: String { id }
 }
 
-extension QuantityType {
+extension SampleType {
     /// Heart rate, in /min.
     public static let heartRate = known("heartRate")
     /// Body temperature, in Cel.
@@ -112,8 +165,8 @@ extension QuantityType {
     public static let bloodPressureDiastolic = known("bloodPressureDiastolic")
 
     /// A type that the catalogue's test has found in the table.
-    private static func known(_ id: String) -> QuantityType {
-        guard let type = QuantityType(id) else { preconditionFailure("the catalogue has no \(id)") }
+    private static func known(_ id: String) -> SampleType {
+        guard let type = SampleType(id) else { preconditionFailure("the catalogue has no \(id)") }
         return type
     }
 }

@@ -1,0 +1,117 @@
+import FoundationEssentials
+import HealthModel
+import Testing
+
+/// Apple Health exports, and pieces of them, that others have published for their own tests (`Published/SOURCE.tsv` says where): each is read whole,
+/// or refused with a reason, and everything in it is accounted for.
+@Suite struct PublishedExportTests {
+    private static let folder = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Published/exports"
+
+    /// What becomes of a file.
+    struct Expected: Sendable {
+        var stored = 0
+        var quarantined = 0
+        var refused = 0
+        var skipped: [String: Int] = [:]
+        /// It is no export.
+        var isForeign = false
+        static let foreign = Expected(isForeign: true)
+    }
+
+    static let files: [String: Expected] = [
+        "alxdrcirilo-export.xml": .init(stored: 8),
+        "brtkwr/export.xml": .init(stored: 1, skipped: ["workout": 4]),
+        "dogsheep-export.xml": .init(stored: 2, skipped: ["activitySummary": 2, "workout": 1]),
+        "dogsheep-zip/export.xml": .init(stored: 2, skipped: ["activitySummary": 2, "workout": 1]),
+        "michellepellon-sample_export.xml": .init(stored: 12, quarantined: 1, skipped: ["activitySummary": 1, "workout": 1]),
+        "ruochenlyu-minimal-export/export_cda.xml": .foreign,
+        "ruochenlyu-minimal-export/mojibake-name.xml": .init(stored: 1),
+        "ruochenlyu-partial-sleep-export/export.xml": .init(stored: 6),
+        "tagbug-example.xml": .init(stored: 4),
+        "literals/alexisbeaulieu97-conftest-L16.xml": .init(stored: 6),
+        // Fragments of a Record without the document around it.
+        "literals/jdecool-HKQuantityTypeIdentifierActiveEnergyBurnedTest-L21.xml": .foreign,
+        "literals/jdecool-HKQuantityTypeIdentifierBasalEnergyBurnedTest-L21.xml": .foreign,
+        "literals/jdecool-HKQuantityTypeIdentifierDistanceWalkingRunningTest-L22.xml": .foreign,
+        "literals/jdecool-HKQuantityTypeIdentifierFlightsClimbedTest-L21.xml": .foreign,
+        "literals/jdecool-HKQuantityTypeIdentifierHeartRateVariabilitySDNNTest-L22.xml": .foreign,
+        "literals/jdecool-HKQuantityTypeIdentifierRestingHeartRateTest-L21.xml": .foreign,
+        "literals/jdecool-HKQuantityTypeIdentifierVO2MaxTest-L22.xml": .foreign,
+        "literals/rinoshiyo-test_incremental_reimport-L405.xml": .foreign,
+        // It ends in the middle.
+        "literals/rinoshiyo-generate-L149.xml": .init(refused: 1),
+        "literals/rinoshiyo-test_incremental_reimport-L765.xml": .init(stored: 1, skipped: ["workout": 1]),
+        "literals/rinoshiyo-test_xml-L153.xml": .init(skipped: ["workout": 1]),
+        "literals/rinoshiyo-test_xml-L184.xml": .init(skipped: ["workout": 1]),
+        "literals/rinoshiyo-test_xml-L245.xml": .init(stored: 1),
+        "literals/rinoshiyo-test_xml-L311.xml": .init(stored: 1),
+        "literals/rinoshiyo-test_xml-L353.xml": .init(skipped: ["workout": 2]),
+        "literals/rinoshiyo-test_xml-L426.xml": .init(stored: 2),
+        "literals/rinoshiyo-test_xml-L504.xml": .init(stored: 2, skipped: ["correlation": 1]),
+        "literals/rinoshiyo-test_xml-L537.xml": .init(skipped: ["workout": 1]),
+        "literals/rinoshiyo-test_xml-L581.xml": .init(
+            stored: 5, skipped: ["activitySummary": 2, "correlation": 2, "workout": 2]),
+        "literals/rinoshiyo-test_xml-L694.xml": .init(stored: 1, skipped: ["workout": 1]),
+        "literals/rinoshiyo-test_xml-L72.xml": .init(stored: 3, skipped: ["activitySummary": 1, "correlation": 1, "workout": 1]),
+        "literals/rinoshiyo-test_xml-L850.xml": .init(stored: 1),
+        // What a state of mind is in an export nobody has published; these make it a category, with cases that no table has.
+        "literals/rinoshiyo-test_xml_state_of_mind-L121.xml": .init(quarantined: 1),
+        "literals/rinoshiyo-test_xml_state_of_mind-L158.xml": .init(quarantined: 1),
+        "literals/rinoshiyo-test_xml_state_of_mind-L206.xml": .init(stored: 1),
+        "literals/rinoshiyo-test_xml_state_of_mind-L38.xml": .init(quarantined: 1),
+        "literals/rinoshiyo-test_xml_state_of_mind-L81.xml": .init(quarantined: 1),
+        "literals/tagbug-test_cli_visualize_commands-L350.xml": .init(refused: 1),
+        "literals/tagbug-test_xml_parser-L22.xml": .init(stored: 3, skipped: ["activitySummary": 1, "workout": 1]),
+        "literals/tagbug-test_xml_parser-L265.xml": .init(refused: 3),
+        "literals/tagbug-test_xml_parser-L323.xml": .init(refused: 1),
+        "literals/tagbug-test_xml_parser-L371.xml": .init(skipped: ["activitySummary": 1]),
+        "literals/vpetersson-mod-L6.xml": .init(stored: 3, skipped: ["activitySummary": 1, "correlation": 1, "workout": 1]),
+    ]
+
+    @Test func noFileIsForgotten() throws {
+        let all = try FileManager.default.subpathsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".xml") }
+        #expect(Set(all) == Set(Self.files.keys))
+    }
+
+    @Test(arguments: files.keys.sorted()) func isAccountedFor(file: String) throws {
+        let folder = try TestFolder()
+        let expected = try #require(Self.files[file])
+        let path = "\(Self.folder)/\(file)"
+        let run = try folder.vitalgate("import", path, "--time-zone", "UTC", "--format", "ndjson")
+        if expected.isForeign {
+            #expect(run.status == 65 && run.errors.contains("no profile reads this file"))
+            return
+        }
+        let account = try Account(run.last)
+        #expect(account.addsUp)
+        #expect(account.stored == expected.stored && account.quarantined == expected.quarantined)
+        #expect(account.refused == expected.refused && account.duplicate == 0)
+        #expect(account.skipped == expected.skipped)
+        #expect(run.status == (expected.refused + expected.quarantined > 0 ? 65 : 0), "\(run.errors)")
+        // Each record that names a category is a sample of it, or said to be none.
+        let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        let named = text.split(separator: "type=\"HKCategoryTypeIdentifier").count - 1
+        let categories = try folder.vitalgate("query", "all", "--kind", "category", "--format", "ndjson").objects()
+        #expect(
+            named == categories.count + (expected.refused == 3 ? 1 : 0)
+                + (file.contains("state_of_mind") ? account.quarantined : 0))
+        for line in categories {
+            let type = try #require(line["type"].text.flatMap { SampleType($0) })
+            #expect(line["case"].text == line["value"].integer.flatMap { type.categoryValues?.name(of: $0) })
+        }
+        // Again, and nothing is new; and what goes out as an export comes back with as many samples of each type.
+        #expect(try Account(folder.vitalgate("import", path, "--time-zone", "UTC", "--format", "ndjson").last).stored == 0)
+        guard account.stored > 0 else { return }
+        #expect(try folder.vitalgate("export", "--to", folder.path("back.xml")).status == 0)
+        let other = folder.path("other.db")
+        let back = try folder.vitalgate(
+            "import", folder.path("back.xml"), "--time-zone", "UTC", "--format", "ndjson", store: other)
+        #expect(try Account(back.last).stored == account.stored)
+        func told(_ store: String) throws -> [String] {
+            try folder.vitalgate("query", "all", "--format", "ndjson", store: store).objects()
+                .map { line in "\(line["type"].text ?? "") \(line["case"].text ?? "") \(line["value"].double ?? 0)" }.sorted()
+        }
+        #expect(try told(other) == told(folder.store))
+        #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
+    }
+}
