@@ -108,7 +108,7 @@ enum Catalogue {
 
     private static func healthKitEntry(_ row: [String?], codes: [String: Codes]) -> Entry? {
         guard let id = row[0] else { return nil }
-        let name = identifiers[id] ?? id.prefix(1).uppercased() + id.dropFirst()
+        let name = identifiers[id] ?? id.capitalised
         return entry(
             row: [row[0], row[1], row[3], row[5], row[6], row[7]], healthKitIdentifier: identifierPrefix + name,
             healthKitUnit: row[2], since: row[4].map { "iOS " + $0 }, codes: codes)
@@ -138,7 +138,7 @@ enum Catalogue {
                     names.split(separator: " ").map(String.init).compactMap { name in lists[name].map { (name, $0) } })
             known[names] = values
             return category(
-                id, identifier: categoryPrefix + id.prefix(1).uppercased() + id.dropFirst(), values: values,
+                id, identifier: categoryPrefix + id.capitalised, values: values,
                 since: row[2].map { "iOS " + $0 })
         }
     }

@@ -18,7 +18,7 @@ public struct CategoryValues: Sendable {
             for row in list.rows {
                 for name in row.names {
                     let constant =
-                        Self.prefix + (list.name == Self.noList ? "" : Self.capitalised(list.name)) + Self.capitalised(name)
+                        Self.prefix + (list.name == Self.noList ? "" : list.name.capitalised) + name.capitalised
                     values[name] = row.value
                     values[constant] = row.value
                     if constants[row.value] == nil { constants[row.value] = constant }
@@ -45,6 +45,4 @@ public struct CategoryValues: Sendable {
 
     /// The raw number of a case's name or HealthKit's constant, also of one that older versions wrote.
     public func value(of name: some StringProtocol) -> Int? { values[String(name)] }
-
-    private static func capitalised(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 }

@@ -24,7 +24,7 @@ enum UnknownTypes {
             defer { pthread_mutex_unlock(lock) }
             if let known = indices[id] { return known }
             guard adding, entries.count < maximum else { return nil }
-            let identifier = Catalogue.categoryPrefix + id.prefix(1).uppercased() + id.dropFirst()
+            let identifier = Catalogue.categoryPrefix + id.capitalised
             entries.append(Catalogue.category(id, identifier: identifier, values: nil, since: nil))
             indices[id] = entries.count - 1
             return entries.count - 1
@@ -40,8 +40,7 @@ enum UnknownTypes {
     static func index(of name: String, adding: Bool) -> Int? {
         var id = name
         if name.hasPrefix(Catalogue.categoryPrefix) {
-            let rest = name.dropFirst(Catalogue.categoryPrefix.count)
-            id = rest.prefix(1).lowercased() + rest.dropFirst()
+            id = name.dropFirst(Catalogue.categoryPrefix.count).uncapitalised
         }
         guard id.utf8.count <= 100, id.utf8.first.map({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) == true,
             id.utf8.allSatisfy({ byte in
