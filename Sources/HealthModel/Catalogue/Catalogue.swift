@@ -130,7 +130,7 @@ enum Catalogue {
         }
         // Many have the same.
         var known: [String: CategoryValues] = [:]
-        return rows(categories, columns: 3).compactMap { row in
+        return rows(categories, columns: 3).compactMap { row -> Entry? in
             guard let id = row[0], let names = row[1] else { return nil }
             let values =
                 known[names]
