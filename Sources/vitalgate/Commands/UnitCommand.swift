@@ -111,7 +111,7 @@ enum TypesCommand: Command {
                 object.set("name", type.displayName)
                 object.set("own", type.isVitalgates)
                 object.set("dimension", type.dimensionName)
-                object.set("unit", type.kind == .category ? nil : type.canonicalUnit.code)
+                object.set("unit", type.kind == .quantity ? type.canonicalUnit.code : nil)
                 if let values = type.categoryValues { object.set("cases", raw: cases(values)) }
                 if let range = type.plausible {
                     var plausible = JSONObject()
@@ -121,25 +121,29 @@ enum TypesCommand: Command {
                 } else {
                     object.set("plausible", nil as String?)
                 }
-                object.set("aggregation", type.kind == .category ? nil : type.aggregation.rawValue)
+                object.set("aggregation", type.kind == .quantity ? type.aggregation.rawValue : nil)
                 object.set("loinc", type.loinc)
                 object.set("duplicates", DuplicateRule.of(type, lasting: true).rawValue)
                 object.set("mdc", type.mdc?.code)
                 try output.write(object.line)
             }
         case .csv, .table:
-            let rows = types.map { type in
-                [
-                    type.id, type.displayName, type.kind.name, type.kind == .category ? "" : type.canonicalUnit.code,
-                    type.kind == .category ? "" : type.aggregation.rawValue, type.loinc ?? "",
-                    type.mdc.map { "\($0.code)" } ?? "", type.isVitalgates ? "own" : "",
-                    type.categoryValues?.cases.map(\.name).joined(separator: " ") ?? "",
-                ]
-            }
+            let rows = types.map(row)
             try TableOutput(context: context).write(
                 header: ["id", "name", "kind", "unit", "aggregation", "loinc", "mdc", "own", "cases"], rows: rows)
         }
         return .success
+    }
+
+    /// Only quantities are amounts.
+    private static func row(_ type: SampleType) -> [String] {
+        let isAmount = type.kind == .quantity
+        let names = type.categoryValues?.cases.map(\.name) ?? []
+        return [
+            type.id, type.displayName, type.kind.name, isAmount ? type.canonicalUnit.code : "",
+            isAmount ? type.aggregation.rawValue : "", type.loinc ?? "", type.mdc.map { String($0.code) } ?? "",
+            type.isVitalgates ? "own" : "", names.joined(separator: " "),
+        ]
     }
 
     /// `{"asleepCore":3}`: each name with HealthKit's number.
