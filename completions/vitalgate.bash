@@ -119,7 +119,7 @@ _vitalgate_option() {
         '/query --subject') kind=none ;;
         '/query --source') kind=none ;;
         '/query --device') kind=none ;;
-        '/query --kind') kind=words; candidates=('quantity' 'category') ;;
+        '/query --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary') ;;
         '/query --unit') kind=none ;;
         '/query --where') kind=none ;;
         '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
@@ -252,7 +252,7 @@ _vitalgate_option() {
         '/unit/convert --dialect') kind=words; candidates=('ucum' 'healthkit') ;;
         '/unit/convert --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --ids') kind= ;;
-        '/types --kind') kind=words; candidates=('quantity' 'category') ;;
+        '/types --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary') ;;
         '/types --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;

@@ -19,17 +19,17 @@ public enum SampleCells {
     public static func cells(_ stored: StoredSample, value: Double, unit: Unit, me: String) -> [String] {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
-        let isCategory = sample.origin.kind == .category
+        let isAmount = sample.origin.kind == .quantity
         let number = Int(exactly: sample.value).map { "\($0)" } ?? ""
         return [
             stored.uuid.description, sample.origin.kind.name, sample.origin.type.id,
-            isCategory ? number : value.description, isCategory ? "" : unit.code,
+            isAmount ? value.description : number, isAmount ? unit.code : "",
             sample.origin.type.caseName(of: sample.value) ?? "",
             sample.start.description,
             sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
             source.id, source.name, source.version ?? "", device?.key ?? "", device?.name ?? "", device?.manufacturer ?? "",
             device?.model ?? "", device?.serial ?? "", device?.hardware ?? "", device?.firmware ?? "", device?.software ?? "",
-            device?.udi ?? "", isCategory ? "" : sample.numeral.text, isCategory ? "" : sample.unit.code, sample.timeOrigin.name,
+            device?.udi ?? "", isAmount ? sample.numeral.text : "", isAmount ? sample.unit.code : "", sample.timeOrigin.name,
             sample.received.description,
             sample.group.map(Sample.groupText) ?? "", text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
         ]

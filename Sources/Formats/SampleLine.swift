@@ -4,6 +4,7 @@ import HealthModel
 ///
 ///     {"uuid":"…","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me", …}
 ///     {"uuid":"…","kind":"category","type":"sleepAnalysis","value":3,"case":"asleepCore","start":"…Z", …}
+///     {"uuid":"…","kind":"workout","type":"workout","activity":"running","duration":1742.5,"events":[…], …,"start":"…Z", …}
 ///
 /// What depends on the series alone is rendered once, and what neighbouring samples share is kept from the one before, so that a line costs little
 /// more than its numbers.
@@ -20,16 +21,16 @@ public final class SampleLine {
     private final class Fragment {
         /// Kept so that the identifier stays its.
         let origin: Origin
-        /// `","kind":"…","type":"…","value":` and `,"unit":"…"` of the value.
+        /// `","kind":"…","type":"…"`, of quantities and categories `,"value":` with it, and `,"unit":"…"` of the value.
         let type: [UInt8]
         let unit: [UInt8]
-        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`, of a category without what was received: that is its value.
+        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`, of what is no quantity without what was received: that is its value.
         let description: [UInt8]
-        let isCategory: Bool
+        let kind: SampleKind
 
         init(origin: Origin, type: [UInt8], unit: [UInt8], description: [UInt8]) {
             (self.origin, self.type, self.unit, self.description) = (origin, type, unit, description)
-            isCategory = origin.kind == .category
+            kind = origin.kind
         }
     }
 
@@ -57,10 +58,12 @@ public final class SampleLine {
             return head + sample.identity.write(into: UnsafeMutableBufferPointer(rebasing: buffer[head...]))
         }
         bytes.append(contentsOf: fragment.type)
-        if fragment.isCategory {
-            append(category: sample, fragment, to: &bytes)
-        } else {
-            append(quantity: sample, fragment, value ?? sample.value, unit, to: &bytes)
+        switch fragment.kind {
+        case .quantity: append(quantity: sample, fragment, value ?? sample.value, unit, to: &bytes)
+        case .category: append(category: sample, fragment, to: &bytes)
+        case .correlation, .workout, .activitySummary:
+            bytes.append(contentsOf: ObjectFields.text(of: sample))
+            appendTold(of: sample, fragment, to: &bytes)
         }
         if received?.instant != sample.received { received = (sample.received, Array(sample.received.description.utf8)) }
         if let received { bytes.append(contentsOf: received.text) }
@@ -114,6 +117,11 @@ public final class SampleLine {
         bytes.append(contentsOf: (Int(exactly: sample.value).map { "\($0)" } ?? "null").utf8)
         bytes.append(contentsOf: ",\"case\":".utf8)
         Self.append(sample.origin.type.caseName(of: sample.value), to: &bytes)
+        appendTold(of: sample, fragment, to: &bytes)
+    }
+
+    /// When and where, of what is no quantity.
+    private func appendTold(of sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
         appendTimes(of: sample, to: &bytes)
         bytes.append(contentsOf: fragment.description)
         bytes.append(contentsOf: ",\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"".utf8)
@@ -189,7 +197,7 @@ public final class SampleLine {
         }
         var type: [UInt8] = Array("\",\"kind\":\"\(origin.kind.name)\",\"type\":".utf8)
         JSONText.append(string: origin.type.id, to: &type)
-        type.append(contentsOf: ",\"value\":".utf8)
+        if origin.kind == .quantity || origin.kind == .category { type.append(contentsOf: ",\"value\":".utf8) }
         var unit: [UInt8] = Array(",\"unit\":".utf8)
         JSONText.append(string: origin.type.canonicalUnit.code, to: &unit)
         var text: [UInt8] = Array(",\"subject\":".utf8)

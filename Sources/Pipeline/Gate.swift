@@ -63,7 +63,7 @@ public struct Gate: Sendable {
     }
 
     @usableFromInline func examine(_ sample: borrowing Sample) -> GateRule? {
-        if sample.origin.kind == .category {
+        if sample.origin.kind != .quantity {
             return Self.isCase(sample.value, of: sample.origin.type) ? nil : .unknownValue
         }
         if let limits = sample.origin.hardLimits, !limits.contains(sample.value) { return .impossible }

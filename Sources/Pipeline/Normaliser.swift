@@ -227,7 +227,7 @@ public final class Normaliser {
             origin: reading.pointee.origin, identity: identity, nominalStart: nominalStart, start: start, end: end, value: value,
             numeral: reading.pointee.numeral, unit: reading.pointee.unit, zone: zone, timeOrigin: timeOrigin, received: received,
             metadata: reading.pointee.metadata, record: reading.pointee.record, timeResolution: reading.pointee.timeResolution,
-            ordinal: reading.pointee.record == nil ? reading.pointee.ordinal : nil)
+            ordinal: reading.pointee.record == nil ? reading.pointee.ordinal : nil, body: reading.pointee.body)
         if case .shared(let number) = reading.pointee.group { sample.group = number }
         return GatedSample(sample: consume sample, rule: nil, repeats: reading.pointee.repeats, place: reading.pointee.place)
     }

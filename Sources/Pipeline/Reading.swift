@@ -20,6 +20,8 @@ public struct Reading: Sendable {
     public var metadata: Metadata?
     /// The maker's own record id.
     public var record: RecordIdentifier?
+    /// What it tells beyond its number, where it is neither a quantity nor a category. It has no part in identity.
+    public var body: SampleBody?
     /// The source says this again in another place (HealthKit's export repeats a correlation's records): where it is stored already it
     /// is counted as skipped under this kind, not as a duplicate.
     public var repeats: SkipKind?
@@ -38,8 +40,8 @@ public struct Reading: Sendable {
     /// A reading of its parts.
     @inlinable public init(
         origin: Origin, numeral: Numeral, unit: Unit, time: ReadingTime, ordinal: UInt32 = 0, group: Group = .none,
-        metadata: Metadata? = nil, record: RecordIdentifier? = nil, repeats: SkipKind? = nil, timeResolution: Int32 = 1,
-        place: Place
+        metadata: Metadata? = nil, record: RecordIdentifier? = nil, body: SampleBody? = nil, repeats: SkipKind? = nil,
+        timeResolution: Int32 = 1, place: Place
     ) {
         self.origin = origin
         self.numeral = numeral
@@ -50,6 +52,7 @@ public struct Reading: Sendable {
         self.group = group
         self.metadata = metadata
         self.record = record
+        self.body = body
         self.repeats = repeats
         self.place = place
     }

@@ -1,14 +1,18 @@
 import HealthModel
 import Pipeline
 
-/// The `export.xml` of Apple's Health app, as far as quantity and category samples go, so that what reads those reads this.
+/// The `export.xml` of Apple's Health app, so that what reads those reads this.
 ///
 /// Values have the digits and the unit that were measured, where HealthKit can write that unit, else its own. Times have seconds, as there; where samples
 /// differ in less, their UUIDs, which stand as HealthKit's sync identifiers, keep them apart. Of several people each needs a file of their own.
 final class AppleHealthText: SampleText {
     private let context: ExportContext
+    /// What stands in a correlation is looked up.
+    private let member: SampleFileWriter.Lookup
 
-    init(_ context: ExportContext) { self.context = context }
+    init(_ context: ExportContext, _ member: @escaping SampleFileWriter.Lookup) {
+        (self.context, self.member) = (context, member)
+    }
 
     func begin(_ octets: inout [UInt8]) {
         octets += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n <ExportDate value=\"".utf8
@@ -18,12 +22,49 @@ final class AppleHealthText: SampleText {
 
     func end(_ octets: inout [UInt8]) { octets += "</HealthData>\n".utf8 }
 
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+    func append(_ stored: StoredSample, to octets: inout [UInt8]) throws -> Bool {
+        let sample = stored.sample
+        switch sample.origin.kind {
+        case .quantity, .category: return record(stored, indent: 1, to: &octets)
+        case .correlation:
+            guard let type = sample.origin.type.healthKitIdentifier,
+                let correlation = try? sample.body?.decoded(as: Correlation.self)
+            else { return false }
+            var records: [StoredSample] = []
+            for object in correlation.objects {
+                // What was deleted since is no more a part of it.
+                guard let identity = SampleIdentity(object), let record = try member(identity) else { continue }
+                records.append(record)
+            }
+            Self.element("Correlation", 1, &octets) { octets in
+                Self.set("type", type, &octets)
+                self.header(of: sample, to: &octets)
+            } content: { octets in
+                self.metadata(of: stored, indent: 2, to: &octets)
+                for record in records { _ = self.record(record, indent: 2, to: &octets) }
+            }
+            return true
+        case .workout: return workout(stored, to: &octets)
+        case .activitySummary: return summary(sample, to: &octets)
+        }
+    }
+
+    private func record(_ stored: StoredSample, indent: Int, to octets: inout [UInt8]) -> Bool {
         let sample = stored.sample
         guard let type = sample.origin.type.healthKitIdentifier, let (value, unit) = Self.value(of: sample) else { return false }
+        Self.element("Record", indent, &octets) { octets in
+            Self.set("type", type, &octets)
+            self.header(of: sample, unit: unit, to: &octets)
+            Self.set("value", value, &octets)
+        } content: { octets in
+            self.metadata(of: stored, indent: indent + 1, to: &octets)
+        }
+        return true
+    }
+
+    /// Where it comes from, and its times.
+    func header(of sample: Sample, unit: String? = nil, to octets: inout [UInt8]) {
         let zone = sample.zone ?? .utc
-        octets += " <Record".utf8
-        Self.set("type", type, &octets)
         Self.set("sourceName", sample.origin.source.name, &octets)
         if let version = sample.origin.source.version { Self.set("sourceVersion", version, &octets) }
         if let device = sample.origin.device { Self.set("device", Self.description(of: device), &octets) }
@@ -31,17 +72,13 @@ final class AppleHealthText: SampleText {
         Self.set("creationDate", Self.time(sample.received, zone), &octets)
         Self.set("startDate", Self.time(sample.start, zone), &octets)
         Self.set("endDate", Self.time(sample.end, zone), &octets)
-        Self.set("value", value, &octets)
-        octets += ">\n".utf8
-        for (key, value) in sample.metadata?.entries ?? [] {
-            guard let (name, text) = Self.entry(key, value) else { continue }
-            Self.append(key: name, text, &octets)
-        }
+    }
+
+    func metadata(of stored: StoredSample, indent: Int, to octets: inout [UInt8]) {
+        Self.append(stored.sample.metadata, indent, &octets)
         // A record that its maker numbered keeps its number.
-        Self.append(key: "HKMetadataKeySyncIdentifier", sample.record?.id ?? stored.uuid.description, &octets)
-        Self.append(key: "HKMetadataKeySyncVersion", "\(sample.record?.version ?? 1)", &octets)
-        octets += " </Record>\n".utf8
-        return true
+        Self.append(key: "HKMetadataKeySyncIdentifier", stored.sample.record?.id ?? stored.uuid.description, indent, &octets)
+        Self.append(key: "HKMetadataKeySyncVersion", "\(stored.sample.record?.version ?? 1)", indent, &octets)
     }
 
     /// A category's value is its case's constant; of a type that this version does not know it is the number, which is read back as well.
@@ -52,6 +89,7 @@ final class AppleHealthText: SampleText {
             Int(exactly: sample.value).map { number in
                 (sample.origin.type.categoryValues?.constant(of: number) ?? "\(number)", nil)
             }
+        case .correlation, .workout, .activitySummary: nil
         }
     }
 
@@ -70,7 +108,7 @@ final class AppleHealthText: SampleText {
     }
 
     /// `2026-11-20 06:31:00 +0100`.
-    private static func time(_ instant: Instant, _ zone: ZoneOffset) -> String {
+    static func time(_ instant: Instant, _ zone: ZoneOffset) -> String {
         let text = instant.wallTime(at: zone).description
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) \(zone.description.filter { $0 != ":" })"
     }
@@ -101,15 +139,39 @@ final class AppleHealthText: SampleText {
         }
     }
 
-    private static func append(key: String, _ value: String, _ octets: inout [UInt8]) {
-        octets += "  <MetadataEntry".utf8
-        set("key", key, &octets)
-        set("value", value, &octets)
-        octets += "/>\n".utf8
+    static func append(key: String, _ value: String, _ indent: Int, _ octets: inout [UInt8]) {
+        element("MetadataEntry", indent, &octets) { octets in
+            set("key", key, &octets)
+            set("value", value, &octets)
+        }
+    }
+
+    static func append(_ metadata: Metadata?, _ indent: Int, _ octets: inout [UInt8]) {
+        for (key, value) in metadata?.entries ?? [] {
+            guard let (name, text) = entry(key, value) else { continue }
+            append(key: name, text, indent, &octets)
+        }
+    }
+
+    /// An element, closed at once where there is nothing in it.
+    static func element(
+        _ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void,
+        content: ((inout [UInt8]) -> Void)? = nil
+    ) {
+        let margin = String(repeating: " ", count: indent)
+        octets += "\(margin)<\(name)".utf8
+        attributes(&octets)
+        guard let content else {
+            octets += "/>\n".utf8
+            return
+        }
+        octets += ">\n".utf8
+        content(&octets)
+        octets += "\(margin)</\(name)>\n".utf8
     }
 
     /// An attribute; what XML cannot hold is a blank.
-    private static func set(_ name: String, _ value: String, _ octets: inout [UInt8]) {
+    static func set(_ name: String, _ value: String, _ octets: inout [UInt8]) {
         octets.append(UInt8(ascii: " "))
         octets += name.utf8
         octets += "=\"".utf8

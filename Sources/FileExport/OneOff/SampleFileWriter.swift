@@ -30,6 +30,9 @@ public final class SampleFileWriter {
         public var leftOut = 0
     }
 
+    /// Finds a sample; `nil` where there is none, or no more.
+    public typealias Lookup = (SampleIdentity) throws -> StoredSample?
+
     private let file: OutputFile
     private let text: any SampleText
     private var counts = Counts()
@@ -37,14 +40,17 @@ public final class SampleFileWriter {
     /// - Parameters:
     ///   - path: `.zst` at its end has it packed, and `.zip` for ``Form/appleHealth``.
     ///   - types: all that come, for the columns of ``Form/wide``.
+    ///   - member: finds what belongs to a correlation, which ``Form/appleHealth`` writes into it.
     /// - Throws: ``ExportFileError``.
-    public init(path: String, form: Form, context: ExportContext, types: [SampleType]) throws(ExportFileError) {
+    public init(
+        path: String, form: Form, context: ExportContext, types: [SampleType], member: @escaping Lookup = { _ in nil }
+    ) throws(ExportFileError) {
         text =
             switch form {
             case .ndjson: LineText(context)
             case .csv: RowText(context)
             case .wide: WideText(context, types)
-            case .appleHealth: AppleHealthText(context)
+            case .appleHealth: AppleHealthText(context, member)
             }
         let packing: OutputFile.Packing
         if path.hasSuffix(".zst") {
@@ -68,9 +74,12 @@ public final class SampleFileWriter {
     }
 
     /// Adds a sample; they come in the order of their start.
-    public func append(_ stored: StoredSample) throws(ExportFileError) {
-        var isTaken = false
-        try file.write { isTaken = text.append(stored, to: &$0) }
+    ///
+    /// - Throws: ``ExportFileError``; what the lookup of members throws.
+    public func append(_ stored: StoredSample) throws {
+        var taken = Result<Bool, any Error>.success(false)
+        try file.write { octets in taken = Result { try text.append(stored, to: &octets) } }
+        let isTaken = try taken.get()
         if isTaken { counts.written += 1 } else { counts.leftOut += 1 }
     }
 
@@ -86,7 +95,7 @@ public final class SampleFileWriter {
 protocol SampleText: AnyObject {
     func begin(_ octets: inout [UInt8])
     /// - Returns: false where the form has no place for it.
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool
+    func append(_ stored: StoredSample, to octets: inout [UInt8]) throws -> Bool
     func end(_ octets: inout [UInt8])
 }
 

@@ -2,7 +2,8 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// What the elements of an Apple Health export mean: each `Record` of a quantity or category type is one reading, everything else is counted.
+/// What the elements of an Apple Health export mean: each `Record` of a quantity or category type, each `Correlation`, `Workout` and
+/// `ActivitySummary` is one reading, everything else is counted.
 ///
 /// - A category's value is the raw number of its case, whichever name of it the export has; a type that this version does not know is kept
 ///   under its own name. A case that is not known is not guessed at: the gate holds it, with the row as it came.
@@ -11,7 +12,9 @@ import Pipeline
 /// - The source id is `apple-health/` and the source's name with plain blanks, since the phone writes no-break ones now and
 ///   then; the source's name is as written. The device is the same whatever memory address its description holds.
 /// - A record inside a `Correlation` stands outside of it as well, as a rule. It is read like any other, so that nothing is lost
-///   where it does not, and marked as a repeat, `correlationRecord`.
+///   where it does not, and marked as a repeat, `correlationRecord`. The correlation names the samples.
+/// - A workout's number is that of its activity; what it tells beside that is its body, in which nothing is part of its identity.
+/// - A day's rings are a record of the day's date, and the time of the export its version: the latest export's count.
 /// - The two pressures of one measurement share a group: a number made of source, device, start and end, since the export
 ///   writes them down far from each other. Two measurements that share these four share the group.
 /// - The single beats behind a heart rate variability are a part of it; how many there were is its metadata `instantaneousBeats`.
@@ -19,7 +22,7 @@ import Pipeline
 public final class AppleHealthInterpreter: FrameInterpreter {
     typealias Texts = UnsafeBufferPointer<UnsafeRawBufferPointer>
 
-    private let registry: OriginRegistry
+    let registry: OriginRegistry
     private var time = ExportTime()
     private let types = ByteMemo<RecordKind>(capacity: 512)
     private let units = ByteMemo<Unit>(capacity: 128)
@@ -31,6 +34,10 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private var lastNumber: UInt64 = 0
     /// For lists of texts that do not stand side by side in the row.
     private var scratch: [UnsafeRawBufferPointer] = []
+    /// The records of the correlation that is being read.
+    private var members: [SampleIdentity] = []
+    /// When the export was made, in seconds since 1970: of two that tell a day's rings the later one counts.
+    var exported: Int64 = 0
 
     private static let originCapacity = 2048
 
@@ -41,8 +48,9 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         var origin: Origin
     }
 
-    private enum Meaning {
+    enum Meaning {
         case reading(Reading)
+        case several([Reading])
         case other(FrameOutcome)
     }
 
@@ -50,7 +58,8 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         case quantity(SampleType)
         case bloodPressure(SampleType)
         case category(SampleType)
-        case correlation, dataType, unknownType
+        case correlation(SampleType)
+        case unknownCorrelation, dataType, unknownType
     }
 
     private static let syncIdentifier: StaticString = "HKMetadataKeySyncIdentifier"
@@ -86,47 +95,64 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         case .reading(let reading):
             readings.append(reading)
             return .readings
+        case .several(let several):
+            readings += several
+            return .readings
         case .other(let outcome): return outcome
         }
     }
 
     // Inlined, its typed throw makes the optimiser of Swift 6.0.3 release the frame once too often. It costs nothing apart.
     @inline(never)
-    private func meaning(of texts: Texts, at place: Place) throws(Refusal) -> Meaning {
-        guard texts.count >= ExportColumn.metadata else { return .other(Self.outcome(ofElement: texts.first)) }
+    func meaning(of texts: Texts, at place: Place) throws(Refusal) -> Meaning {
+        guard texts.count >= ExportColumn.metadata, Self.hasColumns(texts[ExportColumn.element]) else {
+            return try meaning(ofElement: texts, at: place)
+        }
         guard texts[ExportColumn.excess].isEmpty else {
             throw Refusal(
                 "the record has an attribute of more than \(ExportRows.maximumAttribute >> 10) KiB or more than "
                     + "\(ExportRows.maximumMetadata) metadata entries", at: place)
         }
         let type: SampleType
-        var (isBloodPressure, isCategory) = (false, false)
+        let isWhole = texts[ExportColumn.element].count == Self.correlationName.utf8CodeUnitCount
+        var (isBloodPressure, isCategory, isCorrelation) = (false, false, false)
+        defer { if isWhole { members.removeAll() } }
         switch try recordKind(texts, at: place) {
+        case _ where isWhole && !Self.isCorrelation(texts[ExportColumn.type]): return .other(.skipped(SkipKind("correlation")))
         case .quantity(let known): type = known
         case .bloodPressure(let known): (type, isBloodPressure) = (known, true)
         case .category(let known): (type, isCategory) = (known, true)
-        case .correlation: return .other(.skipped(SkipKind("correlation")))
+        case .correlation(let known) where isWhole: (type, isCorrelation) = (known, true)
+        case .correlation, .unknownCorrelation: return .other(.skipped(SkipKind("correlation")))
         case .dataType: return .other(.skipped(SkipKind("dataType")))
         case .unknownType: return .other(.skipped(SkipKind("unknownType")))
         }
         let start = try moment(texts[ExportColumn.startDate], "start", at: place)
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
         var ordinal: UInt32 = 0
-        let numeral =
-            isCategory
-            ? try category(texts[ExportColumn.value], of: type, ordinal: &ordinal, at: place)
-            : try numeral(texts[ExportColumn.value], at: place)
-        let unit = isCategory ? Unit.one : try unit(texts, at: place)
+        var body: SampleBody?
+        let numeral: Numeral
+        if isCorrelation {
+            numeral = Numeral(coefficient: 0)
+            body = try correlation(of: type, ordinal: &ordinal, at: place)
+        } else if isCategory {
+            numeral = try category(texts[ExportColumn.value], of: type, ordinal: &ordinal, at: place)
+        } else {
+            numeral = try self.numeral(texts[ExportColumn.value], at: place)
+        }
+        let unit = isCategory || isCorrelation ? Unit.one : try unit(texts, at: place)
         let origin = origin(texts, type)
         var said: (metadata: Metadata?, record: RecordIdentifier?) = (nil, nil)
         if texts.count > ExportColumn.metadata || !texts[ExportColumn.beats].isEmpty { said = read(metadata: texts) }
-        return .reading(
-            Reading(
-                origin: origin, numeral: numeral, unit: unit,
-                time: .instants(start: start.instant, end: end.instant, offset: start.offset), ordinal: ordinal,
-                group: isBloodPressure ? .shared(Self.group(origin, start.instant, end.instant)) : .none,
-                metadata: said.metadata, record: said.record,
-                repeats: texts[ExportColumn.inCorrelation].isEmpty ? nil : Self.correlationRecord, place: place))
+        let isMember = !texts[ExportColumn.inCorrelation].isEmpty
+        let reading = Reading(
+            origin: origin, numeral: numeral, unit: unit,
+            time: .instants(start: start.instant, end: end.instant, offset: start.offset), ordinal: ordinal,
+            group: isBloodPressure ? .shared(Self.group(origin, start.instant, end.instant)) : .none,
+            metadata: said.metadata, record: said.record, body: body,
+            repeats: isMember ? Self.correlationRecord : nil, place: place)
+        if isMember { remember(reading, start.instant, end.instant) }
+        return .reading(reading)
     }
 
     /// The group of two pressures: FNV-1a of 64 bits over source id, device key, start and end, its lower 62 bits, never 0.
@@ -144,13 +170,11 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
 // What stands in one column.
 extension AppleHealthInterpreter {
-    private static func outcome(ofElement name: UnsafeRawBufferPointer?) -> FrameOutcome {
+    static func outcome(ofElement name: UnsafeRawBufferPointer?) -> FrameOutcome {
         switch String(decoding: name ?? UnsafeRawBufferPointer(start: nil, count: 0), as: UTF8.self) {
-        // When the export was made, and who the person is: not measured by any sensor.
-        case "ExportDate", "Me": .notData
-        case "Workout": .skipped(SkipKind("workout"))
-        case "ActivitySummary": .skipped(SkipKind("activitySummary"))
-        case "Correlation": .skipped(SkipKind("correlation"))
+        // Who the person is: not measured by any sensor.
+        case "Me": .notData
+        case "WorkoutRoute": .skipped(SkipKind("workoutRoute"))
         case "ClinicalRecord": .skipped(SkipKind("clinicalRecord"))
         case "Audiogram": .skipped(SkipKind("audiogram"))
         case "VisionPrescription": .skipped(SkipKind("visionPrescription"))
@@ -173,13 +197,16 @@ extension AppleHealthInterpreter {
             return type == .bloodPressureSystolic || type == .bloodPressureDiastolic ? .bloodPressure(type) : .quantity(type)
         }
         if identifier.hasPrefix("HKCategoryType"), let type = SampleType(category: identifier) { return .category(type) }
-        if identifier.hasPrefix("HKCorrelationType") { return .correlation }
+        if identifier.hasPrefix("HKCorrelationType") {
+            guard let type = SampleType(identifier), type.kind == .correlation else { return .unknownCorrelation }
+            return .correlation(type)
+        }
         if identifier.hasPrefix("HKDataType") { return .dataType }
         return .unknownType
     }
 
     @inline(__always)
-    private func moment(
+    func moment(
         _ text: UnsafeRawBufferPointer, _ name: StaticString, at place: Place
     ) throws(Refusal) -> ExportTime.Moment {
         do throws(ExportTime.Problem) {
@@ -237,8 +264,62 @@ extension AppleHealthInterpreter {
     }
 }
 
+// What belongs together.
+extension AppleHealthInterpreter {
+    /// More than any correlation has; a food has some forty nutrients.
+    private static let maximumMembers = 1000
+
+    private static let correlationName: StaticString = "Correlation"
+
+    /// Whether a row has the columns of a record, as a correlation's has.
+    @inline(__always) private static func hasColumns(_ element: UnsafeRawBufferPointer) -> Bool {
+        isEqual(element, "Record") || isEqual(element, correlationName)
+    }
+
+    private static func isCorrelation(_ identifier: UnsafeRawBufferPointer) -> Bool {
+        identifier.starts(with: "HKCorrelationType".utf8)
+    }
+
+    /// Keeps which sample a record of a correlation is: the one that it is outside of the correlation as well.
+    private func remember(_ reading: Reading, _ start: Instant, _ end: Instant) {
+        guard members.count <= Self.maximumMembers else { return }
+        let series = reading.origin.seriesKey
+        members.append(
+            reading.record.map { SampleIdentity(series: series, start: start.microseconds, record: $0) }
+                ?? SampleIdentity(
+                    series: series, start: start.microseconds, end: end.microseconds, numeral: reading.numeral,
+                    unit: reading.unit,
+                    ordinal: reading.ordinal))
+    }
+
+    /// What belongs to the correlation whose records were read. Its number says nothing: what belongs to it tells it from others of the same
+    /// moment.
+    private func correlation(of type: SampleType, ordinal: inout UInt32, at place: Place) throws(Refusal) -> SampleBody {
+        guard members.count <= Self.maximumMembers else {
+            throw Refusal("the correlation has more than \(Self.maximumMembers) records", at: place)
+        }
+        guard let body = try? SampleBody(encoding: Correlation(objects: members)) else {
+            throw Refusal("the correlation cannot be written down", at: place)
+        }
+        ordinal = UInt32(truncatingIfNeeded: body.octets.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF
+        return body
+    }
+}
+
 // Where a record comes from, and what else is said about it.
 extension AppleHealthInterpreter {
+    /// Where an element comes from that is read whole.
+    func origin(_ tree: ExportTree, _ type: SampleType) -> Origin {
+        let name = Array((tree["sourceName"] ?? "").utf8)
+        let version = ExportText.cleaned((tree["sourceVersion"] ?? "").utf8)
+        return registry.origin(
+            type: type,
+            source: SourceRevision(
+                id: "apple-health/" + ExportText.cleaned(name), name: ExportText.shown(name),
+                version: version.isEmpty ? nil : version),
+            device: Array((tree["device"] ?? "").utf8).withUnsafeBytes { Device(healthKitDescription: $0) })
+    }
+
     @inline(__always) private func origin(_ texts: Texts, _ type: SampleType) -> Origin {
         let source = number(texts[ExportColumn.sourceName...ExportColumn.sourceVersion], sources)
         let description = UnsafeRawBufferPointer(rebasing: Device.withoutAddress(texts[ExportColumn.device]))

@@ -5,15 +5,19 @@ import Pipeline
 /// Which elements of the export become rows. Driven by the parser's events, in document order.
 ///
 ///     HealthData
-///       ExportDate, Me
+///       ExportDate                                a row of the element whole (``ExportTree``)
+///       Me
 ///       Record                                    a row, with what stands in it:
 ///         MetadataEntry
 ///         HeartRateVariabilityMetadataList
 ///           InstantaneousBeatsPerMinute           (only counted)
-///       Correlation                               a row
+///       Correlation                               a row behind those of its records, with what stands in it:
 ///         MetadataEntry
 ///         Record                                  a row, the same record as one outside
-///       Workout, ActivitySummary, ClinicalRecord, …   a row each; what stands in them is part of them
+///       Workout                                   a row of the element whole, but for its routes
+///         WorkoutRoute                            a row behind the workout's
+///       ActivitySummary                           a row of the element whole
+///       ClinicalRecord, Audiogram, …              a row each; what stands in them is part of them
 struct ExportElements {
     /// An export nests three deep.
     static let maximumDepth = 64
@@ -32,6 +36,14 @@ struct ExportElements {
     private var recordNumber = 0
     private var recordHoldsOther = false
     private var correlationDepth = 0
+    /// What a correlation says, until its records are through: texts by their columns, and keys with values.
+    private var correlation: (line: Int, columns: [(Int, [UInt8])], metadata: [(key: [UInt8], text: [UInt8])]) = (0, [], [])
+    private var treeDepth = 0
+    private var treeLine = 0
+    private var treeHoldsOther = false
+    /// Of a route in a workout, 0 where none is open.
+    private var routeDepth = 0
+    private var routeCount = 0
     private var names: Set<UInt64> = []
 
     /// - Parameter line: of the element, asked for where a row needs it.
@@ -44,6 +56,8 @@ struct ExportElements {
         let element = Self.bytes(name)
         if recordDepth > 0 {
             startInRecord(element, attributes)
+        } else if treeDepth > 0 {
+            startInTree(element, attributes)
         } else if Self.equal(element, "Record") {
             recordCount += 1
             recordDepth = depth
@@ -60,8 +74,12 @@ struct ExportElements {
             rows.end(Place(.record, recordNumber))
             recordDepth = 0
             if recordHoldsOther { endOther() }
+        } else if depth == routeDepth {
+            routeDepth = 0
+        } else if treeDepth > 0 {
+            endInTree()
         } else if depth == correlationDepth {
-            correlationDepth = 0
+            endCorrelation()
         }
         depth -= 1
     }
@@ -86,20 +104,7 @@ struct ExportElements {
         _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
     ) {
         if Self.equal(element, "MetadataEntry") {
-            var key = UnsafeRawBufferPointer(start: nil, count: 0)
-            var text = key
-            var index = 0
-            while let name = attributes[index], let value = attributes[index + 1] {
-                let name = Self.bytes(name)
-                if Self.equal(name, "key") {
-                    key = Self.bytes(value)
-                } else if Self.equal(name, "value") {
-                    text = Self.bytes(value)
-                } else {
-                    note(name)
-                }
-                index += 2
-            }
+            let (key, text) = entry(attributes)
             rows.addMetadata(key: key, value: text)
         } else {
             note(element, attributes)
@@ -112,22 +117,125 @@ struct ExportElements {
         }
     }
 
+    /// What a MetadataEntry says.
+    private mutating func entry(
+        _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) -> (key: UnsafeRawBufferPointer, text: UnsafeRawBufferPointer) {
+        var key = UnsafeRawBufferPointer(start: nil, count: 0)
+        var text = key
+        var index = 0
+        while let name = attributes[index], let value = attributes[index + 1] {
+            let name = Self.bytes(name)
+            if Self.equal(name, "key") {
+                key = Self.bytes(value)
+            } else if Self.equal(name, "value") {
+                text = Self.bytes(value)
+            } else {
+                note(name)
+            }
+            index += 2
+        }
+        return (key, text)
+    }
+
     /// What no export so far has in a Record is counted once for the record, behind it.
     private mutating func endOther() {
         recordHoldsOther = false
-        let name: StaticString = "Other"
-        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 1)
-        rows.end(Place(.record, recordNumber))
+        addRow("Other", Place(.record, recordNumber))
     }
 
     private mutating func startOther(
         _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int
     ) {
         note(element, attributes)
+        if correlationDepth > 0, Self.equal(element, "MetadataEntry") {
+            let (key, text) = entry(attributes)
+            // One more than is taken marks the row.
+            if correlation.metadata.count <= ExportRows.maximumMetadata { correlation.metadata.append((Array(key), Array(text))) }
+        }
         guard depth == 2 else { return }
-        if Self.equal(element, "Correlation") { correlationDepth = depth }
+        if Self.equal(element, "Correlation") {
+            correlationDepth = depth
+            correlation = (line(), [], [])
+            var index = 0
+            while let name = attributes[index], let value = attributes[index + 1] {
+                if let column = Self.column(name) { correlation.columns.append((column, Array(Self.bytes(value)))) }
+                index += 2
+            }
+            return
+        }
         rows.begin(element, columns: 1)
-        rows.end(Place(.line, line()))
+        if Self.equal(element, "Workout") || Self.equal(element, "ActivitySummary") || Self.equal(element, "ExportDate") {
+            (treeDepth, treeLine) = (depth, line())
+            addAttributes(attributes)
+        } else {
+            rows.end(Place(.line, line()))
+        }
+    }
+
+    // MARK: Elements that are read whole
+
+    private mutating func startInTree(
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) {
+        note(element, attributes)
+        guard routeDepth == 0 else { return }
+        guard !Self.equal(element, "WorkoutRoute") else {
+            routeDepth = depth
+            routeCount += 1
+            return
+        }
+        if depth == treeDepth + 1, !Self.isPart(element) { treeHoldsOther = true }
+        rows.add(ExportTree.open)
+        rows.add(element)
+        addAttributes(attributes)
+    }
+
+    private mutating func endInTree() {
+        guard depth == treeDepth else {
+            if routeDepth == 0 { rows.add(ExportTree.close) }
+            return
+        }
+        rows.end(Place(.line, treeLine))
+        treeDepth = 0
+        for _ in 0..<routeCount { addRow("WorkoutRoute", Place(.line, treeLine)) }
+        if treeHoldsOther { addRow("Other", Place(.line, treeLine)) }
+        (routeCount, treeHoldsOther) = (0, false)
+    }
+
+    /// Whether an element is known to stand in one that is read whole.
+    private static func isPart(_ element: UnsafeRawBufferPointer) -> Bool {
+        equal(element, "MetadataEntry") || equal(element, "WorkoutEvent") || equal(element, "WorkoutStatistics")
+            || equal(element, "WorkoutActivity") || equal(element, "Record")
+    }
+
+    /// A row of a name alone.
+    private mutating func addRow(_ name: StaticString, _ place: Place) {
+        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 1)
+        rows.end(place)
+    }
+
+    private mutating func addAttributes(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
+        var index = 0
+        while let name = attributes[index], let value = attributes[index + 1] {
+            rows.add(Self.bytes(name))
+            rows.add(Self.bytes(value))
+            index += 2
+        }
+    }
+
+    // MARK: Correlations
+
+    /// A correlation stands behind its records, so that who reads it has met them.
+    private mutating func endCorrelation() {
+        let name: StaticString = "Correlation"
+        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: ExportColumn.metadata)
+        for (column, text) in correlation.columns { text.withUnsafeBytes { rows.set(column, $0) } }
+        for (key, text) in correlation.metadata {
+            key.withUnsafeBytes { key in text.withUnsafeBytes { rows.addMetadata(key: key, value: $0) } }
+        }
+        rows.end(Place(.line, correlation.line))
+        correlationDepth = 0
     }
 
     private mutating func note(

@@ -3,7 +3,8 @@ import Pipeline
 
 /// The columns of a row that ``AppleHealthExportSource`` delivers.
 ///
-/// Column 0 holds the element's name. Any element but `Record` has this column only.
+/// Column 0 holds the element's name. The others are those of `Record` and of `Correlation`; an element that is read whole has ``ExportTree``'s
+/// cells behind its name, and any other no more than that.
 enum ExportColumn {
     static let element = 0
     // In the order of the DTD.
@@ -24,6 +25,12 @@ enum ExportColumn {
     static let beats = 12
     /// Keys and values of the MetadataEntry elements, by turns, from here on.
     static let metadata = 13
+
+    /// Attributes of Record and their columns.
+    static let names = [
+        "type": type, "unit": unit, "value": value, "sourceName": sourceName, "sourceVersion": sourceVersion, "device": device,
+        "creationDate": creationDate, "startDate": startDate, "endDate": endDate,
+    ]
 }
 
 /// Rows that stand behind one another in one buffer, until they are delivered: parsing and delivery take turns, so that what a
@@ -31,6 +38,8 @@ enum ExportColumn {
 ///
 /// Whoever makes one calls ``deallocate()``.
 struct ExportRows {
+    /// Bytes of one element that is read whole; a workout has a few thousand.
+    static let maximumTree = 4 << 20
     /// Longest attribute taken, in bytes; devices and sync identifiers have less than 300.
     static let maximumAttribute = 32 << 10
     /// Metadata entries of one record taken; Apple's have up to about 20.
@@ -56,6 +65,8 @@ struct ExportRows {
     private var firstCell = 0
     private var metadataStart = 0
     private var beatCount = 0
+    private var treeStart = 0
+    private var isTreeFull = false
 
     init() {
         byteCapacity = 1 << 16
@@ -68,6 +79,7 @@ struct ExportRows {
     mutating func begin(_ name: UnsafeRawBufferPointer, columns: Int) {
         firstCell = cells.count
         beatCount = 0
+        (treeStart, isTreeFull) = (byteCount, false)
         cells.append(contentsOf: repeatElement(Cell(offset: 0, length: 0), count: columns))
         cells[firstCell] = put(name)
         metadataStart = byteCount
@@ -99,6 +111,24 @@ struct ExportRows {
         cells.append(put(value))
     }
 
+    /// Adds a cell to a row that is read whole; one that is too large ends in ``ExportTree/excess``, and holds no more.
+    mutating func add(_ text: UnsafeRawBufferPointer) {
+        guard !isTreeFull else { return }
+        guard byteCount - treeStart + text.count <= Self.maximumTree, text.count <= Self.maximumAttribute,
+            cells.count - firstCell < Self.maximumTree / 16
+        else {
+            add(ExportTree.excess)
+            isTreeFull = true
+            return
+        }
+        cells.append(put(text))
+    }
+
+    mutating func add(_ text: StaticString) {
+        guard !isTreeFull else { return }
+        cells.append(put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)))
+    }
+
     mutating func addBeat() { beatCount += 1 }
 
     private mutating func markExcess() {
@@ -128,6 +158,7 @@ struct ExportRows {
         memmove(bytes, bytes + start, byteCount - start)
         byteCount -= start
         metadataStart -= start
+        treeStart -= start
         cells.removeSubrange(..<firstCell)
         firstCell = 0
         for index in cells.indices where cells[index].length > 0 { cells[index].offset -= Int32(start) }

@@ -18,9 +18,9 @@ enum Catalogue {
     struct Entry: Sendable {
         var kind = SampleKind.quantity
         let id: String
-        let healthKitIdentifier: String?
+        var healthKitIdentifier: String?
         let displayName: String
-        let dimensionName: String
+        var dimensionName: String
         let healthKitUnit: String?
         let unit: Unit
         let aggregation: AggregationStyle
@@ -42,6 +42,7 @@ enum Catalogue {
         let theirs = [body, vitals, activity, nutrition, environment].flatMap { rows($0, columns: 8) }
         return theirs.compactMap { healthKitEntry($0, codes: codes) }
             + rows(vitalgate, columns: 6).compactMap { vitalgateEntry($0, codes: codes) } + categoryEntries
+            + objectEntries
     }()
 
     /// Indices into ``entries`` by id and by HealthKit's identifier.
@@ -121,12 +122,7 @@ enum Catalogue {
     private static var categoryEntries: [Entry] {
         var lists: [String: [(value: Int, names: [String])]] = [:]
         for row in rows(categoryValues, columns: 2) {
-            guard let list = row[0], let cases = row[1] else { continue }
-            lists[list] = cases.split(separator: " ").compactMap { cell in
-                let parts = cell.split(separator: "=")
-                guard parts.count == 2, let value = Int(parts[0]) else { return nil }
-                return (value, parts[1].split(separator: "/").map(String.init))
-            }
+            if let list = row[0], let cases = row[1] { lists[list] = numbered(cases) }
         }
         // Many have the same.
         var known: [String: CategoryValues] = [:]
@@ -142,6 +138,30 @@ enum Catalogue {
                 since: row[2].map { "iOS " + $0 })
         }
     }
+
+    /// `1=pause 2=resume/resumed`: numbers with their names.
+    private static func numbered(_ cells: String) -> [(value: Int, names: [String])] {
+        cells.split(separator: " ").compactMap { cell in
+            let parts = cell.split(separator: "=")
+            guard parts.count == 2, let value = Int(parts[0]) else { return nil }
+            return (value, parts[1].split(separator: "/").map(String.init))
+        }
+    }
+
+    /// What is neither a quantity nor a category.
+    private static var objectEntries: [Entry] {
+        rows(objects, columns: 4).compactMap { row -> Entry? in
+            guard let id = row[0], let kind = row[1].flatMap({ SampleKind(named: $0) }) else { return nil }
+            let values = kind == .workout ? CategoryValues([("", numbered(workoutActivities))], prefix: workoutPrefix) : nil
+            var entry = category(id, identifier: row[2] ?? "", values: values, since: row[3].map { "iOS " + $0 })
+            (entry.kind, entry.dimensionName, entry.healthKitIdentifier) = (kind, kind.name, row[2])
+            return entry
+        }
+    }
+
+    /// What happens in a workout, by its number.
+    static let workoutEventValues = CategoryValues([("", numbered(workoutEvents))], prefix: "HKWorkoutEventType")
+    private static let workoutPrefix = "HKWorkoutActivityType"
 
     /// A category type; one that this version does not know has no list of values, and takes any that is not negative.
     static func category(_ id: String, identifier: String, values: CategoryValues?, since: String?) -> Entry {

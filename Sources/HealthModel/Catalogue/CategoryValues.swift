@@ -1,4 +1,4 @@
-/// What the values of a category type are: HealthKit's raw numbers, each with its case's name.
+/// What the values of a category type are, or the activities of a workout: HealthKit's raw numbers, each with its case's name.
 ///
 ///     SampleType("sleepAnalysis")?.categoryValues?.name(of: 3)          // "asleepCore"
 ///     SampleType("sleepAnalysis")?.categoryValues?.value(of: "HKCategoryValueSleepAnalysisAsleep")  // 1
@@ -12,13 +12,14 @@ public struct CategoryValues: Sendable {
     /// - Parameters:
     ///   - lists: names of HealthKit's enumerations without `HKCategoryValue`, the present one first.
     ///   - rows: what each list has: a raw number and its names, the present one first.
-    init(_ lists: [(name: String, rows: [(value: Int, names: [String])])]) {
+    ///   - prefix: what HealthKit's constants begin with.
+    init(_ lists: [(name: String, rows: [(value: Int, names: [String])])], prefix: String = Self.prefix) {
         var (values, constants): ([String: Int], [Int: String]) = ([:], [:])
         for list in lists {
             for row in list.rows {
                 for name in row.names {
                     let constant =
-                        Self.prefix + (list.name == Self.noList ? "" : list.name.capitalised) + name.capitalised
+                        prefix + (list.name == Self.noList ? "" : list.name.capitalised) + name.capitalised
                     values[name] = row.value
                     values[constant] = row.value
                     if constants[row.value] == nil { constants[row.value] = constant }

@@ -59,7 +59,7 @@ public struct SampleType: Hashable, Sendable {
         self = type
     }
 
-    /// The case's name of a category's number (`asleepCore`); `nil` for other kinds, and for a number that has no name.
+    /// The case's name of a category's number (`asleepCore`), or of a workout's (`running`); `nil` for other kinds, and for a number that has no name.
     public func caseName(of value: Double) -> String? {
         guard let values = categoryValues, let number = Int(exactly: value) else { return nil }
         return values.name(of: number)
@@ -67,13 +67,13 @@ public struct SampleType: Hashable, Sendable {
 
     /// What its samples are.
     public var kind: SampleKind { entry.kind }
-    /// What a category's values are; `nil` for other kinds, and for a type that this version does not know.
+    /// What a category's values are, or a workout's activities; `nil` for other kinds, and for a type that this version does not know.
     public var categoryValues: CategoryValues? { entry.values }
     /// Whether this version's catalogue has it.
     public var isKnown: Bool { Int(index) < Catalogue.entries.count }
     /// HealthKit's identifier without its prefix, or our own name.
     public var id: String { entry.id }
-    /// HealthKit's identifier; nil for our own types.
+    /// HealthKit's identifier; nil for our own types, and for a day's rings.
     public var healthKitIdentifier: String? { entry.healthKitIdentifier }
     /// The name in English, as in Apple's Health; a category type's id in words.
     public var displayName: String { entry.displayName }
@@ -94,7 +94,7 @@ public struct SampleType: Hashable, Sendable {
     /// The iOS version that brought the type; nil for our own.
     public var since: String? { entry.since }
     /// Whether the type is our own, not HealthKit's.
-    public var isVitalgates: Bool { entry.healthKitIdentifier == nil }
+    public var isVitalgates: Bool { entry.healthKitIdentifier == nil && kind == .quantity }
     /// What is possible whatever the person, in the canonical unit.
     public var hardLimits: ClosedRange<Double>? { entry.possible }
     /// What living people show, in the canonical unit; a value beyond deserves a warning.
@@ -107,13 +107,13 @@ public struct SampleType: Hashable, Sendable {
     /// The conversion of values in a unit to the type's canonical unit.
     ///
     /// The unit's own molar mass goes before the type's. Where HealthKit counts what has a dimension (body mass index, sleeping
-    /// breathing disturbances), its `count` is taken as the canonical unit. Of a category the numbers of its cases are no amounts: they have
-    /// the unit 1 and no other.
+    /// breathing disturbances), its `count` is taken as the canonical unit. What is no quantity has a number that
+    /// is no amount: it has the unit 1 and no other.
     ///
     /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` for a unit that doesn't measure this.
     public func conversion(from unit: Unit) throws(UnitError) -> UnitConversion {
         let target = canonicalUnit
-        if kind == .category {
+        if kind != .quantity {
             guard unit.code == "1" else { throw .noAmount(from: unit.code, category: id) }
             return .identity
         }

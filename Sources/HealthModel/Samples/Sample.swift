@@ -1,5 +1,6 @@
 /// One sample with HealthKit's meaning: what every sample has, and a number. For a quantity (`HKQuantitySample`) that is its value, for a category
-/// (`HKCategorySample`) the raw number of its case, in the unit 1; the type says which (``SampleType/kind``).
+/// (`HKCategorySample`) the raw number of its case, in the unit 1, for a workout that of its activity; the type says which (``SampleType/kind``).
+/// What a number can't say is its ``body``.
 ///
 /// Immutable once stored; a correction is another sample.
 public struct Sample: Sendable {
@@ -24,13 +25,14 @@ public struct Sample: Sendable {
     @inlinable public init(
         origin: Origin, identity: SampleIdentity, nominalStart: Int64, start: Instant, end: Instant, value: Double,
         numeral: Numeral, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, received: Instant, group: UInt64? = nil,
-        metadata: Metadata? = nil, record: RecordIdentifier? = nil, timeResolution: Int32 = 1, ordinal: UInt32? = nil
+        metadata: Metadata? = nil, record: RecordIdentifier? = nil, timeResolution: Int32 = 1, ordinal: UInt32? = nil,
+        body: SampleBody? = nil
     ) {
         self.init(
             header: SampleHeader(
                 origin: origin, identity: identity, ordinal: ordinal, nominalStart: nominalStart, start: start, end: end,
                 zone: zone, timeOrigin: timeOrigin, timeResolution: timeResolution, received: received, group: group,
-                metadata: metadata, record: record),
+                metadata: metadata, record: record, body: body),
             value: value, numeral: numeral, unit: unit)
     }
 }
@@ -96,6 +98,11 @@ extension Sample {
     @inlinable public var metadata: Metadata? {
         _read { yield header.metadata }
         _modify { yield &header.metadata }
+    }
+    /// ``SampleHeader/body``
+    @inlinable public var body: SampleBody? {
+        _read { yield header.body }
+        _modify { yield &header.body }
     }
     /// ``SampleHeader/record``
     @inlinable public var record: RecordIdentifier? {

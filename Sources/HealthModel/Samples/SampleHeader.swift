@@ -47,12 +47,14 @@ public struct SampleHeader: Sendable {
     public var metadata: Metadata?
     /// The maker's own id, where it gave one.
     public var record: RecordIdentifier?
+    /// What it tells beyond its number; `nil` for quantities and categories.
+    public var body: SampleBody?
 
     /// Puts a header together of its parts; nothing is checked here.
     @inlinable public init(
         origin: Origin, identity: SampleIdentity, ordinal: UInt32? = nil, nominalStart: Int64, start: Instant, end: Instant,
         zone: ZoneOffset?, timeOrigin: TimeOrigin, timeResolution: Int32 = 1, received: Instant, group: UInt64? = nil,
-        metadata: Metadata? = nil, record: RecordIdentifier? = nil
+        metadata: Metadata? = nil, record: RecordIdentifier? = nil, body: SampleBody? = nil
     ) {
         self.origin = origin
         self.identity = identity
@@ -67,5 +69,6 @@ public struct SampleHeader: Sendable {
         self.group = group
         self.metadata = metadata
         self.record = record
+        self.body = body
     }
 }

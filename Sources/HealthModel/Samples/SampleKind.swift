@@ -6,12 +6,21 @@ public enum SampleKind: Int64, Hashable, Sendable, CaseIterable {
     case quantity = 0
     /// One of a list of values (`HKCategorySample`).
     case category = 1
+    /// Samples that belong together (`HKCorrelation`); its ``SampleBody`` names them.
+    case correlation = 2
+    /// An activity from a start to an end (`HKWorkout`).
+    case workout = 3
+    /// The rings of a calendar day (`HKActivitySummary`).
+    case activitySummary = 4
 
     /// As it stands in a sample's line.
     public var name: String {
         switch self {
         case .quantity: "quantity"
         case .category: "category"
+        case .correlation: "correlation"
+        case .workout: "workout"
+        case .activitySummary: "activitySummary"
         }
     }
 

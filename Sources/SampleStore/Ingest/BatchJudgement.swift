@@ -26,12 +26,30 @@ struct BatchJudgement {
                 newest[record.id] = (record.version, row)
             }
             for (record, (version, row)) in newest {
+                if batch[Int(row.index)].sample.origin.kind == .activitySummary, try saysTheSame(row, as: record) {
+                    outcomes[Int(row.index)] = .duplicate
+                    continue
+                }
                 let claimed = try records.claim(
                     RecordIdentifier(id: record, version: version), series: group.series, start: row.start,
                     hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
                 if !claimed { outcomes[Int(row.index)] = .duplicate }
             }
         }
+    }
+
+    /// Whether an earlier version of a record, deleted or not, says what a row says. An export has no other version of a day's rings than its
+    /// own time: each later one would replace them by the same.
+    private func saysTheSame(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
+        try connection.integer(
+            """
+            WITH told(context) AS (
+                SELECT context FROM record JOIN sample USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2
+                UNION ALL
+                SELECT context FROM record JOIN deleted USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2)
+            SELECT 1 FROM told JOIN context ON context.id = told.context
+            WHERE context.body = (SELECT body FROM context WHERE id = ?3) LIMIT 1
+            """, .integer(row.series), .text(record), .integer(row.context)) != nil
     }
 
     /// A reading that was held, or rejected, and that the gate would let pass now, in this unit or another: what a person rejected stays out,

@@ -91,6 +91,18 @@ extension SampleStore {
         return found
     }
 
+    /// The live sample of a UUID; `nil` where there is none, or no more.
+    public func sample(_ uuid: SampleIdentity) throws -> StoredSample? {
+        for place in try Replacements.places(of: uuid, connection) {
+            let start = Instant(microseconds: place.start)
+            let query = SampleQuery(.and([.comparison(.start, .equal, .instant(start)), .uuids([uuid])]), limit: 1)
+            let cursor = try samples(matching: query)
+            defer { cursor.close() }
+            if let found = try cursor.next() { return found }
+        }
+        return nil
+    }
+
     /// Reads samples by start time. The cursor sees the store as it is now, whatever is written meanwhile.
     public func samples(matching query: SampleQuery) throws(StoreError) -> SampleCursor {
         try SampleCursor(connection: connection, series: try series(matching: query), query: query)

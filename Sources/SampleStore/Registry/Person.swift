@@ -122,7 +122,7 @@ extension SampleStore {
         var (first, last) = (Instant(microseconds: .max), Instant(microseconds: .min))
         var types: Set<SampleType> = []
         for uuid in uuids {
-            guard let found = try sample(uuid) else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+            guard let found = try sample(uuid)?.sample else { throw StoreError(.invalid, "there is no sample \(uuid)") }
             for each in try together(with: found) {
                 members.insert(each.identity)
                 types.insert(each.origin.type)
@@ -138,17 +138,6 @@ extension SampleStore {
         request.merging = .atMost(.max)
         let done = try migrate(request, owner: owner)
         return (done.plan.repaired + done.plan.merged, done.migration)
-    }
-
-    private func sample(_ uuid: SampleIdentity) throws -> Sample? {
-        for place in try Replacements.places(of: uuid, connection) {
-            let start = Instant(microseconds: place.start)
-            let query = SampleQuery(.and([.comparison(.start, .equal, .instant(start)), .uuids([uuid])]), limit: 1)
-            let cursor = try samples(matching: query)
-            defer { cursor.close() }
-            if let found = try cursor.next() { return found.sample }
-        }
-        return nil
     }
 
     /// All samples of its frame.

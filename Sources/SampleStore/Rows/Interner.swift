@@ -17,13 +17,14 @@ final class Interner {
         var skew: Int64
         var timeResolution: Int32
         var ordinal: UInt32?
+        var body: SampleBody?
         var context: Int64
         /// Whether value and numeral are one number, so that the value may tell the numeral.
         var isCanonical: Bool
 
         init(
             origin: Origin, series: Int64, originID: Int64, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, skew: Int64,
-            timeResolution: Int32, ordinal: UInt32?, context: Int64
+            timeResolution: Int32, ordinal: UInt32?, body: SampleBody?, context: Int64
         ) {
             self.origin = origin
             self.series = series
@@ -34,6 +35,7 @@ final class Interner {
             self.skew = skew
             self.timeResolution = timeResolution
             self.ordinal = ordinal
+            self.body = body
             self.context = context
             isCanonical = Self.isCanonical(unit, origin.type)
         }
@@ -52,6 +54,7 @@ final class Interner {
         var skew: Int64
         var timeResolution: Int32
         var ordinal: UInt32?
+        var body: Int64?
     }
 
     /// One row of `context`, its columns as they are stored.
@@ -66,6 +69,8 @@ final class Interner {
         var resolution: Int64
         /// NULL where identity has none, or it was not kept.
         var ordinal: Int64?
+        /// NULL for what is no more than a number.
+        var body: Int64?
     }
 
     private let connection: Connection
@@ -96,7 +101,7 @@ final class Interner {
         if let entry = recent[slot], entry.origin === gated.pointee.sample.origin, entry.skew == skew,
             entry.zone == gated.pointee.sample.zone,
             entry.timeOrigin == gated.pointee.sample.timeOrigin, entry.timeResolution == gated.pointee.sample.timeResolution,
-            entry.ordinal == gated.pointee.sample.ordinal,
+            entry.ordinal == gated.pointee.sample.ordinal, entry.body === gated.pointee.sample.body,
             entry.unit == gated.pointee.sample.unit
         {
             return entry
@@ -112,7 +117,7 @@ final class Interner {
                 origin: entry.originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
                 zone: gated.pointee.sample.zone,
                 timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution,
-                ordinal: gated.pointee.sample.ordinal)
+                ordinal: gated.pointee.sample.ordinal, body: try gated.pointee.sample.body.map(id))
             entry.context = try context(key)
             entry.unit = gated.pointee.sample.unit
             entry.isCanonical = Entry.isCanonical(entry.unit, entry.origin.type)
@@ -121,6 +126,7 @@ final class Interner {
             entry.skew = skew
             entry.timeResolution = gated.pointee.sample.timeResolution
             entry.ordinal = gated.pointee.sample.ordinal
+            entry.body = gated.pointee.sample.body
             try note(entry.timeResolution, in: entry.series)
             recent[slot] = entry
             return entry
@@ -131,12 +137,13 @@ final class Interner {
             origin: originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
             zone: gated.pointee.sample.zone,
             timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution,
-            ordinal: gated.pointee.sample.ordinal)
+            ordinal: gated.pointee.sample.ordinal, body: try gated.pointee.sample.body.map(id))
         let entry = Entry(
             origin: gated.pointee.sample.origin, series: series, originID: originID, unit: gated.pointee.sample.unit,
             zone: gated.pointee.sample.zone,
             timeOrigin: gated.pointee.sample.timeOrigin, skew: skew,
-            timeResolution: gated.pointee.sample.timeResolution, ordinal: gated.pointee.sample.ordinal, context: try context(key))
+            timeResolution: gated.pointee.sample.timeResolution, ordinal: gated.pointee.sample.ordinal,
+            body: gated.pointee.sample.body, context: try context(key))
         try note(entry.timeResolution, in: series)
         // A file with ever new devices must not fill the memory.
         if entries.count > 100_000 { forget() }
@@ -181,7 +188,9 @@ final class Interner {
             ContextRow(
                 origin: key.origin, unit: key.unit.code, molarMass: key.molarMass, zone: key.zone.map { Int64($0.seconds) },
                 timeOrigin: Int64(key.timeOrigin.rawValue), skew: key.skew, resolution: Int64(key.timeResolution),
-                ordinal: key.ordinal.map { Int64($0) }))
+                ordinal: key.ordinal.map { Int64($0) }, body: key.body))
+        // One with a body is the context of that sample alone.
+        guard key.body == nil else { return id }
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = id
         return id
@@ -190,7 +199,7 @@ final class Interner {
     /// The context that is like another one but for what is changed.
     func context(like other: Int64, changing change: (inout ContextRow) -> Void) throws(StoreError) -> Int64 {
         let select = try connection.statement(
-            "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal FROM context WHERE id = ?")
+            "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, body FROM context WHERE id = ?")
         defer { select.reset() }
         try select.bind([.integer(other)])
         guard try select.step() else { throw StoreError(.corrupt, "context \(other) is missing") }
@@ -198,7 +207,7 @@ final class Interner {
             origin: select.integer(0), unit: select.text(1), molarMass: select.isNull(2) ? nil : select.real(2),
             zone: select.optionalInteger(3),
             timeOrigin: select.integer(4), skew: select.integer(5), resolution: select.integer(6),
-            ordinal: select.optionalInteger(7))
+            ordinal: select.optionalInteger(7), body: select.optionalInteger(8))
         select.reset()
         change(&row)
         return try context(row)
@@ -207,10 +216,10 @@ final class Interner {
     private func context(_ row: ContextRow) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
-            .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution), .optional(row.ordinal),
+            .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution), .optional(row.ordinal), .optional(row.body),
         ]
         return try findOrInsert(
-            "context", ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal"],
+            "context", ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal", "body"],
             values)
     }
 
@@ -222,9 +231,18 @@ final class Interner {
         return id
     }
 
+    /// The id of a body; few samples have one, and none of them is met often.
+    private func id(of body: SampleBody) throws(StoreError) -> Int64 {
+        let digest = Value.blob(body.digest)
+        if let known = try connection.integer("SELECT id FROM body WHERE digest = ?", digest) { return known }
+        try connection.run("INSERT INTO body(digest, octets) VALUES(?, ?)", digest, .blob(body.octets))
+        return connection.lastInsertedRow
+    }
+
     /// The id of the row with these values; made where there is none.
     private func findOrInsert(_ table: String, _ columns: [String], _ values: [Value]) throws(StoreError) -> Int64 {
-        let condition = columns.map { "\($0) IS ?" }.joined(separator: " AND ")
+        // An index of the rows that have a value takes part only where the condition says that there is one.
+        let condition = zip(columns, values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }.joined(separator: " AND ")
         let select = try connection.statement("SELECT id FROM \(table) WHERE \(condition)")
         defer { select.reset() }
         try select.bind(values)

@@ -16,6 +16,7 @@ final class SampleDecoder {
         var skew: Int64
         var timeResolution: Int32
         var ordinal: UInt32?
+        var body: SampleBody?
     }
 
     private struct ContextKey: Hashable {
@@ -71,7 +72,7 @@ final class SampleDecoder {
             nominalStart: nominal, start: Instant(microseconds: start), end: Instant(microseconds: start &+ row.integer(5)),
             value: value, numeral: try numeral(row, value: value), unit: context.unit, zone: context.zone,
             timeOrigin: context.timeOrigin, received: Instant(microseconds: received), group: group, metadata: shared,
-            timeResolution: context.timeResolution, ordinal: context.ordinal)
+            timeResolution: context.timeResolution, ordinal: context.ordinal, body: context.body)
         return StoredSample(sample: sample, ingest: ingest, seq: seq)
     }
 
@@ -90,7 +91,8 @@ final class SampleDecoder {
         let statement = try connection.statement(
             """
             SELECT subject, type, source, device, source_name, source_version, device_name, manufacturer, model, serial, hardware,
-                firmware, software, udi, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, kind
+                firmware, software, udi, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, kind,
+                (SELECT octets FROM body WHERE body.id = context.body)
             FROM context JOIN origin ON origin.id = context.origin JOIN series ON series.id = ?
             WHERE context.id = ?
             """)
@@ -114,7 +116,10 @@ final class SampleDecoder {
             zone: statement.optionalInteger(16).map { ZoneOffset(seconds: Int32(truncatingIfNeeded: $0)) },
             timeOrigin: TimeOrigin(rawValue: UInt8(truncatingIfNeeded: statement.integer(17))) ?? .device,
             skew: statement.integer(18), timeResolution: Int32(truncatingIfNeeded: statement.integer(19)),
-            ordinal: statement.optionalInteger(20).map { UInt32(truncatingIfNeeded: $0) })
+            ordinal: statement.optionalInteger(20).map { UInt32(truncatingIfNeeded: $0) },
+            body: statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22))))
+        // A body is large, and its context is that of one sample.
+        guard context.body == nil else { return context }
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = context
         return context

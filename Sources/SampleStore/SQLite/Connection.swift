@@ -128,7 +128,7 @@ final class Connection {
 }
 
 /// What can be bound to a parameter.
-enum Value {
+enum Value: Equatable {
     case null
     case integer(Int64)
     case real(Double)

@@ -96,8 +96,8 @@ struct SampleWriter {
         var row = [
             times.start(of: sample),
             sample.origin.type.id,
-            sample.origin.type.caseName(of: sample.value) ?? Readable.number(value),
-            sample.origin.kind == .category ? "" : Readable.unit(unit ?? sample.origin.type.canonicalUnit),
+            sample.shown ?? Readable.number(value),
+            sample.origin.kind == .quantity ? Readable.unit(unit ?? sample.origin.type.canonicalUnit) : "",
             sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
         ]

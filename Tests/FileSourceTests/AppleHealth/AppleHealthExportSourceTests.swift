@@ -11,21 +11,22 @@ import Testing
                 <ExportDate value="2025-11-20 10:00:00 -0500"/>
                 <Me HKCharacteristicTypeIdentifierBloodType="HKBloodTypeNotSet"/>
                 \(record())
-                <Correlation type="HKCorrelationTypeIdentifierFood">\(entry("a", "b"))\(record(value: "61"))</Correlation>
+                <Correlation type="HKCorrelationTypeIdentifierOfTheFuture">\(entry("a", "b"))\(record(value: "61"))</Correlation>
                 \(record(value: "62", content: "<Future><Nested/></Future><Future/>"))
-                <Workout><WorkoutEvent/><WorkoutStatistics/><WorkoutRoute><FileReference path="/x"/></WorkoutRoute></Workout>
-                <ActivitySummary/><ClinicalRecord/><Audiogram><SensitivityPoint/></Audiogram><VisionPrescription/><StateOfMind/>
+                <Workout workoutActivityType="HKWorkoutActivityTypeRunning" startDate="2025-11-20 09:00:00 -0500"
+                endDate="2025-11-20 09:30:00 -0500"><WorkoutRoute><FileReference path="/x"/></WorkoutRoute><OfTheFuture><x/></OfTheFuture></Workout>
+                <ClinicalRecord/><Audiogram><SensitivityPoint/></Audiogram><VisionPrescription/><StateOfMind/>
                 """)
         #expect(export.error == nil)
-        #expect(export.readings.map(\.numeral.text) == ["60", "61", "62"])
-        #expect(export.readings.map(\.place.number) == [1, 2, 3])
-        #expect(export.readings.map(\.repeats?.name) == [nil, "correlationRecord", nil])
+        #expect(export.readings.map(\.numeral.text) == ["60", "61", "62", "37"])
+        #expect(export.readings.map(\.place.number) == [1, 2, 3, 7])
+        #expect(export.readings.map(\.repeats?.name) == [nil, "correlationRecord", nil, nil])
         #expect(
             export.skipped == [
-                "correlation", "other", "workout", "activitySummary", "clinicalRecord", "audiogram", "visionPrescription",
-                "other",
+                "correlation", "other", "workoutRoute", "other", "clinicalRecord", "audiogram", "visionPrescription", "other",
             ])
-        #expect(export.events.first { if case .skipped("workout") = $0.event { true } else { false } }?.place == Place(.line, 7))
+        #expect(
+            export.events.first { if case .skipped("workoutRoute") = $0.event { true } else { false } }?.place == Place(.line, 7))
     }
 
     @Test func aRecordInARecordDoesNotDisturbTheOthers() {

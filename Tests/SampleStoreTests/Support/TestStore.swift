@@ -57,7 +57,7 @@ final class TestStore {
     /// Whatever wrote them (an import, a device, a repair, a clock's correction, an undoing): equal contexts are one row, and so are series.
     private func expectOneRowEach(_ store: SampleStore) throws {
         for (table, columns) in [
-            ("context", "origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal"),
+            ("context", "origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, body"),
             ("series", "type, subject, source, device"),
         ] {
             let twice = try store.connection.integer(

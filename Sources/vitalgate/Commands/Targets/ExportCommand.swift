@@ -83,7 +83,7 @@ enum ExportCommand: Command {
         let writer = try SampleFileWriter(
             path: path, form: form,
             context: try ExportContext(name: "", me: store.subject, zone: zone, now: context.machine.now),
-            types: try store.series(matching: query).map(\.type))
+            types: try store.series(matching: query).map(\.type), member: { try store.sample($0) })
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let cursor = try store.samples(matching: query)
         defer { cursor.close() }

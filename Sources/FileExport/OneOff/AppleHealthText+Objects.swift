@@ -1,0 +1,114 @@
+import HealthModel
+import Pipeline
+
+// Elements that have more to tell than a number.
+extension AppleHealthText {
+    func workout(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+        let sample = stored.sample
+        guard let activity = Int(exactly: sample.value).flatMap({ sample.origin.type.categoryValues?.constant(of: $0) }),
+            let workout = try? sample.body?.decoded(as: Workout.self)
+        else { return false }
+        Self.element("Workout", 1, &octets) { octets in
+            Self.set("workoutActivityType", activity, &octets)
+            Self.set("duration", workout.duration, unit: "durationUnit", &octets)
+            Self.set("totalDistance", workout.totalDistance, unit: "totalDistanceUnit", &octets)
+            self.header(of: sample, to: &octets)
+        } content: { octets in
+            self.metadata(of: stored, indent: 2, to: &octets)
+            for event in workout.events { Self.append(event, of: sample, 2, &octets) }
+            for activity in workout.activities { Self.append(activity, of: sample, &octets) }
+            for statistics in workout.statistics {
+                Self.append(statistics, from: sample.start, to: sample.end, of: sample, 2, &octets)
+            }
+        }
+        return true
+    }
+
+    func summary(_ sample: Sample, to octets: inout [UInt8]) -> Bool {
+        guard let summary = try? sample.body?.decoded(as: ActivitySummary.self) else { return false }
+        Self.element("ActivitySummary", 1, &octets) { octets in
+            Self.set("dateComponents", summary.date, &octets)
+            // Both have one unit.
+            let energy = summary.activeEnergyBurned?.unit ?? summary.activeEnergyBurnedGoal?.unit
+            for (name, amount, unit) in [
+                ("activeEnergyBurned", summary.activeEnergyBurned, energy),
+                ("activeEnergyBurnedGoal", summary.activeEnergyBurnedGoal, energy),
+            ] {
+                if let amount { Self.set(name, Self.text(amount, in: unit), &octets) }
+            }
+            if let unit = energy?.healthKitString { Self.set("activeEnergyBurnedUnit", unit, &octets) }
+            for (name, amount) in [
+                ("appleMoveTime", summary.moveTime), ("appleMoveTimeGoal", summary.moveTimeGoal),
+                ("appleExerciseTime", summary.exerciseTime), ("appleExerciseTimeGoal", summary.exerciseTimeGoal),
+                ("appleStandHours", summary.standHours), ("appleStandHoursGoal", summary.standHoursGoal),
+            ] {
+                if let amount { Self.set(name, amount.numeral.text, &octets) }
+            }
+        }
+        return true
+    }
+
+    private static func append(_ event: Workout.Event, of sample: Sample, _ indent: Int, _ octets: inout [UInt8]) {
+        element("WorkoutEvent", indent, &octets) { octets in
+            set("type", Workout.eventConstant(of: event.type), &octets)
+            set("date", time(event.start, of: sample), &octets)
+            if event.end > event.start {
+                set("duration", (Double(event.end - event.start) / 60e6).description, &octets)
+                set("durationUnit", "min", &octets)
+            }
+        } content: { octets in
+            append(event.metadata, indent + 1, &octets)
+        }
+    }
+
+    private static func append(_ activity: Workout.Activity, of sample: Sample, _ octets: inout [UInt8]) {
+        element("WorkoutActivity", 2, &octets) { octets in
+            if let uuid = activity.uuid { set("uuid", uuid, &octets) }
+            set("startDate", time(activity.start, of: sample), &octets)
+            if let end = activity.end { set("endDate", time(end, of: sample), &octets) }
+            set("duration", activity.duration, unit: "durationUnit", &octets)
+        } content: { octets in
+            append(activity.metadata, 3, &octets)
+            for event in activity.events { append(event, of: sample, 3, &octets) }
+            let start = Instant(microseconds: sample.start.microseconds &+ activity.start)
+            let end = activity.end.map { Instant(microseconds: sample.start.microseconds &+ $0) } ?? sample.end
+            for statistics in activity.statistics { append(statistics, from: start, to: end, of: sample, 3, &octets) }
+        }
+    }
+
+    private static func append(
+        _ statistics: Workout.Statistics, from start: Instant, to end: Instant, of sample: Sample, _ indent: Int,
+        _ octets: inout [UInt8]
+    ) {
+        let amounts = [
+            ("average", statistics.average), ("minimum", statistics.minimum), ("maximum", statistics.maximum),
+            ("sum", statistics.sum),
+        ]
+        let unit = amounts.lazy.compactMap { $0.1?.unit }.first
+        element("WorkoutStatistics", indent, &octets) { octets in
+            set("type", SampleType(statistics.type)?.healthKitIdentifier ?? statistics.type, &octets)
+            set("startDate", time(start, sample.zone ?? .utc), &octets)
+            set("endDate", time(end, sample.zone ?? .utc), &octets)
+            for (name, amount) in amounts {
+                if let amount { set(name, text(amount, in: unit), &octets) }
+            }
+            if let unit = unit?.healthKitString { set("unit", unit, &octets) }
+        }
+    }
+
+    private static func time(_ offset: Int64, of sample: Sample) -> String {
+        time(Instant(microseconds: sample.start.microseconds &+ offset), sample.zone ?? .utc)
+    }
+
+    private static func set(_ name: String, _ amount: Amount?, unit: String, _ octets: inout [UInt8]) {
+        guard let amount else { return }
+        set(name, amount.numeral.text, &octets)
+        if let word = amount.unit?.healthKitString { set(unit, word, &octets) }
+    }
+
+    /// The digits as told, where they were told in this unit.
+    private static func text(_ amount: Amount, in unit: Unit?) -> String {
+        guard let unit, amount.unit != unit, let value = amount.value(in: unit) else { return amount.numeral.text }
+        return value.description
+    }
+}

@@ -1,0 +1,116 @@
+import HealthModel
+
+/// What a line says of an object that is more than a number: its fields behind the type, each with a comma before it.
+///
+///     ,"activity":"running","duration":1742.5,"events":[…],"activities":[…],"statistics":{…},"objects":0,"routes":[]
+///     ,"objects":["019a…","019b…"]
+///     ,"date":"2026-11-20","activeEnergyBurned":{"value":420.0,"unit":"kcal"},…,"derived":false
+///
+/// Amounts are in the unit of their type, as values of samples are; where that cannot be, in the one they were told in, or without.
+enum ObjectFields {
+    /// The fields; none for a body that cannot be read, which `store check --deep` finds.
+    static func text(of sample: Sample) -> [UInt8] {
+        var object = JSONObject()
+        switch sample.origin.kind {
+        case .quantity, .category: return []
+        case .correlation:
+            let correlation = try? sample.body?.decoded(as: Correlation.self)
+            object.set("objects", correlation?.objects ?? [])
+        case .workout:
+            object.set("activity", sample.origin.type.caseName(of: sample.value))
+            guard let workout = try? sample.body?.decoded(as: Workout.self) else { break }
+            set(workout, of: sample, in: &object)
+        case .activitySummary:
+            guard let summary = try? sample.body?.decoded(as: ActivitySummary.self) else { break }
+            set(summary, in: &object)
+        }
+        return [UInt8(ascii: ",")] + object.closed.dropFirst().dropLast()
+    }
+
+    private static func set(_ workout: Workout, of sample: Sample, in object: inout JSONObject) {
+        object.set("duration", workout.seconds(from: sample.start, to: sample.end))
+        if let distance = workout.totalDistance { object.set("totalDistance", amount(distance, Self.metre)) }
+        object.set("events", workout.events.map { event($0, sample.start) })
+        object.set(
+            "activities",
+            workout.activities.map { activity in
+                var entry = JSONObject()
+                entry.set("uuid", activity.uuid)
+                entry.set("start", time(activity.start, sample.start))
+                entry.set("end", activity.end.map { time($0, sample.start) })
+                entry.set("duration", activity.duration?.value(in: Workout.second))
+                entry.set("events", activity.events.map { event($0, sample.start) })
+                entry.set("statistics", statistics(activity.statistics))
+                if let metadata = activity.metadata { entry.set("metadata", raw: Array(metadata.json.utf8)) }
+                return entry
+            })
+        object.set("statistics", statistics(workout.statistics))
+        object.set("objects", 0)
+        object.set("routes", [String]())
+    }
+
+    private static func set(_ summary: ActivitySummary, in object: inout JSONObject) {
+        object.set("date", summary.date)
+        for (name, told, unit) in [
+            ("activeEnergyBurned", summary.activeEnergyBurned, Self.kilocalorie),
+            ("activeEnergyBurnedGoal", summary.activeEnergyBurnedGoal, Self.kilocalorie),
+            ("moveTime", summary.moveTime, Self.minute), ("moveTimeGoal", summary.moveTimeGoal, Self.minute),
+            ("exerciseTime", summary.exerciseTime, Self.minute), ("exerciseTimeGoal", summary.exerciseTimeGoal, Self.minute),
+        ] {
+            if let told { object.set(name, amount(told, unit)) }
+        }
+        for (name, told) in [("standHours", summary.standHours), ("standHoursGoal", summary.standHoursGoal)] {
+            guard let hours = told?.numeral.doubleValue else { continue }
+            if let whole = Int(exactly: hours) { object.set(name, whole) } else { object.set(name, hours) }
+        }
+        object.set("derived", false)
+    }
+
+    private static func event(_ event: Workout.Event, _ start: Instant) -> JSONObject {
+        var entry = JSONObject()
+        entry.set("type", event.type)
+        entry.set("start", time(event.start, start))
+        entry.set("end", time(event.end, start))
+        if let metadata = event.metadata { entry.set("metadata", raw: Array(metadata.json.utf8)) }
+        return entry
+    }
+
+    /// `{"activeEnergyBurned":{"sum":105.0,"unit":"kcal","from":"source"}}`.
+    private static func statistics(_ list: [Workout.Statistics]) -> JSONObject {
+        var object = JSONObject()
+        for statistics in list {
+            let type = SampleType(statistics.type)
+            var entry = JSONObject()
+            let figures = [
+                ("sum", statistics.sum), ("average", statistics.average), ("minimum", statistics.minimum),
+                ("maximum", statistics.maximum),
+            ]
+            var unit: Unit?
+            for case (let name, let told?) in figures {
+                let own = type.flatMap { type in told.value(in: type.canonicalUnit, of: type) }
+                entry.set(name, own ?? told.numeral.doubleValue)
+                unit = own == nil ? told.unit : type?.canonicalUnit
+            }
+            entry.set("unit", unit?.code)
+            entry.set("from", "source")
+            object.set(statistics.type, entry)
+        }
+        return object
+    }
+
+    private static func amount(_ amount: Amount, _ unit: Unit?) -> JSONObject {
+        var object = JSONObject()
+        let own = unit.flatMap { amount.value(in: $0) }
+        object.set("value", own ?? amount.numeral.doubleValue)
+        object.set("unit", own == nil ? amount.unit?.code : unit?.code)
+        return object
+    }
+
+    private static func time(_ offset: Int64, _ start: Instant) -> String {
+        Instant(microseconds: start.microseconds &+ offset).description
+    }
+
+    private static let metre = try? Unit(ucum: "m")
+    private static let minute = try? Unit(ucum: "min")
+    private static let kilocalorie = try? Unit(ucum: "kcal")
+}

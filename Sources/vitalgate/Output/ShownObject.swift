@@ -1,0 +1,39 @@
+import CommandLineKit
+import Formats
+import HealthModel
+
+extension Sample {
+    /// What stands in the place of a value where a sample is no amount: `asleepCore`, `running 29:02`, `2 samples`, the rings of a day.
+    var shown: String? {
+        switch origin.kind {
+        case .quantity: return nil
+        case .category: return origin.type.caseName(of: value)
+        case .correlation:
+            let count = (try? body?.decoded(as: Correlation.self))?.objects.count ?? 0
+            return "\(count) sample\(count == 1 ? "" : "s")"
+        case .workout:
+            guard let workout = try? body?.decoded(as: Workout.self) else { return origin.type.caseName(of: value) }
+            return "\(origin.type.caseName(of: value) ?? "") \(Self.clock(workout.seconds(from: start, to: end)))"
+        case .activitySummary:
+            guard let summary = try? body?.decoded(as: ActivitySummary.self) else { return nil }
+            let rings = [
+                ("move", summary.activeEnergyBurned ?? summary.moveTime, summary.activeEnergyBurnedGoal ?? summary.moveTimeGoal),
+                ("exercise", summary.exerciseTime, summary.exerciseTimeGoal),
+                ("stand", summary.standHours, summary.standHoursGoal),
+            ]
+            return rings.compactMap { name, told, goal in
+                told.map {
+                    "\(name) \(Readable.number($0.numeral.doubleValue))\(goal.map { "/\(Readable.number($0.numeral.doubleValue))" } ?? "")"
+                }
+            }.joined(separator: ", ")
+        }
+    }
+
+    /// `29:02`, `1:04:30`.
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(min(max(seconds.rounded(), 0), 1e9))
+        let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+        let tail = "\(minutes < 10 && hours > 0 ? "0" : "")\(minutes):\(rest < 10 ? "0" : "")\(rest)"
+        return hours > 0 ? "\(hours):\(tail)" : tail
+    }
+}
