@@ -21,6 +21,8 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // The same library's other half: what a body carries is packed before it is stored, whoever sends it on.
+        .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The same library's third part: octets that leave the machine are signed by whoever sends them.
@@ -33,7 +35,7 @@ let package = Package(
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
         // Level 1: what a reading is, and what octets on a wire are.
-        .target(name: "HealthModel", dependencies: ["CSodium"]),
+        .target(name: "HealthModel", dependencies: ["CSodium", "CDeflate"]),
         .target(name: "Wire"),
         .target(name: "CommandLineKit"),
 
@@ -96,7 +98,8 @@ let package = Package(
             name: "ExportTesting",
             dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
             path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
-        .testTarget(name: "HealthModelTests", dependencies: ["HealthModel"], exclude: ["Facts", "Vectors"]),
+        .testTarget(
+            name: "HealthModelTests", dependencies: ["HealthModel", "PipelineTesting"], exclude: ["Facts", "Vectors"]),
         .testTarget(
             name: "FormatsTests", dependencies: ["Formats", "Pipeline", "PipelineTesting", "HealthModel"],
             exclude: ["OpenMHealth"]),

@@ -9,7 +9,9 @@ import HealthModel
 /// Amounts are in the unit of their type, as values of samples are; where that cannot be, in the one they were told in, or without.
 enum ObjectFields {
     /// The fields; none for a body that cannot be read, which `store check --deep` finds.
-    static func text(of sample: Sample) -> [UInt8] {
+    ///
+    /// - Parameter withContent: also what the body carries packed (``ContentFields``).
+    static func text(of sample: Sample, withContent: Bool = false) -> [UInt8] {
         var object = JSONObject()
         switch sample.origin.kind {
         case .quantity, .category: return []
@@ -18,13 +20,36 @@ enum ObjectFields {
             object.set("objects", correlation?.objects ?? [])
         case .workout:
             object.set("activity", sample.origin.type.caseName(of: sample.value))
-            guard let workout = try? sample.body?.decoded(as: Workout.self) else { break }
-            set(workout, of: sample, in: &object)
-        case .activitySummary:
-            guard let summary = try? sample.body?.decoded(as: ActivitySummary.self) else { break }
-            set(summary, in: &object)
+            if let workout = body(of: sample, as: Workout.self) { set(workout, of: sample, in: &object) }
+        case .activitySummary: if let summary = body(of: sample, as: ActivitySummary.self) { set(summary, in: &object) }
+        case .workoutRoute: if let route = body(of: sample, as: WorkoutRoute.self) { set(route, in: &object) }
+        case .heartbeatSeries:
+            if let series = body(of: sample, as: HeartbeatSeries.self) { object.set("points", series.points.count) }
+        case .electrocardiogram:
+            object.set("classification", sample.origin.type.caseName(of: sample.value))
+            if let recording = body(of: sample, as: Electrocardiogram.self) { set(recording, in: &object) }
+        case .audiogram: if let audiogram = body(of: sample, as: Audiogram.self) { set(audiogram, in: &object) }
+        case .visionPrescription:
+            object.set("prescription", sample.origin.type.caseName(of: sample.value))
+            if let prescription = body(of: sample, as: VisionPrescription.self) { set(prescription, of: sample, in: &object) }
+        case .stateOfMind:
+            object.set("valence", sample.value)
+            if let state = body(of: sample, as: StateOfMind.self) { set(state, in: &object) }
+        case .medicationDoseEvent:
+            object.set("status", sample.origin.type.caseName(of: sample.value))
+            if let dose = body(of: sample, as: MedicationDoseEvent.self) { set(dose, of: sample, in: &object) }
+        case .scoredAssessment:
+            object.set("score", Int(exactly: sample.value))
+            if let assessment = body(of: sample, as: ScoredAssessment.self) { set(assessment, sample.origin.type, in: &object) }
+        case .clinicalRecord: if let record = body(of: sample, as: ClinicalRecord.self) { set(record, in: &object) }
+        case .document: if let document = body(of: sample, as: ClinicalDocument.self) { set(document, in: &object) }
         }
+        if withContent { ContentFields.set(of: sample, in: &object) }
         return [UInt8(ascii: ",")] + object.closed.dropFirst().dropLast()
+    }
+
+    private static func body<Body: Decodable>(of sample: Sample, as type: Body.Type) -> Body? {
+        try? sample.body?.decoded(as: type)
     }
 
     private static func set(_ workout: Workout, of sample: Sample, in object: inout JSONObject) {
@@ -46,7 +71,7 @@ enum ObjectFields {
             })
         object.set("statistics", statistics(workout.statistics))
         object.set("objects", 0)
-        object.set("routes", [String]())
+        object.set("routes", workout.routes)
     }
 
     private static func set(_ summary: ActivitySummary, in object: inout JSONObject) {
@@ -98,7 +123,7 @@ enum ObjectFields {
         return object
     }
 
-    private static func amount(_ amount: Amount, _ unit: Unit?) -> JSONObject {
+    static func amount(_ amount: Amount, _ unit: Unit?) -> JSONObject {
         var object = JSONObject()
         let own = unit.flatMap { amount.value(in: $0) }
         object.set("value", own ?? amount.numeral.doubleValue)
@@ -106,7 +131,7 @@ enum ObjectFields {
         return object
     }
 
-    private static func time(_ offset: Int64, _ start: Instant) -> String {
+    static func time(_ offset: Int64, _ start: Instant) -> String {
         Instant(microseconds: start.microseconds &+ offset).description
     }
 

@@ -10,6 +10,7 @@ import HealthModel
 /// more than its numbers.
 public final class SampleLine {
     private let me: String
+    private let withContent: Bool
     private var fragments: [ObjectIdentifier: Fragment] = [:]
     private var latest: Fragment?
     private var measured: Measured?
@@ -41,8 +42,10 @@ public final class SampleLine {
         var text: [UInt8]
     }
 
-    /// - Parameter me: the subject that is written as `me`.
-    public init(me: String) { self.me = me }
+    /// - Parameters:
+    ///   - me: the subject that is written as `me`.
+    ///   - withContent: whether a line tells also what its object carries packed: points, a resource, a document (``ContentFields``).
+    public init(me: String, withContent: Bool = false) { (self.me, self.withContent) = (me, withContent) }
 
     /// Appends the line with its newline.
     ///
@@ -61,8 +64,8 @@ public final class SampleLine {
         switch fragment.kind {
         case .quantity: append(quantity: sample, fragment, value ?? sample.value, unit, to: &bytes)
         case .category: append(category: sample, fragment, to: &bytes)
-        case .correlation, .workout, .activitySummary:
-            bytes.append(contentsOf: ObjectFields.text(of: sample))
+        default:
+            bytes.append(contentsOf: ObjectFields.text(of: sample, withContent: withContent))
             appendTold(of: sample, fragment, to: &bytes)
         }
         if received?.instant != sample.received { received = (sample.received, Array(sample.received.description.utf8)) }

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Turns frames of one channel into readings. All that is known of a device's format is here.
 public protocol FrameInterpreter: AnyObject {
     /// Appends what the frame means to `readings`; appends nothing where it throws: a frame is taken whole or not at all.
@@ -7,6 +9,8 @@ public protocol FrameInterpreter: AnyObject {
 /// What became of a frame.
 public enum FrameOutcome: Hashable, Sendable {
     case readings
+    /// It says what is so of the person; counted nowhere, since it is no reading.
+    case characteristics([Characteristic])
     /// It holds no reading; counted in the ledger under this kind.
     case skipped(SkipKind)
     /// It is not data: a header, a blank line.

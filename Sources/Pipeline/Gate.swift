@@ -64,7 +64,7 @@ public struct Gate: Sendable {
 
     @usableFromInline func examine(_ sample: borrowing Sample) -> GateRule? {
         if sample.origin.kind != .quantity {
-            return Self.isCase(sample.value, of: sample.origin.type) ? nil : .unknownValue
+            return Self.isPossible(sample.value, of: sample.origin.type) ? nil : .unknownValue
         }
         if let limits = sample.origin.hardLimits, !limits.contains(sample.value) { return .impossible }
         if let metadata = sample.metadata, let rule = Self.status(metadata) { return rule }
@@ -73,10 +73,11 @@ public struct Gate: Sendable {
         return sample.origin.type.isPlausible(sample.numeral, besides: sample.unit) ? nil : .implausible
     }
 
-    /// Of a type that this version does not know any number may be one.
-    private static func isCase(_ value: Double, of type: SampleType) -> Bool {
+    /// A number of the type's list; where it has none, one within its bounds. Of a type that this version does not know any number may be one.
+    private static func isPossible(_ value: Double, of type: SampleType) -> Bool {
+        if type.kind == .stateOfMind { return type.hardLimits?.contains(value) ?? true }
         guard let number = Int(exactly: value), number >= 0 else { return false }
-        return type.categoryValues.map { $0.name(of: number) != nil } ?? true
+        return type.categoryValues.map { $0.name(of: number) != nil } ?? (type.hardLimits?.contains(value) ?? true)
     }
 
     /// What the device's own status says.

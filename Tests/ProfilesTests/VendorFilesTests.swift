@@ -43,7 +43,7 @@ import Testing
             do throws(Refusal) {
                 readings.removeAll(keepingCapacity: true)
                 switch try interpreter.interpret(frame, into: &readings) {
-                case .notData: outcomes[frame.place.number] = "header"
+                case .characteristics, .notData: outcomes[frame.place.number] = "header"
                 case .skipped(let kind): outcomes[frame.place.number] = kind.name
                 case .readings: normaliser.normalise(readings, into: &output)
                 }

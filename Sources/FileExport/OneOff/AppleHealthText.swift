@@ -46,6 +46,7 @@ final class AppleHealthText: SampleText {
             return true
         case .workout: return workout(stored, to: &octets)
         case .activitySummary: return summary(sample, to: &octets)
+        default: return false
         }
     }
 
@@ -89,7 +90,7 @@ final class AppleHealthText: SampleText {
             Int(exactly: sample.value).map { number in
                 (sample.origin.type.categoryValues?.constant(of: number) ?? "\(number)", nil)
             }
-        case .correlation, .workout, .activitySummary: nil
+        default: nil
         }
     }
 

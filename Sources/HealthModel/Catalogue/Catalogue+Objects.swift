@@ -1,14 +1,33 @@
 extension Catalogue {
-    /// The types of objects that are neither quantities nor categories: kind, HealthKit's identifier, and the iOS version that brought it where
-    /// that is known.
+    /// The types of objects that are neither quantities nor categories: kind, HealthKit's identifier, the iOS version that brought it where
+    /// that is known, and the list that its number is of (``objectValues``; a workout's is ``workoutActivities``).
     ///
-    /// Source: as of the category types; HealthKit has no identifier for a day's rings.
+    /// Source: as of the category types. HealthKit has no identifier for a day's rings, electrocardiograms and audiograms.
     static let objects = """
-        id              | kind            | identifier                               | iOS
-        workout         | workout         | HKWorkoutTypeIdentifier                  | -
-        bloodPressure   | correlation     | HKCorrelationTypeIdentifierBloodPressure | -
-        food            | correlation     | HKCorrelationTypeIdentifierFood          | -
-        activitySummary | activitySummary | -                                        | -
+        id                  | kind                | identifier                                             | iOS  | values
+        workout             | workout             | HKWorkoutTypeIdentifier                                | -    | -
+        bloodPressure       | correlation         | HKCorrelationTypeIdentifierBloodPressure               | -    | -
+        food                | correlation         | HKCorrelationTypeIdentifierFood                        | -    | -
+        activitySummary     | activitySummary     | -                                                      | -    | -
+        workoutRoute        | workoutRoute        | HKWorkoutRouteTypeIdentifier                           | -    | -
+        heartbeatSeries     | heartbeatSeries     | HKDataTypeIdentifierHeartbeatSeries                    | -    | -
+        electrocardiogram   | electrocardiogram   | -                                                      | -    | HKElectrocardiogramClassification
+        audiogram           | audiogram           | -                                                      | -    | -
+        visionPrescription  | visionPrescription  | HKVisionPrescriptionTypeIdentifier                     | -    | HKVisionPrescriptionType
+        stateOfMind         | stateOfMind         | HKDataTypeIdentifierStateOfMind                        | -    | -
+        medicationDoseEvent | medicationDoseEvent | HKMedicationDoseEventTypeIdentifierMedicationDoseEvent | -    | HKMedicationDoseEventLogStatus
+        gad7                | scoredAssessment    | HKScoredAssessmentTypeIdentifierGAD7                   | -    | -
+        phq9                | scoredAssessment    | HKScoredAssessmentTypeIdentifierPHQ9                   | -    | -
+        allergyRecord       | clinicalRecord      | HKClinicalTypeIdentifierAllergyRecord                  | 12.0 | -
+        conditionRecord     | clinicalRecord      | HKClinicalTypeIdentifierConditionRecord                | 12.0 | -
+        coverageRecord      | clinicalRecord      | HKClinicalTypeIdentifierCoverageRecord                 | 14.0 | -
+        immunizationRecord  | clinicalRecord      | HKClinicalTypeIdentifierImmunizationRecord             | 12.0 | -
+        labResultRecord     | clinicalRecord      | HKClinicalTypeIdentifierLabResultRecord                | 12.0 | -
+        medicationRecord    | clinicalRecord      | HKClinicalTypeIdentifierMedicationRecord               | 12.0 | -
+        procedureRecord     | clinicalRecord      | HKClinicalTypeIdentifierProcedureRecord                | 12.0 | -
+        vitalSignRecord     | clinicalRecord      | HKClinicalTypeIdentifierVitalSignRecord                | 12.0 | -
+        clinicalNoteRecord  | clinicalRecord      | HKClinicalTypeIdentifierClinicalNoteRecord             | 16.4 | -
+        cda                 | document            | HKDocumentTypeIdentifierCDA                            | -    | -
         """
 
     /// What is done in a workout (`HKWorkoutActivityType…`); 81 is in no source.

@@ -25,7 +25,7 @@ enum Catalogue {
         let unit: Unit
         let aggregation: AggregationStyle
         let since: String?
-        let possible: ClosedRange<Double>?
+        var possible: ClosedRange<Double>?
         let plausible: ClosedRange<Double>?
         let codes: Codes
         var values: CategoryValues?
@@ -140,7 +140,7 @@ enum Catalogue {
     }
 
     /// `1=pause 2=resume/resumed`: numbers with their names.
-    private static func numbered(_ cells: String) -> [(value: Int, names: [String])] {
+    static func numbered(_ cells: String) -> [(value: Int, names: [String])] {
         cells.split(separator: " ").compactMap { cell in
             let parts = cell.split(separator: "=")
             guard parts.count == 2, let value = Int(parts[0]) else { return nil }
@@ -150,14 +150,20 @@ enum Catalogue {
 
     /// What is neither a quantity nor a category.
     private static var objectEntries: [Entry] {
-        rows(objects, columns: 4).compactMap { row -> Entry? in
+        rows(objects, columns: 5).compactMap { row -> Entry? in
             guard let id = row[0], let kind = row[1].flatMap({ SampleKind(named: $0) }) else { return nil }
-            let values = kind == .workout ? CategoryValues([("", numbered(workoutActivities))], prefix: workoutPrefix) : nil
+            let values =
+                kind == .workout
+                ? CategoryValues([("", numbered(workoutActivities))], prefix: workoutPrefix) : row[4].map(ObjectValues.list)
             var entry = category(id, identifier: row[2] ?? "", values: values, since: row[3].map { "iOS " + $0 })
             (entry.kind, entry.dimensionName, entry.healthKitIdentifier) = (kind, kind.name, row[2])
+            if let possible = numbers[id] { entry.possible = possible }
             return entry
         }
     }
+
+    /// What an object's number may be where no list says it: how pleasant a state of mind is, and sums of seven and nine answers of 0 to 3.
+    private static let numbers: [String: ClosedRange<Double>] = ["stateOfMind": -1...1, "gad7": 0...21, "phq9": 0...27]
 
     /// What happens in a workout, by its number.
     static let workoutEventValues = CategoryValues([("", numbered(workoutEvents))], prefix: "HKWorkoutEventType")

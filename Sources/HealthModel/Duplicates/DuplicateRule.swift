@@ -30,8 +30,8 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     /// The rule of a type, for samples that last or for those of a moment.
     public static func of(_ type: SampleType, lasting: Bool) -> DuplicateRule {
         if let exception = exceptions[type.id] { return exception }
-        // What a correlation or a day's rings tell is no number: equal ones may tell of two things.
-        if type.kind == .correlation || type.kind == .activitySummary { return .none }
+        // What the other objects tell is no number: equal ones may tell of two things.
+        guard [.quantity, .category, .workout].contains(type.kind) else { return .none }
         switch type.aggregation {
         // A category tells that something was so, from then to then or at a moment: sleep, a symptom.
         case .cumulative, .none: return lasting ? .interval : .event

@@ -77,6 +77,8 @@ public struct Workout: Hashable, Sendable, Codable {
     public var activities: [Activity]
     /// In the order told, each type once.
     public var statistics: [Statistics]
+    /// The UUIDs of its routes, in the order told.
+    public var routes: [String]
 
     /// How long it lasted in seconds, pauses left out: as told, else from its start, its end and its pauses.
     public func seconds(from start: Instant, to end: Instant) -> Double {
@@ -119,9 +121,9 @@ public struct Workout: Hashable, Sendable, Codable {
     /// A workout of its parts.
     public init(
         duration: Amount? = nil, totalDistance: Amount? = nil, events: [Event] = [], activities: [Activity] = [],
-        statistics: [Statistics] = []
+        statistics: [Statistics] = [], routes: [String] = []
     ) {
         (self.duration, self.totalDistance, self.events) = (duration, totalDistance, events)
-        (self.activities, self.statistics) = (activities, statistics)
+        (self.activities, self.statistics, self.routes) = (activities, statistics, routes)
     }
 }

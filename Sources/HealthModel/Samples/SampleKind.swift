@@ -12,17 +12,29 @@ public enum SampleKind: Int64, Hashable, Sendable, CaseIterable {
     case workout = 3
     /// The rings of a calendar day (`HKActivitySummary`).
     case activitySummary = 4
+    /// Where a workout went (`HKWorkoutRoute`).
+    case workoutRoute = 5
+    /// When a heart beat (`HKHeartbeatSeriesSample`).
+    case heartbeatSeries = 6
+    /// Voltages of a heart (`HKElectrocardiogram`).
+    case electrocardiogram = 7
+    /// How well ears hear (`HKAudiogramSample`).
+    case audiogram = 8
+    /// Glasses or contact lenses (`HKVisionPrescription`).
+    case visionPrescription = 9
+    /// How somebody feels (`HKStateOfMind`).
+    case stateOfMind = 10
+    /// A dose of a medication, taken or not (`HKMedicationDoseEvent`).
+    case medicationDoseEvent = 11
+    /// The score of a questionnaire (`HKScoredAssessment`).
+    case scoredAssessment = 12
+    /// A FHIR resource of somebody's health record (`HKClinicalRecord`).
+    case clinicalRecord = 13
+    /// A document of a health record (`HKDocumentSample`).
+    case document = 14
 
     /// As it stands in a sample's line.
-    public var name: String {
-        switch self {
-        case .quantity: "quantity"
-        case .category: "category"
-        case .correlation: "correlation"
-        case .workout: "workout"
-        case .activitySummary: "activitySummary"
-        }
-    }
+    public var name: String { "\(self)" }
 
     /// The kind of this name.
     public init?(named name: some StringProtocol) {

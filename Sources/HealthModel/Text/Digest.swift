@@ -8,4 +8,23 @@ public enum Digest {
         crypto_hash_sha256(&digest, message, UInt64(message.count))
         return digest
     }
+
+    /// The digest of a message that comes in pieces.
+    struct Stream {
+        private var state = crypto_hash_sha256_state()
+
+        init() { crypto_hash_sha256_init(&state) }
+
+        mutating func add(_ octets: UnsafeRawBufferPointer) {
+            guard let start = octets.baseAddress, !octets.isEmpty else { return }
+            crypto_hash_sha256_update(&state, start.assumingMemoryBound(to: UInt8.self), UInt64(octets.count))
+        }
+
+        /// The 32 octets; nothing may be added behind.
+        mutating func end() -> [UInt8] {
+            var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+            crypto_hash_sha256_final(&state, &digest)
+            return digest
+        }
+    }
 }

@@ -152,7 +152,7 @@ public struct ImportService {
                         entered += readings.count
                         path.process(readings, of: frame, into: &batch.output)
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
-                    case .notData: break
+                    case .characteristics, .notData: break
                     }
                 } catch {
                     entered += error.readings

@@ -144,7 +144,7 @@ public final class LiveDevice {
             case .skipped(let kind):
                 if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
                 return .skipped(kind)
-            case .notData: return .skipped(SkipKind("no-data"))
+            case .characteristics, .notData: return .skipped(SkipKind("no-data"))
             }
         } catch {
             if isUnsealed(frame, interpreter) { return .skipped(Self.unsealed) }

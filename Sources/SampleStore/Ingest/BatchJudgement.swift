@@ -26,7 +26,8 @@ struct BatchJudgement {
                 newest[record.id] = (record.version, row)
             }
             for (record, (version, row)) in newest {
-                if batch[Int(row.index)].sample.origin.kind == .activitySummary, try saysTheSame(row, as: record) {
+                let kind = batch[Int(row.index)].sample.origin.kind
+                if kind == .activitySummary || kind == .clinicalRecord, try saysTheSame(row, as: record) {
                     outcomes[Int(row.index)] = .duplicate
                     continue
                 }
@@ -38,8 +39,8 @@ struct BatchJudgement {
         }
     }
 
-    /// Whether an earlier version of a record, deleted or not, says what a row says. An export has no other version of a day's rings than its
-    /// own time: each later one would replace them by the same.
+    /// Whether an earlier version of a record, deleted or not, says what a row says. An export has no other version of a day's rings, or of a
+    /// resource, than its own time: each later one would replace them by the same.
     private func saysTheSame(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
         try connection.integer(
             """

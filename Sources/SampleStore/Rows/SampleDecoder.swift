@@ -170,21 +170,3 @@ final class SampleDecoder {
         return (found.ingest, found.received)
     }
 }
-
-extension Numeral {
-    /// The shortest decimal numeral that reads back as this value.
-    init(shortest value: Double) {
-        if value.rounded(.towardZero) == value, value.magnitude < 1e15 {
-            self.init(coefficient: Int64(value))
-            return
-        }
-        // The description is a plain decimal or has an exponent; either way it is short and well-formed.
-        let text = value.description
-        guard let read = try? Numeral(text), read.isExact else {
-            self.init(coefficient: 0)
-            return
-        }
-        let (coefficient, exponent) = read.reduced
-        self.init(coefficient: coefficient, exponent: min(exponent, 0))
-    }
-}

@@ -3,7 +3,8 @@ import Formats
 import HealthModel
 
 extension Sample {
-    /// What stands in the place of a value where a sample is no amount: `asleepCore`, `running 29:02`, `2 samples`, the rings of a day.
+    /// What stands in the place of a value where a sample is no amount: `asleepCore`, `running 29:02`, `2 samples`, the rings of a day, the name of
+    /// a clinical record.
     var shown: String? {
         switch origin.kind {
         case .quantity: return nil
@@ -26,7 +27,26 @@ extension Sample {
                     "\(name) \(Readable.number($0.numeral.doubleValue))\(goal.map { "/\(Readable.number($0.numeral.doubleValue))" } ?? "")"
                 }
             }.joined(separator: ", ")
+        case .workoutRoute: return Self.points(try? body?.decoded(as: WorkoutRoute.self).points.count, "location")
+        case .heartbeatSeries: return Self.points(try? body?.decoded(as: HeartbeatSeries.self).points.count, "beat")
+        case .electrocardiogram, .visionPrescription: return origin.type.caseName(of: value)
+        case .audiogram: return Self.points(try? body?.decoded(as: Audiogram.self).sensitivity.count, "frequency", "frequencies")
+        case .stateOfMind:
+            let labels = (try? body?.decoded(as: StateOfMind.self))?.labels ?? []
+            return ([Readable.number(value)] + labels).joined(separator: " ")
+        case .medicationDoseEvent:
+            let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
+            return "\(name) \(origin.type.caseName(of: value) ?? "")"
+        case .scoredAssessment:
+            let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
+            return Readable.number(value) + (risk.map { " \($0)" } ?? "")
+        case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
+        case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
         }
+    }
+
+    private static func points(_ count: Int?, _ one: String, _ several: String? = nil) -> String? {
+        count.map { "\(Readable.count($0)) \($0 == 1 ? one : several ?? one + "s")" }
     }
 
     /// `29:02`, `1:04:30`.

@@ -27,7 +27,7 @@ struct ImportedExport {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings: events += readings.map { ($0.place, .reading($0)) }
                     case .skipped(let kind): events.append((frame.place, .skipped(kind.name)))
-                    case .notData: break
+                    case .characteristics, .notData: break
                     }
                 } catch {
                     events.append((error.place, .refused(error.reason)))

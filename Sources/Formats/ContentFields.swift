@@ -1,0 +1,58 @@
+import FoundationEssentials
+import HealthModel
+
+/// What a body carries packed, in a line that tells all of an object:
+///
+///     ,"data":{"columns":[{"name":"time","unit":null},{"name":"latitude","unit":"deg"},…],"rows":[[0,51.44,…],…]}
+///     ,"octets":"{\"resourceType\":\"Immunization\",…}"
+///
+/// Octets that are no UTF-8 stand as `octetsBase64`.
+public enum ContentFields {
+    /// Sets the fields; none where the sample carries nothing, or what cannot be read.
+    static func set(of sample: Sample, in object: inout JSONObject) {
+        guard let content = sample.body?.content else { return }
+        if let points = points(of: sample) {
+            if let data = try? data(points, content) { object.set("data", raw: data) }
+        } else if let octets = try? content.octets() {
+            if let text = String(validating: octets, as: UTF8.self) {
+                object.set("octets", text)
+            } else {
+                object.set("octetsBase64", Data(octets).base64EncodedString())
+            }
+        }
+    }
+
+    /// What the points of a sample tell; `nil` for what has none.
+    public static func points(of sample: Sample) -> Points? {
+        struct Series: Decodable { var points: Points }
+        switch sample.origin.kind {
+        case .workoutRoute, .heartbeatSeries, .electrocardiogram: return (try? sample.body?.decoded(as: Series.self))?.points
+        default: return nil
+        }
+    }
+
+    private static func data(_ points: Points, _ content: PackedContent) throws -> [UInt8] {
+        var object = JSONObject()
+        object.set(
+            "columns",
+            points.columns.map { column in
+                var entry = JSONObject()
+                entry.set("name", column.name)
+                entry.set("unit", column.unit)
+                return entry
+            })
+        var rows: [UInt8] = [UInt8(ascii: "[")]
+        var reader = try PointsReader(points, content)
+        while let point = try reader.next() {
+            rows += rows.count > 1 ? ",[".utf8 : "[".utf8
+            for (index, number) in point.enumerated() {
+                if index > 0 { rows.append(UInt8(ascii: ",")) }
+                rows += (number?.text ?? "null").utf8
+            }
+            rows.append(UInt8(ascii: "]"))
+        }
+        rows.append(UInt8(ascii: "]"))
+        object.set("rows", raw: rows)
+        return object.closed
+    }
+}

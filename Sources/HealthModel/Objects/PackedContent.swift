@@ -1,0 +1,231 @@
+import CDeflate
+
+/// Octets that a body carries packed (zlib, RFC 1950), with their digest and length: points of a series, a resource, a document.
+///
+///     var writer = try ContentWriter()
+///     try writer.append(octets)
+///     let content = try writer.end()
+///     try content.forEachStretch { piece in … }   // never more than 64 KiB at once
+///
+///     | SHA-256, 32 octets | length, a varint | zlib stream |
+public struct PackedContent: Sendable {
+    /// The most octets that any object may have unpacked: a document with its pictures, a route of some days.
+    public static let maximumLength = 32 << 20
+
+    /// SHA-256 of the octets.
+    public let digest: [UInt8]
+    /// How many they are.
+    public let length: Int
+    /// Packed.
+    private let packed: ArraySlice<UInt8>
+
+    fileprivate init(digest: [UInt8], length: Int, packed: ArraySlice<UInt8>) {
+        (self.digest, self.length, self.packed) = (digest, length, packed)
+    }
+
+    /// Packs octets that are in memory.
+    public init(_ octets: some Collection<UInt8>) throws(ContentError) {
+        var writer = try ContentWriter()
+        try writer.append(Array(octets))
+        self = try writer.end()
+    }
+
+    /// As it stands in a body; `nil` where that is cut off.
+    init?(stored: ArraySlice<UInt8>) {
+        guard stored.count > 32 else { return nil }
+        var reader = VarintReader(stored.dropFirst(32))
+        guard let length = reader.next(), length <= UInt64(Self.maximumLength) else { return nil }
+        self.init(digest: Array(stored.prefix(32)), length: Int(length), packed: reader.rest)
+    }
+
+    /// As it stands in a body.
+    var stored: [UInt8] { head + packed }
+    var headLength: Int { head.count }
+
+    private var head: [UInt8] {
+        var octets = digest
+        octets.append(varint: UInt64(length))
+        return octets
+    }
+
+    /// How much room it takes.
+    public var packedLength: Int { packed.count }
+
+    /// Gives the octets to `body`, a stretch of at most 64 KiB at a time.
+    ///
+    /// - Throws: ``ContentError/damaged`` where length or digest are others, behind what was given; what `body` throws.
+    public func forEachStretch(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var reader = try ContentReader(self)
+        while let stretch = try reader.next() { try stretch.withUnsafeBytes(body) }
+    }
+
+    /// All of them.
+    ///
+    /// - Throws: ``ContentError/damaged``.
+    public func octets() throws(ContentError) -> [UInt8] {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(length)
+        var reader = try ContentReader(self)
+        while let stretch = try reader.next() { octets += stretch }
+        return octets
+    }
+
+    fileprivate var packedOctets: ArraySlice<UInt8> { packed }
+}
+
+/// Why a body's content cannot be packed or unpacked.
+public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// More than ``PackedContent/maximumLength``.
+    case tooLong
+    /// What is stored is not what was.
+    case damaged
+    /// The machine has no more memory.
+    case outOfMemory
+
+    public var description: String {
+        switch self {
+        case .tooLong: "it is longer than \(PackedContent.maximumLength >> 20) MiB"
+        case .damaged: "what is stored of it is damaged"
+        case .outOfMemory: "out of memory"
+        }
+    }
+}
+
+/// A zlib stream that is freed with its last owner.
+private final class Stream {
+    var state = z_stream()
+    let end: (inout z_stream) -> Void
+
+    init(_ begin: (inout z_stream) -> Int32, end: @escaping (inout z_stream) -> Void) throws(ContentError) {
+        self.end = end
+        guard begin(&state) == Z_OK else { throw .outOfMemory }
+    }
+
+    deinit { end(&state) }
+}
+
+/// Packs octets as they come; only the packed ones are in memory.
+public struct ContentWriter {
+    private let stream: Stream
+    private var digest = Digest.Stream()
+    private var packed: [UInt8] = []
+    /// Octets that came so far.
+    public private(set) var length = 0
+
+    /// - Throws: ``ContentError/outOfMemory``.
+    public init() throws(ContentError) { stream = try Stream({ vitalgate_deflate_begin(&$0) }, end: { deflateEnd(&$0) }) }
+
+    /// Adds octets.
+    ///
+    /// - Throws: ``ContentError/tooLong``; nothing may be added then.
+    public mutating func append(_ octets: [UInt8]) throws(ContentError) {
+        guard octets.count <= PackedContent.maximumLength - length else { throw .tooLong }
+        length += octets.count
+        octets.withUnsafeBytes {
+            digest.add($0)
+            deflate($0, Z_NO_FLUSH)
+        }
+    }
+
+    /// What was added; nothing may be added behind.
+    public mutating func end() throws(ContentError) -> PackedContent {
+        deflate(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH)
+        return PackedContent(digest: digest.end(), length: length, packed: packed[...])
+    }
+
+    private mutating func deflate(_ octets: UnsafeRawBufferPointer, _ flush: Int32) {
+        // zlib reads only.
+        stream.state.next_in = UnsafeMutablePointer(mutating: octets.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        stream.state.avail_in = UInt32(octets.count)
+        var isFull = true
+        while isFull {
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16 << 10) { room in
+                stream.state.next_out = room.baseAddress
+                stream.state.avail_out = UInt32(room.count)
+                _ = CDeflate.deflate(&stream.state, flush)
+                packed.append(contentsOf: room[..<(room.count - Int(stream.state.avail_out))])
+                isFull = stream.state.avail_out == 0
+            }
+        }
+    }
+}
+
+/// Unpacks octets as they are asked for.
+public struct ContentReader {
+    private let stream: Stream
+    private let content: PackedContent
+    private var digest = Digest.Stream()
+    private var position: Int
+    private var length = 0
+    private var isEnded = false
+
+    /// - Throws: ``ContentError/outOfMemory``.
+    public init(_ content: PackedContent) throws(ContentError) {
+        self.content = content
+        position = content.packedOctets.startIndex
+        stream = try Stream({ vitalgate_inflate_begin(&$0) }, end: { inflateEnd(&$0) })
+    }
+
+    /// The next octets, at most 64 KiB; `nil` behind the last.
+    ///
+    /// - Throws: ``ContentError/damaged``, at the latest behind the last.
+    public mutating func next() throws(ContentError) -> [UInt8]? {
+        guard !isEnded else { return nil }
+        var stretch = [UInt8](repeating: 0, count: 64 << 10)
+        var status = Z_OK
+        let packed = content.packedOctets
+        let count = stretch.withUnsafeMutableBufferPointer { room in
+            packed.withUnsafeBufferPointer { octets in
+                let offset = position - packed.startIndex
+                stream.state.next_in = octets.baseAddress.map { UnsafeMutablePointer(mutating: $0 + offset) }
+                stream.state.avail_in = UInt32(octets.count - offset)
+                stream.state.next_out = room.baseAddress
+                stream.state.avail_out = UInt32(room.count)
+                status = inflate(&stream.state, Z_NO_FLUSH)
+                position = packed.endIndex - Int(stream.state.avail_in)
+                return room.count - Int(stream.state.avail_out)
+            }
+        }
+        length += count
+        guard status == Z_OK || status == Z_STREAM_END, length <= content.length, count > 0 || status == Z_STREAM_END else {
+            throw .damaged
+        }
+        stretch.removeSubrange(count...)
+        stretch.withUnsafeBytes { digest.add($0) }
+        if status == Z_STREAM_END {
+            isEnded = true
+            guard length == content.length, digest.end() == content.digest else { throw .damaged }
+        }
+        return stretch.isEmpty ? nil : stretch
+    }
+}
+
+extension [UInt8] {
+    /// Seven bits an octet, the lowest first; the highest bit says that another follows.
+    mutating func append(varint number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+}
+
+/// Reads numbers of seven bits an octet.
+struct VarintReader {
+    private(set) var rest: ArraySlice<UInt8>
+
+    init(_ octets: ArraySlice<UInt8>) { rest = octets }
+
+    /// `nil` where it is cut off or larger than 64 bits.
+    mutating func next() -> UInt64? {
+        var number: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 7) {
+            guard let octet = rest.popFirst() else { return nil }
+            number |= UInt64(octet & 0x7F) << UInt64(shift)
+            if octet < 0x80 { return shift == 63 && octet > 1 ? nil : number }
+        }
+        return nil
+    }
+}

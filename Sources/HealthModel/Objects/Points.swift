@@ -1,0 +1,204 @@
+/// What the points of a series tell: columns of numbers, a row a point.
+///
+/// A series' body holds this as JSON under `points`, and the numbers packed behind it. The column ``Points/time`` is in microseconds after the
+/// sample's start, so that a repair of time moves the points as well.
+public struct Points: Hashable, Sendable, Codable {
+    /// One number of each point.
+    public struct Column: Hashable, Sendable, Codable {
+        /// As in lines: `latitude`, `speed`, `voltage`.
+        public var name: String
+        /// A UCUM code; `nil` for what is no amount.
+        public var unit: String?
+
+        /// A column by its name.
+        public init(_ name: String, unit: String? = nil) { (self.name, self.unit) = (name, unit) }
+    }
+
+    /// The name of the column of times.
+    public static let time = "time"
+
+    /// In the order in which each point tells them.
+    public var columns: [Column]
+    /// How many points there are.
+    public var count: Int
+
+    /// Of columns, with so many points.
+    public init(columns: [Column], count: Int) { (self.columns, self.count) = (columns, count) }
+}
+
+/// Packs the points of a series as they come.
+///
+///     var writer = try PointsWriter(columns: [.init("time"), .init("latitude", unit: "deg"), .init("longitude", unit: "deg")])
+///     try writer.append([time, latitude, longitude])
+///     let (points, content) = try writer.end()
+///
+/// Numbers keep their digits, up to 18 of them. Each is written as a varint, its two lowest bits say how:
+///
+///     0  the difference to the number above it in its column, of the same exponent
+///     1  an exponent that differs from that; the coefficient follows, a varint of its own
+///     2  there is none
+///     3  the difference to where the two numbers above it point
+///
+/// Differences, coefficients and exponents are zigzag: the lowest bit is the sign.
+public struct PointsWriter {
+    /// The most columns that a series has.
+    public static let maximumColumns = 32
+
+    private let columns: [Points.Column]
+    private var writer: ContentWriter
+    private var state: [PointColumnState]
+    private var octets: [UInt8] = []
+    /// Points that came so far.
+    public private(set) var count = 0
+
+    /// - Throws: ``ContentError/outOfMemory``.
+    public init(columns: [Points.Column]) throws(ContentError) {
+        self.columns = columns
+        writer = try ContentWriter()
+        state = Array(repeating: PointColumnState(), count: columns.count)
+    }
+
+    /// Adds a point.
+    ///
+    /// - Parameter numbers: one for each column; `nil` where the point does not tell it.
+    /// - Throws: ``ContentError/tooLong``.
+    public mutating func append(_ numbers: [Numeral?]) throws(ContentError) {
+        for index in state.indices { state[index].write(index < numbers.count ? numbers[index] : nil, to: &octets) }
+        count += 1
+        guard octets.count >= 32 << 10 else { return }
+        try writer.append(octets)
+        octets.removeAll(keepingCapacity: true)
+    }
+
+    /// What was added; nothing may be added behind.
+    public mutating func end() throws(ContentError) -> (points: Points, content: PackedContent) {
+        try writer.append(octets)
+        return (Points(columns: columns, count: count), try writer.end())
+    }
+}
+
+/// Reads the points of a series one by one.
+///
+///     var reader = try PointsReader(points, content)
+///     while let point = try reader.next() { … }
+public struct PointsReader {
+    private let points: Points
+    private var reader: ContentReader
+    private var state: [PointColumnState]
+    private var octets: ArraySlice<UInt8> = []
+    private var isDry = false
+    private var given = 0
+
+    /// - Throws: ``ContentError``.
+    public init(_ points: Points, _ content: PackedContent) throws(ContentError) {
+        guard points.columns.count <= PointsWriter.maximumColumns else { throw .damaged }
+        self.points = points
+        reader = try ContentReader(content)
+        state = Array(repeating: PointColumnState(), count: points.columns.count)
+    }
+
+    /// The next point, a number for each column; `nil` behind the last.
+    ///
+    /// - Throws: ``ContentError/damaged``.
+    public mutating func next() throws(ContentError) -> [Numeral?]? {
+        // No point is longer than this.
+        while !isDry, octets.count < 24 * state.count {
+            guard let stretch = try reader.next() else {
+                isDry = true
+                break
+            }
+            octets = ArraySlice(Array(octets) + stretch)
+        }
+        guard given < points.count else {
+            guard isDry, octets.isEmpty else { throw .damaged }
+            return nil
+        }
+        var numbers: [Numeral?] = []
+        numbers.reserveCapacity(state.count)
+        var varints = VarintReader(octets)
+        for index in state.indices { numbers.append(try state[index].read(&varints)) }
+        octets = varints.rest
+        given += 1
+        return numbers
+    }
+}
+
+/// What the numbers above tell of the next one in a column.
+private struct PointColumnState {
+    private var last: Int64 = 0
+    private var step: Int64 = 0
+    private var exponent: Int16 = 0
+
+    mutating func write(_ number: Numeral?, to octets: inout [UInt8]) {
+        guard let number, let (coefficient, exponent) = Self.parts(of: number) else {
+            octets.append(2)
+            return
+        }
+        let difference = coefficient.subtractingReportingOverflow(last)
+        let bend = difference.partialValue.subtractingReportingOverflow(step)
+        guard exponent == self.exponent, !difference.overflow, Self.fits(difference.partialValue) else {
+            octets.append(varint: Self.zigzag(Int64(exponent)) << 2 | 1)
+            octets.append(varint: Self.zigzag(coefficient))
+            (last, step, self.exponent) = (coefficient, 0, exponent)
+            return
+        }
+        if !bend.overflow, bend.partialValue.magnitude < difference.partialValue.magnitude {
+            octets.append(varint: Self.zigzag(bend.partialValue) << 2 | 3)
+        } else {
+            octets.append(varint: Self.zigzag(difference.partialValue) << 2)
+        }
+        (last, step) = (coefficient, difference.partialValue)
+    }
+
+    mutating func read(_ octets: inout VarintReader) throws(ContentError) -> Numeral? {
+        guard let word = octets.next() else { throw .damaged }
+        let number = Self.unzigzag(word >> 2)
+        switch word & 3 {
+        case 0: step = number
+        case 1:
+            guard let coefficient = octets.next(), number <= 0, number >= -400 else { throw .damaged }
+            (last, step, exponent) = (Self.unzigzag(coefficient), 0, Int16(number))
+            return Numeral(coefficient: last, exponent: exponent)
+        case 2: return nil
+        default: step = step &+ number
+        }
+        last = last &+ step
+        return Numeral(coefficient: last, exponent: exponent)
+    }
+
+    /// Coefficient and exponent, the latter not above 0; more digits than fit are those of the Double next to them. What is beyond all
+    /// measures, 10^18 and more, is none.
+    private static func parts(of number: Numeral) -> (Int64, Int16)? {
+        if number.isExact, number.exponent <= 0 { return (number.coefficient, number.exponent) }
+        let plain = Numeral(shortest: number.doubleValue)
+        return plain.isExact && plain.exponent <= 0 ? (plain.coefficient, plain.exponent) : nil
+    }
+
+    /// What leaves room for two bits and the sign.
+    private static func fits(_ number: Int64) -> Bool { number.magnitude < 1 << 60 }
+
+    private static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
+    private static func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
+}
+
+extension Numeral {
+    /// The shortest decimal numeral that reads back as this value.
+    public init(shortest value: Double) {
+        if value.rounded(.towardZero) == value, value.magnitude < 1e15 {
+            self.init(coefficient: Int64(value))
+            return
+        }
+        // The description is a plain decimal or has an exponent; either way it is short and well-formed.
+        let text = value.description
+        guard let read = try? Numeral(text), read.isExact else {
+            self.init(coefficient: 0)
+            return
+        }
+        let (coefficient, exponent) = read.reduced
+        guard exponent <= 0 else {
+            self = read
+            return
+        }
+        self.init(coefficient: coefficient, exponent: exponent)
+    }
+}
