@@ -22,7 +22,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -73,8 +73,8 @@ class Bench:
     def data(self, kind, count):
         """A generated file, kept until the generator changes."""
         generator = HERE / "generate.py"
-        version = hashlib.sha256(generator.read_bytes()).hexdigest()[:8]
-        suffix = {"apple": "xml", "zip": "zip"}.get(kind, "csv")
+        version = hashlib.sha256(generator.read_bytes() + (HERE / "whole.py").read_bytes()).hexdigest()[:8]
+        suffix = {"apple": "xml", "zip": "zip", "whole": "zip", "fhir": "ndjson"}.get(kind, "csv")
         path = self.folder / f"{kind}-{count}-{version}.{suffix}"
         if not path.exists():
             for old in self.folder.glob(f"{kind}-{count}-*"):
@@ -180,6 +180,50 @@ class Bench:
                 kind, f"  its peak memory (with {thousands(tenth)} records: {peak_small / (1 << 20):.1f} MB)",
                 "< 64 MB", "", f"{peak / (1 << 20):.1f} MB", f"{max(run.peak_bytes for run in peer) / (1 << 20):.1f} MB",
                 verdict=verdict(peak < 64 << 20), values={"peak_bytes": peak, "peak_bytes_of_a_tenth": peak_small}),
+        ]
+
+    def whole(self):
+        """A whole export, beside its quantity records alone."""
+        records = self.records
+        alone, whole = self.data("zip", records), self.data("whole", records)
+        categories, workouts, resources = records // 10, records // 50, records // 500
+        points = workouts * 1000
+        expected = records + categories + 2 * workouts + resources
+        ours, peer = [], []
+        for index in range(self.runs):
+            self.say(f"whole export, run {index + 1} of {self.runs}")
+            peer.append(self.imported(alone, self.fresh_store(), records))
+            ours.append(self.imported(whole, self.fresh_store(), expected))
+        seconds, seconds_alone, peak = seconds_of(ours), seconds_of(peer), max(run.peak_bytes for run in ours)
+        target = 1.3 * seconds_alone + points / 1_000_000
+        return [
+            Result(
+                "whole",
+                f"whole export.zip: {thousands(records)} records, {thousands(categories)} categories, {thousands(workouts)} workouts with "
+                f"{thousands(points)} points, {thousands(resources)} resources (peer: its records alone)",
+                "<= 1.3x the time and 1 s a million points", "", f"{seconds:.1f} s", f"{seconds_alone:.1f} s", target / seconds,
+                verdict=verdict(seconds <= target), values=times(ours, peer)),
+            Result(
+                "whole", "  its peak memory", "< 64 MB", "", f"{peak / (1 << 20):.1f} MB", verdict=verdict(peak < 64 << 20),
+                values={"peak_bytes": peak}),
+        ]
+
+    def resources(self):
+        """Observations of FHIR R4 as lines, beside Python's reading of the same lines."""
+        count = self.records // 10
+        file = self.data("fhir", count)
+        reader = "import json, sys\nfor line in open(sys.argv[1]): json.loads(line)"
+        ours, peer = [], []
+        for index in range(self.runs):
+            self.say(f"FHIR, run {index + 1} of {self.runs}")
+            peer.append(measure.run([self.python, "-c", reader, file]))
+            ours.append(self.imported(file, self.fresh_store(), count))
+        rate, rate_peer = (count / seconds_of(runs) for runs in (ours, peer))
+        return [
+            Result(
+                "resources", f"{thousands(count)} FHIR R4 Observations in NDJSON, checked and stored (peer: json.loads alone)", ">= 30,000/s",
+                "", f"{thousands(rate)} resources/s", f"{thousands(rate_peer)} lines/s", rate / rate_peer,
+                work_of(peer) / work_of(ours), verdict(rate >= 30_000), times(ours, peer))
         ]
 
     def paths(self):
@@ -367,7 +411,7 @@ class Bench:
         add(("csv", "again", "size"), lambda: self.csv(wanted))
         for kind in ("apple", "zip"):
             add((kind,), lambda kind=kind: self.apple(kind))
-        for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
+        for row in ("whole", "resources", "paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             add((row,), getattr(self, row))
         add(("feed",), lambda: feed_rows.feed(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the input of the benchmarks and of the kill test: the same bytes each time.
 
-Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip COUNT FILE
+Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip|whole|fhir COUNT FILE
 
   mixed  COUNT rows of time,type,value,unit: heart rate once a second; oxygen saturation, temperature and steps between
   year   COUNT rows of heart rate, spread over the year 2025
@@ -9,12 +9,17 @@ Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-pa
          mixed as a sensor tells it; the same over its maker's file; and another half day's over the file
   apple  an Apple Health export.xml of COUNT records, about 400 bytes each, one in ten with a metadata entry
   zip    the same in the archive that the Health app makes
+  whole  the same with a tenth as many categories, a fiftieth as many workouts with a route of 1,000 points each, and a five-hundredth as many
+         clinical records
+  fhir   COUNT Observations of FHIR R4, one a line
 """
 
 import datetime
 import random
 import sys
 import zipfile
+
+import whole
 
 SEED = 20261120
 EPOCH = datetime.datetime(2025, 1, 1)
@@ -166,7 +171,7 @@ def write_zip(path, count):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip"):
+    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip", "whole", "fhir"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 64
     kind, count, path = arguments[0], int(arguments[1]), arguments[2]
@@ -179,6 +184,10 @@ def main(arguments):
     elif kind == "apple":
         with open(path, "w", encoding="utf-8", buffering=1 << 20) as file:
             file.writelines(apple(count))
+    elif kind == "whole":
+        whole.write(path, apple(count), count)
+    elif kind == "fhir":
+        write_rows(path, whole.observations(count), header="")
     else:
         write_zip(path, count)
     return 0
