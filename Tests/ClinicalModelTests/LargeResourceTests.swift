@@ -1,8 +1,9 @@
-@testable import FileSource
 import ClinicalModel
 import HealthModel
 import Pipeline
 import Testing
+
+@testable import FileSource
 
 /// Octets that are made while they are read.
 private final class GeneratedInput: ByteInput {
@@ -55,7 +56,10 @@ private final class GeneratedInput: ByteInput {
         let told = try outcome([(Resources.immunization + "\n", 1)] + large + [("\n" + Resources.observation, 1)])
         #expect(told.readings.map { $0.place } == [Place(.line, 1), Place(.line, 3)])
         #expect(told.refusals == [Refusal("the resource is longer than 16 MiB", at: Place(.line, 2))])
-        let bundle = [("{\"resourceType\":\"Bundle\",\"entry\":[{\"resource\":", 1)] + large + [("},{\"resource\":\(Resources.observation)}]}", 1)]
+        let bundle =
+            [("{\"resourceType\":\"Bundle\",\"entry\":[{\"resource\":", 1)] + large + [
+                ("},{\"resource\":\(Resources.observation)}]}", 1)
+            ]
         let entries = try outcome(bundle)
         #expect(entries.readings.count == 1 && entries.refusals.map(\.reason) == ["the resource is longer than 16 MiB"])
     }

@@ -48,7 +48,8 @@ import Testing
             "contained":[{"resourceType":"Medication","id":"m","code":{"text":"Nizatidine"}}],"medicationReference":{"reference":"#m"}}
             """
         #expect(try reading(request).resource.displayName == "Nizatidine")
-        let display = request.replacing("#m", with: "Medication/m").replacing(#""reference":"Medication/m""#, with: #""display":"Axid""#)
+        let display = request.replacing("#m", with: "Medication/m").replacing(
+            #""reference":"Medication/m""#, with: #""display":"Axid""#)
         #expect(try reading(display).resource.displayName == "Axid")
     }
 
@@ -74,7 +75,10 @@ import Testing
     }
 
     @Test func whatIsReadIsTheBodyThatAnEncoderWrites() throws {
-        for text in [Resources.observation, Resources.immunization, Resources.immunization(#""code":"94""#, #""display":"a\"\\\n\u0001/é""#)] {
+        for text in [
+            Resources.observation, Resources.immunization,
+            Resources.immunization(#""code":"94""#, #""display":"a\"\\\n\u0001/é""#),
+        ] {
             let reading = try reading(text)
             let body = try #require(reading.body)
             #expect(Array(body.json) == Array(try SampleBody(encoding: reading.resource).json))
@@ -121,7 +125,9 @@ import Testing
     // MARK: What surrounds it
 
     @Test func whatARowSaysCounts() throws {
-        let cells = [Resources.immunization, "Clinic", "https://c.example/Immunization/imm-1", "4.0.1", "2020-05-01T10:00:00+02:00", ""]
+        let cells = [
+            Resources.immunization, "Clinic", "https://c.example/Immunization/imm-1", "4.0.1", "2020-05-01T10:00:00+02:00", "",
+        ]
         let octets = cells.map { Array($0.utf8) }
         let row = TextRow()
         var readings: [Reading] = []

@@ -31,7 +31,8 @@ import Testing
             {"resourceType":"MedicationOrder","id":"m","medicationCodeableConcept":{"text":"Ibuprofen"}}
             """
         #expect(try Outcome(report).text.contains("may be of DSTU2 or of R4"))
-        #expect(try Outcome(old + "\n" + report).text.contains("refused DiagnosticReport.effective[x]: is missing, as DSTU2 has it"))
+        #expect(
+            try Outcome(old + "\n" + report).text.contains("refused DiagnosticReport.effective[x]: is missing, as DSTU2 has it"))
         #expect(try Outcome(report, release: .r4).text == "labResultRecord R4")
     }
 
@@ -43,7 +44,8 @@ import Testing
 
     @Test func itsOwnGuideTellsIt() throws {
         let profiled = Self.procedure.replacing(
-            #""id":"p""#, with: #""id":"p","meta":{"profile":["http://hl7.org/fhir/us/core/StructureDefinition/us-core-procedure"]}"#)
+            #""id":"p""#,
+            with: #""id":"p","meta":{"profile":["http://hl7.org/fhir/us/core/StructureDefinition/us-core-procedure"]}"#)
         #expect(try Outcome(profiled).text == "procedureRecord R4")
         #expect(FHIRRelease("4.0.1") == .r4 && FHIRRelease("1.0.2") == .dstu2 && FHIRRelease("3.0.2") == nil)
     }

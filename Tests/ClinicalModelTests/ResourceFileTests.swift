@@ -10,7 +10,8 @@ import Testing
     private let two = Resources.observation
 
     @Test func aLineThatIsNoneIsRefusedAndTheNextRead() throws {
-        let text = [one, #"{"resourceType":"Obs"#, "", two, "x", #"{"resourceType":"Patient","id":}"#, #"{"a":"b"}"#, one].joined(separator: "\n")
+        let text = [one, #"{"resourceType":"Obs"#, "", two, "x", #"{"resourceType":"Patient","id":}"#, #"{"a":"b"}"#, one].joined(
+            separator: "\n")
         let outcome = try Outcome(text)
         #expect(outcome.readings.map(\.place) == [Place(.line, 1), Place(.line, 4), Place(.line, 8)])
         #expect(outcome.refusals.map(\.place) == [2, 5, 6, 7].map { Place(.line, $0) })
@@ -58,7 +59,8 @@ import Testing
     @Test func aBundleALineAndATypeBehindItsEntries() throws {
         let outcome = try Outcome([Self.bundle, one, Self.bundle].joined(separator: "\n"))
         #expect(outcome.readings.count == 5)
-        let late = Self.bundle.replacing(#"{"resourceType":"Bundle","#, with: "{").replacing(#""total":4"#, with: #""resourceType":"Bundle""#)
+        let late = Self.bundle.replacing(#"{"resourceType":"Bundle","#, with: "{").replacing(
+            #""total":4"#, with: #""resourceType":"Bundle""#)
         #expect(try Outcome(late).readings.count == 2)
         let list = #"{"resourceType":"List","entry":[{"item":{"reference":"Patient/1"}}]}"#
         #expect(try Outcome(list).text == "skipped fhir.List")
@@ -89,7 +91,10 @@ import Testing
     @Test func noChangeOfOctetsBreaksIt() throws {
         var generator = SeededGenerator(seed: 17)
         let pieces = Array("{}[]\",:\\0x9e.-+\u{0}\n\tué".utf8)
-        for path in ["dstu2/argonaut-imm-1.json", "r4/hl7r4-medicationdispense0301.json", "validator-cases/val-condition-extensions-on-pattern.json"] {
+        for path in [
+            "dstu2/argonaut-imm-1.json", "r4/hl7r4-medicationdispense0301.json",
+            "validator-cases/val-condition-extensions-on-pattern.json",
+        ] {
             let file = try Files.octets(path)
             for _ in 0..<400 {
                 var changed = file
@@ -114,8 +119,11 @@ import Testing
 
     @Test func filesAreRecognisedByContent() {
         func recognises(_ text: String) -> Bool { Array(text.utf8).withUnsafeBytes { ResourceFile.recognises($0) } }
-        #expect(recognises(one) && recognises("\u{FEFF}\n  " + Self.bundle) && recognises(#"{"id":"a" , "resourceType" : "Patient"}"#))
-        #expect(!recognises(#"[{"resourceType":"Patient"}]"#) && !recognises(#"{"a":"resourceType"}"#) && !recognises("<Patient/>"))
+        #expect(
+            recognises(one) && recognises("\u{FEFF}\n  " + Self.bundle) && recognises(#"{"id":"a" , "resourceType" : "Patient"}"#)
+        )
+        #expect(
+            !recognises(#"[{"resourceType":"Patient"}]"#) && !recognises(#"{"a":"resourceType"}"#) && !recognises("<Patient/>"))
         #expect(!recognises("") && !recognises("{\"resourceType\"") && !recognises("date,value\n"))
     }
 }

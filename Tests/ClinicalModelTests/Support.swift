@@ -45,7 +45,8 @@ struct Outcome {
         for kind in skipped { counts["skipped \(kind)", default: 0] += 1 }
         for refusal in refusals { counts["refused \(refusal.reason)", default: 0] += 1 }
         if let failure { counts["failed \(failure.reason)"] = 1 }
-        return counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.value) x \($0.key)" : $0.key }.joined(separator: " | ")
+        return counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.value) x \($0.key)" : $0.key }.joined(
+            separator: " | ")
     }
 }
 
