@@ -51,6 +51,7 @@ let package = Package(
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),
         .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CExpat", "CArchive"]),
+        .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel"]),
         .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
@@ -69,6 +70,7 @@ let package = Package(
             name: "Ingestion",
             dependencies: [
                 "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SampleStore", "Wire",
+                "ClinicalModel",
             ]),
 
         // From the store to other stores.
@@ -112,6 +114,10 @@ let package = Package(
             exclude: ["Vectors"]),
         .testTarget(
             name: "FileSourceTests", dependencies: ["FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
+            exclude: ["Files"]),
+        .testTarget(
+            name: "ClinicalModelTests",
+            dependencies: ["ClinicalModel", "FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
             exclude: ["Files"]),
         .testTarget(
             name: "BlueZSourceTests",
@@ -184,7 +190,7 @@ if let library = Context.environment["VITALGATE_FUZZ"] {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZSource", "CSystemd", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion", "Pipeline",
+                "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion", "Pipeline",
                 "Profiles",
                 "SerialSource", "Wire",
             ],

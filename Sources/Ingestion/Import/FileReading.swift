@@ -1,3 +1,4 @@
+import ClinicalModel
 import FileSource
 import HealthModel
 import Pipeline
@@ -56,6 +57,15 @@ public struct FileReading {
             (table, text) = (nil, nil)
             return
         }
+        let release = options.profile.flatMap { Self.fhirReleases[$0] }
+        if release != nil || options.profile == Self.fhir || (options.profile == nil && ResourceFile.recognises(file)) {
+            profile = options.profile ?? Self.fhir
+            try options.interpreter.refuseAll(of: profile)
+            source = ResourceFileSource(file, received: received, meter: meter)
+            interpreter = ClinicalInterpreter(registry: registry, release: release)
+            (table, text) = (nil, nil)
+            return
+        }
         let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
         profile = match.profile.id
@@ -75,8 +85,12 @@ public struct FileReading {
         }
     }
 
-    /// The format that no JSON5 file describes.
+    /// A format that no JSON5 file describes.
     public static let appleHealth = "apple-health-export"
+    /// Files of FHIR resources, which no JSON5 file describes either.
+    public static let fhir = "fhir"
+    /// The same, of a release that a person names.
+    private static let fhirReleases: [String: FHIRRelease] = ["fhir-r4": .r4, "fhir-dstu2": .dstu2]
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }
