@@ -45,7 +45,8 @@ extension SamplePredicate {
     ) -> Bool? {
         switch (value, literal) {
         case (.text(let own), .text(let other)): return compare(own, comparison, other)
-        case (.text(let own), .date(let other)): return PartialDate(own).flatMap { order(PartialDate.order($0, other), 0, comparison) }
+        case (.text(let own), .date(let other)):
+            return PartialDate(own).flatMap { order(PartialDate.order($0, other), 0, comparison) }
         case (.number(let own), .number(let other, _)): return order(own, other.doubleValue, comparison)
         case (.boolean(let own), .text(let other)): return boolean(other).flatMap { order(own ? 1 : 0, $0 ? 1 : 0, comparison) }
         case (.amount(let own), .number(let other, let unit)):
@@ -89,7 +90,8 @@ extension SamplePredicate.Written {
         case .date:
             try refuseContains(comparison, "a date")
             guard let date = PartialDate(try wholeText()) else {
-                throw expected("a date as far as it is known: 2012, 2012-05, 2012-05-15, or a time such as 2012-05-15T10:30:00+01:00")
+                throw expected(
+                    "a date as far as it is known: 2012, 2012-05, 2012-05-15, or a time such as 2012-05-15T10:30:00+01:00")
             }
             return .date(date)
         case .namedNumber:

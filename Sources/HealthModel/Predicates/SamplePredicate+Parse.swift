@@ -142,7 +142,8 @@ private struct PredicateParser {
         }
         if name.hasPrefix("date.") { return "dates are \(ClinicalRecord.dateNames.joined(separator: ", "))" }
         if name.hasPrefix("statistics.") {
-            return "statistics are written statistics.TYPE.FIGURE, with a type of quantities and \(ObjectField.figures.joined(separator: ", "))"
+            return
+                "statistics are written statistics.TYPE.FIGURE, with a type of quantities and \(ObjectField.figures.joined(separator: ", "))"
         }
         return "fields are \((SamplePredicate.fields + ObjectField.names).joined(separator: ", "))"
     }
