@@ -11,7 +11,7 @@ import Testing
                 [
                     "workout  running 29:02", "2026-11-20 07:31:00 +01:00 to 08:02:02, 31:02",
                     "duration     29:02, as the source says",
-                    "5.20 km", "lap 2   10:00  07:41:00     12:30", "pause   14:00  07:45:00      3:00",
+                    "5.20 km", "lap 2   10:00  07:41:00    12:30", "pause   14:00  07:45:00     3:00",
                     "activeEnergyBurned  305.2", "2 locations", "not in the store",
                 ]
             ),
@@ -20,7 +20,7 @@ import Testing
             ("ecg", ["sinusRhythm", "62 /min", "512 Hz", "Lead I", "present, dizziness", "5,120", "10 s a line", "|"]),
             ("pressure", ["bloodPressureSystolic     121  mm[Hg]", objects["systolic"], objects["diastolic"]]),
             ("systolic", ["121 mm[Hg]", "belongs to   bloodPressure \(objects["pressure"])"]),
-            ("audiogram", ["250 Hz", "10 dB[HL]", "12.5 dB[HL], masked"]),
+            ("audiogram", ["250 Hz", "10 dB", "12.5 dB, masked"]),
             ("glasses", ["glasses", "2026-11-21 ", "sphere  -1.25 [diop]  -1.50 [diop]"]),
             ("mood", ["0.7 calm", "dailyMood", "family"]),
             ("dose", ["Ibuprofen taken", "2 tablet", "rxnorm  5640"]),
@@ -36,7 +36,7 @@ import Testing
             ("document", ["Summary of care", "Ada Example", "A clinic", "B. Doctor", "no: line 2: no templateId"]),
         ]
         for (name, words) in pages {
-            let run = try objects.folder.vitalgate("show", objects[name])
+            let run = try objects.folder.vitalgate(["show", objects[name]], environment: ["LC_ALL": "C"])
             #expect(run.status == 0, "\(name): \(run.errors)")
             #expect(run.output.contains(objects[name]))
             for word in words { #expect(run.output.contains(word), "\(name) without '\(word)':\n\(run.output)") }
@@ -120,7 +120,7 @@ import Testing
         #expect(try found("fhir.code.ndc = 94") == [])
         #expect(try found("date.occurrence >= 2012-05") == ["record"])
         #expect(try found("activity = running or classification = sinusRhythm") == ["ecg", "workout"])
-        #expect(try found("object = \(objects["low"])" + objects["diastolic"]) == ["pressure"])
+        #expect(try found("object = \(objects["diastolic"])") == ["pressure"])
         #expect(try found("route = \(objects["route"])") == ["workout"])
         #expect(try found("points >= 3") == ["beats", "ecg"])
         #expect(try found("value > 78 and not activity = running") == ["diastolic", "systolic"])

@@ -19,17 +19,18 @@ import Testing
             ("Watch", "2", 120, 6),
             ("Watch", "5", 126, 24), ("Watch", "3", 150, 200), ("Watch", "3", 100, 20),
         ])
-        let run = try objects.folder.vitalgate("query", "sleepAnalysis", "--chart")
+        let run = try objects.folder.vitalgate(
+            ["query", "sleepAnalysis", "--chart"], environment: ["LC_ALL": "C"])
         #expect(run.status == 0, "\(run.errors)")
-        // The watch tells from minute 30 to 350, the phone's rest is 20 + 120 minutes; deep goes before core where one source tells both.
+        // The watch tells from minute 30 to 350, the phone's rest is 20 + 120 minutes; core goes before deep where one source tells both.
         let totals = run.lines.compactMap { line in
             line.split(separator: " ").first.map { (String($0), line.suffix(10).trimmingPrefix { $0 == " " }) }
         }
         func total(_ name: String) -> String? { totals.first { $0.0 == name }.map { String($0.1) } }
         #expect(total("awake") == "6 min")
         #expect(total("REM") == "24 min")
-        #expect(total("core") == "4 h 20 min")
-        #expect(total("deep") == "30 min")
+        #expect(total("core") == "4 h 40 min")
+        #expect(total("deep") == "10 min")
         #expect(total("asleep") == "2 h 20 min")
         #expect(total("in") == "8 h 00 min")
         #expect(run.lines.first == "2026-11-20 07:31 to 15:31 +01:00, asleep 7 h 34 min (Watch, iPhone)")

@@ -123,10 +123,10 @@ struct ObjectStore {
             try SampleBody(
                 encoding: Audiogram(sensitivity: [
                     .init(
-                        frequency: try Self.amount("250", "Hz"), left: .init(sensitivity: try Self.amount("10", "dB[HL]")),
-                        right: .init(sensitivity: try Self.amount("12.5", "dB[HL]"), masked: true)),
+                        frequency: try Self.amount("250", "Hz"), left: .init(sensitivity: try Self.amount("10", "dB")),
+                        right: .init(sensitivity: try Self.amount("12.5", "dB"), masked: true)),
                     .init(
-                        frequency: try Self.amount("1000", "Hz"), left: .init(sensitivity: try Self.amount("15", "dB[HL]")),
+                        frequency: try Self.amount("1000", "Hz"), left: .init(sensitivity: try Self.amount("15", "dB")),
                         right: nil),
                 ])))
         try add(
