@@ -32,7 +32,7 @@ extension ObjectPage {
 
     mutating func show(_ prescription: VisionPrescription, of sample: Sample) {
         if let expiration = prescription.expiration {
-            page.row("expires", times.local(Instant(microseconds: sample.start.microseconds &+ expiration)))
+            page.row("expires", moment(expiration, after: sample))
         }
         page.row("brand", prescription.brand)
         if !prescription.attachments.isEmpty {
@@ -58,7 +58,7 @@ extension ObjectPage {
         page.row("status", sample.origin.type.caseName(of: sample.value) ?? Readable.number(sample.value))
         page.row("schedule", event.scheduleType)
         if let scheduled = event.scheduled {
-            page.row("scheduled", times.local(Instant(microseconds: sample.start.microseconds &+ scheduled)))
+            page.row("scheduled", moment(scheduled, after: sample))
         }
         for (label, dose) in [("dose", event.dose), ("planned dose", event.scheduledDose)] {
             page.row(label, Self.text(dose).map { $0 + (dose?.unit == nil ? event.doseUnit.map { " \($0)" } ?? "" : "") })

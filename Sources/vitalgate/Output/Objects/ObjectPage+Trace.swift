@@ -26,7 +26,7 @@ extension ObjectPage {
         guard let low = Self.quantile(known, 0.001), let high = Self.quantile(known, 0.999) else { return }
         let unit = recording.points.columns[column].unit.map { " \($0)" } ?? ""
         let isUnicode = page.isUnicode
-        var title = "trace, \(Readable.number(low)) to \(Readable.number(high))\(unit), 10 s a line"
+        var title = "trace, \(Readable.number(low.rounded())) to \(Readable.number(high.rounded()))\(unit), 10 s a line"
         if recording.points.count > voltages.count { title += ", the first minute" }
         var lines: [String] = []
         for start in stride(from: 0, to: voltages.count, by: span) {

@@ -79,8 +79,6 @@ extension ObjectPage {
 
     /// `07:31:00`, in the zone of the page.
     private func timeOfDay(_ offset: Int64, of sample: Sample) -> String {
-        let instant = Instant(microseconds: sample.start.microseconds &+ offset)
-        let zone = (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: instant)
-        return String(Readable.local(instant, at: zone).dropFirst(11).prefix(8))
+        String(moment(offset, after: sample).dropFirst(11).prefix(8))
     }
 }

@@ -69,6 +69,12 @@ struct ObjectPage {
         return "\(start) to \(end), \(Readable.clock(length))"
     }
 
+    /// A time that a body tells, in the zone of the page.
+    func moment(_ offset: Int64, after sample: Sample) -> String {
+        let instant = Instant(microseconds: sample.start.microseconds &+ offset)
+        return Readable.local(instant, at: (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: instant))
+    }
+
     /// The correlation that names a sample, looked for where those of its time are.
     private func correlation(of sample: Sample) throws -> StoredSample? {
         guard sample.origin.kind == .quantity || sample.origin.kind == .category,

@@ -84,7 +84,7 @@ struct Hypnogram {
         let step = steps.first { Int64(columns) * $0 / hours >= 4 } ?? 24
         var mark = (local / hour + 1) * hour
         while mark < local &+ extent {
-            let number = (mark / hour) % 24
+            let number = ((mark / hour) % 24 + 24) % 24
             let column = Int(Double(mark &- local) / Double(extent) * Double(columns))
             if number % step == 0, column + 2 <= columns {
                 let digits = Array(number < 10 ? "0\(number)" : "\(number)")
