@@ -70,8 +70,13 @@ struct ObjectFacts: Sendable {
             return Self.texts([body.dates?[String(field.name.dropFirst(5))]])
         }
         if field.name.hasPrefix("statistics.") { return Self.amounts([Self.figure(field.name, body.statistics ?? [])]) }
-        return Self.ofWorkouts(field.name, body) ?? Self.ofRecords(field.name, body) ?? Self.ofRecordings(field.name, body)
-            ?? Self.ofPeople(field.name, body) ?? Self.ofRings(field.name, body) ?? []
+        let readers: [(String, Body) -> [Value]?] = [
+            Self.ofWorkouts, Self.ofRecords, Self.ofRecordings, Self.ofPeople, Self.ofRings,
+        ]
+        for read in readers {
+            if let values = read(field.name, body) { return values }
+        }
+        return []
     }
 
     private static func texts(_ list: [String?]) -> [Value] { list.compactMap { $0 }.map { .text($0) } }

@@ -78,7 +78,7 @@ public struct ObjectField: Hashable, Sendable {
         "events": "event", "codes": "code", "fhir.codes": "fhir.code",
     ]
 
-    private static let table: [ObjectField] = workouts + records + recordings + people + rings
+    private static let table: [ObjectField] = [workouts, records, recordings, people, rings].flatMap { $0 }
 
     private static let workouts: [ObjectField] = [
         ObjectField("activity", [.workout], .namedNumber),

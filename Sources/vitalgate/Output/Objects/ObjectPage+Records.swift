@@ -7,12 +7,9 @@ extension ObjectPage {
         page.row("resource", "\(record.resourceType) \(record.identifier), FHIR \(record.version)")
         page.row("from", record.sourceURL)
         page.row("last updated", record.lastUpdated)
-        let order = ClinicalRecord.dateNames
-        for (name, date) in record.dates.sorted(by: {
-            (order.firstIndex(of: $0.key) ?? order.count, $0.key) < (order.firstIndex(of: $1.key) ?? order.count, $1.key)
-        }) {
-            page.row(name, date)
-        }
+        // In the order in which things happen, others behind.
+        let others = record.dates.keys.filter { !ClinicalRecord.dateNames.contains($0) }.sorted()
+        for name in ClinicalRecord.dateNames + others { page.row(name, record.dates[name]) }
         codes(record.codes)
         if sample.body?.content != nil { hints.append("'vitalgate show \(sample.identity) --raw' gives the resource itself") }
     }
