@@ -172,7 +172,8 @@ let package = Package(
             ],
             exclude: ["Captures"]),
         .testTarget(
-            name: "VitalgateTests", dependencies: ["HealthModel", "ExportTesting", "PipelineTesting", "vitalgate"],
+            name: "VitalgateTests",
+            dependencies: ["HealthModel", "Pipeline", "SampleStore", "ExportTesting", "PipelineTesting", "vitalgate"],
             exclude: ["BadInput", "Published", "Snapshots"]),
     ],
     swiftLanguageModes: [.v6]

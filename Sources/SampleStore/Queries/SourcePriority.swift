@@ -90,3 +90,12 @@ final class Coverage {
         return open
     }
 }
+
+extension SampleStore {
+    /// The series of a query, those first that count where several tell of the same time, as in statistics.
+    ///
+    /// - Parameter named: sources and devices that a person put in an order of their own.
+    public func seriesByPriority(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [SeriesDescription] {
+        try SourcePriority(named).sorted(try series(matching: query)) { series throws(StoreError) in try names(of: series) }
+    }
+}
