@@ -36,7 +36,8 @@ public final class SampleBody: Hashable, Sendable {
         var octets = json
         if let content {
             octets.append(0)
-            octets += content.stored
+            // By parts and into room of just this size: it may be megabytes.
+            content.append(to: &octets)
         }
         self.init(octets: octets)
     }

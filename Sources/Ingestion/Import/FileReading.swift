@@ -1,4 +1,3 @@
-import ClinicalModel
 import FileSource
 import HealthModel
 import Pipeline
@@ -49,20 +48,11 @@ public struct FileReading {
         received: Instant
     ) throws {
         self.path = path
-        if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(file) {
-            profile = Self.appleHealth
-            try options.interpreter.refuseAll(of: Self.appleHealth)
-            source = AppleHealthExportSource(file, received: received, meter: meter)
-            interpreter = AppleHealthInterpreter(registry: registry)
-            (table, text) = (nil, nil)
-            return
-        }
-        let release = options.profile.flatMap { Self.fhirReleases[$0] }
-        if release != nil || options.profile == Self.fhir || (options.profile == nil && ResourceFile.recognises(file)) {
-            profile = options.profile ?? Self.fhir
-            try options.interpreter.refuseAll(of: profile)
-            source = ResourceFileSource(file, received: received, meter: meter)
-            interpreter = ClinicalInterpreter(registry: registry, release: release)
+        if let format = try KnownFormat(
+            of: file, named: options.profile, registry: registry, received: received, meter: meter)
+        {
+            try options.interpreter.refuseAll(of: format.id)
+            (profile, source, interpreter) = (format.id, format.source, format.interpreter)
             (table, text) = (nil, nil)
             return
         }
@@ -84,13 +74,6 @@ public struct FileReading {
             text = nil
         }
     }
-
-    /// A format that no JSON5 file describes.
-    public static let appleHealth = "apple-health-export"
-    /// Files of FHIR resources, which no JSON5 file describes either.
-    public static let fhir = "fhir"
-    /// The same, of a release that a person names.
-    private static let fhirReleases: [String: FHIRRelease] = ["fhir-r4": .r4, "fhir-dstu2": .dstu2]
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }

@@ -1,0 +1,72 @@
+import ClinicalModel
+import FileSource
+import HealthModel
+import Pipeline
+import Profiles
+
+/// A format that no JSON5 file describes, since it is no table: Apple's export and what lies in it, routes, resources.
+struct KnownFormat {
+    /// What stands for the profile's id.
+    let id: String
+    let source: any FrameSource
+    let interpreter: any FrameInterpreter
+
+    /// The format of a file: the one that a person names, else the one that its content shows; `nil` where a profile has to read it.
+    ///
+    /// - Throws: ``SourceError`` where it cannot be read.
+    init?(of file: InputFile, named name: String?, registry: OriginRegistry, received: Instant, meter: ReadMeter) throws {
+        func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
+        if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
+            id = Self.appleHealth
+            source = AppleHealthExportSource(file, received: received, meter: meter)
+            interpreter = ExportInterpreter(registry: registry)
+        } else if let release = name.flatMap({ Self.fhirReleases[$0] }) {
+            id = name ?? Self.fhir
+            source = ResourceFileSource(file, received: received, meter: meter)
+            interpreter = ClinicalInterpreter(registry: registry, release: release)
+        } else if isMeant(Self.fhir, ResourceFile.recognises) {
+            id = Self.fhir
+            source = ResourceFileSource(file, received: received, meter: meter)
+            interpreter = ClinicalInterpreter(registry: registry)
+        } else if isMeant(Self.gpx, GPXFile.recognises) {
+            id = Self.gpx
+            source = GPXFileSource(file, received: received, meter: meter)
+            interpreter = GPXInterpreter(registry: registry)
+        } else if isMeant(Self.electrocardiogram, ElectrocardiogramFile.recognises) {
+            id = Self.electrocardiogram
+            source = ElectrocardiogramFileSource(file, received: received, meter: meter)
+            interpreter = ElectrocardiogramInterpreter(registry: registry)
+        } else {
+            return nil
+        }
+    }
+
+    /// An export of the Health app, or the ZIP it comes in.
+    static let appleHealth = "apple-health-export"
+    /// An electrocardiogram of such an export, by itself.
+    static let electrocardiogram = "apple-health-electrocardiogram"
+    /// A route.
+    static let gpx = "gpx"
+    /// FHIR resources, of whichever release.
+    static let fhir = "fhir"
+    /// FHIR resources of the release that a person names.
+    private static let fhirReleases: [String: FHIRRelease] = ["fhir-r4": .r4, "fhir-dstu2": .dstu2]
+}
+
+/// What an export holds beside records: its clinical records are read as resources are that come by themselves.
+final class ExportInterpreter: FrameInterpreter {
+    private let records: AppleHealthInterpreter
+    private let resources: ClinicalInterpreter
+
+    init(registry: OriginRegistry) {
+        records = AppleHealthInterpreter(registry: registry)
+        resources = ClinicalInterpreter(registry: registry)
+    }
+
+    func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        guard frame.channel.isEmpty || frame.channel != ResourceRow.fhir else {
+            return try resources.interpret(frame, into: &readings)
+        }
+        return try records.interpret(frame, into: &readings)
+    }
+}
