@@ -11,6 +11,8 @@ import Profiles
         ("tables", { run(FileTargets.tables, $0, $1) }),
         ("exports", { run(FileTargets.exports, $0, $1) }),
         ("resources", { run(FileTargets.resources, $0, $1) }),
+        ("routes", { run(FileTargets.routes, $0, $1) }),
+        ("electrocardiograms", { run(FileTargets.electrocardiograms, $0, $1) }),
         ("pieces", { run(PieceTargets.pieces, $0, $1) }),
         ("texts", { run(TextTargets.texts, $0, $1) }),
         ("zones", { run(TextTargets.zones, $0, $1) }),

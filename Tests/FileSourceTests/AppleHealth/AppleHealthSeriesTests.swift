@@ -157,7 +157,7 @@ import Testing
             export.characteristics
                 == [
                     Characteristic(.dateOfBirth, "1990-01-31"), Characteristic(.biologicalSex, "female"),
-                    Characteristic(.bloodType, "abNegative"), Characteristic(.fitzpatrickSkinType, "notSet"),
+                    Characteristic(.bloodType, "HKBloodTypeABNegative"), Characteristic(.fitzpatrickSkinType, "notSet"),
                     Characteristic(.bloodType, "oPositive"),
                 ].compactMap { $0 })
         #expect(export.characteristics.count == 5)
