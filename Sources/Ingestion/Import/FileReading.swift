@@ -23,6 +23,8 @@ public struct FileReading {
     public let path: String
     /// The profile's id.
     public let profile: String
+    /// Whose readings they are.
+    public let subject: String
     /// How much of the file is read.
     public let meter = ReadMeter()
     /// Cuts the file into frames.
@@ -48,6 +50,7 @@ public struct FileReading {
         received: Instant
     ) throws {
         self.path = path
+        subject = registry.subject
         if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(file) {
             profile = Self.appleHealth
             try options.interpreter.refuseAll(of: Self.appleHealth)

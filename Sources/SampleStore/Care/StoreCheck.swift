@@ -30,6 +30,7 @@ extension SampleStore {
     private func checkContent(deep: Bool, _ progress: (Int) -> Void) throws(StoreError) -> [String] {
         var problems = try checkLedger()
         problems += try checkLinks()
+        problems += try checkCharacteristics()
         var checked = 0
         for series in try series(matching: SampleQuery()) {
             for table in ["sample", "deleted", "witness"] {
