@@ -36,9 +36,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let days = CalendarIntervals(.day, zone: query.zone)
-        let types = ActivityReader.types
-        var all = try series(matching: SampleQuery(types: types, subject: query.subject))
-            .filter { query.subject != nil || $0.subject != Origin.unassigned }
+        var all = try activitySeries(query)
         for index in all.indices {
             all[index].longest = all[index].type.aggregation == .cumulative ? try longest(of: all[index]) : 0
         }
@@ -73,6 +71,16 @@ extension SampleStore {
             return true
         }
         return all
+    }
+
+    /// Those who may have rings.
+    public func activitySubjects(_ query: ActivityQuery) throws(StoreError) -> [String] {
+        Set(try activitySeries(query).map(\.subject)).sorted()
+    }
+
+    private func activitySeries(_ query: ActivityQuery) throws(StoreError) -> [SeriesDescription] {
+        try series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject))
+            .filter { query.subject != nil || $0.subject != Origin.unassigned }
     }
 
     /// The first day from `position` on of which there may be something.
