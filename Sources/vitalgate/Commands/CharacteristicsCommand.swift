@@ -124,6 +124,11 @@ enum CharacteristicsCommand: Command {
         }
     }
 
+    /// Without its fraction, which says nothing to a person.
+    private static func second(of instant: Instant) -> Instant {
+        Instant(seconds: instant.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient)
+    }
+
     private static func object(_ entry: CharacteristicEntry, me: String, isHistory: Bool) -> JSONObject {
         var object = JSONObject()
         object.set("subject", entry.subject == me ? "me" : entry.subject)
@@ -146,7 +151,7 @@ enum CharacteristicsCommand: Command {
         let rows = entries.map { entry in
             var row = isSeveral ? [names[entry.subject] ?? entry.subject] : []
             row += [entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-", entry.ingest.map { "ingest \($0)" } ?? "you"]
-            if isHistory { row += [entry.said.map(times.local) ?? "-", entry.isWithdrawn ? "taken back" : ""] }
+            if isHistory { row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "taken back" : ""] }
             return row
         }
         try TableOutput(context: context).write(header: header, rows: rows)

@@ -8,23 +8,16 @@ import SampleStore
 enum TodayCommand: Command {
     static let specification = CommandSpecification(
         name: "today", summary: "Show today's rings, and the latest of each type that came in today.",
-        options: [
-            SharedOptions.subject, SharedOptions.timeZone,
-            Option(
-                names: ["--format"], value: "FORMAT", help: "table for people (the default), or ndjson for programs.",
-                completion: .values(["table", "ndjson"])),
-        ],
+        discussion: "Rings and samples share no columns: csv has the samples alone.",
+        options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
         examples: [Example("vitalgate today", "What came in since midnight.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
-        if context.format == .csv {
-            throw context.invocation.invalid("--format", value: "csv", expected: "table or ndjson: rings and samples share no columns")
-        }
         let store = try context.openForReading()
         let zone = try context.zone()
         let today = RingsCommand.today(context, zone)
         let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
-        let days = try RingsCommand.write(store, zone, today, subject, context)
+        let days = context.format == .csv ? 0 : try RingsCommand.write(store, zone, today, subject, context)
         let midnight = today.from ?? Instant(microseconds: .max)
         let came = try store.latestSamples { $0.received >= midnight && (subject == nil || $0.origin.subject == subject) }
         var latest: [Key: StoredSample] = [:]
@@ -36,8 +29,8 @@ enum TodayCommand: Command {
         let sorted = latest.values.sorted {
             ($0.sample.origin.type.id, $0.sample.origin.subject) < ($1.sample.origin.type.id, $1.sample.origin.subject)
         }
-        guard !sorted.isEmpty else {
-            if days == 0, context.format == .table { context.note("nothing came in today") }
+        if sorted.isEmpty, context.format == .table {
+            if days == 0 { context.note("nothing came in today") }
             return .success
         }
         if days > 0, context.format == .table { try context.streams.output.write("\n") }

@@ -80,12 +80,13 @@ struct RingsReport {
         let isDrawn = terminal.isUnicode && rings.contains { $0.ring.fraction != nil }
         let colours = terminal.showsColours ? Self.colours : []
         var text = [Self.heading(day.date) + (persons.isEmpty ? "" : name(day)), ""]
+        let longest = rings.map { Self.figures($0.ring, $0.unit).count }.max() ?? 0
         for (index, (name, ring, unit)) in rings.enumerated() {
             let figures = Self.figures(ring, unit)
             var row = name + String(repeating: " ", count: max(1, 10 - name.count)) + figures
             if let fraction = ring.fraction {
                 let percent = "\(Readable.number((fraction * 100).rounded())) %"
-                row += String(repeating: " ", count: max(2, 28 - row.count - percent.count)) + percent
+                row += String(repeating: " ", count: max(2, 10 + longest + 7 - row.count - percent.count)) + percent
                 if !isDrawn { row += "  " + TextTable.bar(fraction, width: 20, unicode: terminal.isUnicode) }
             }
             while row.last == " " { row.removeLast() }
