@@ -13,7 +13,8 @@ import Testing
 
     private static func type(_ id: String) throws -> SampleType { try #require(SampleType(id)) }
 
-    static func summary(_ date: String, energy: String, source: String = "apple-health", version: Int64 = 1) throws -> GatedSample {
+    static func summary(_ date: String, energy: String, source: String = "apple-health", version: Int64 = 1) throws -> GatedSample
+    {
         var summary = ActivitySummary(date: date)
         summary.activeEnergyBurned = Amount(try Numeral(energy), try Unit(ucum: "kcal"))
         summary.activeEnergyBurnedGoal = Amount(try Numeral("500"), try Unit(ucum: "kcal"))
@@ -64,7 +65,8 @@ import Testing
             #expect(try test.store.activityDays(tokyo).map(\.day.steps) == [370, 1000])
             // One day alone.
             let one = ActivityQuery(
-                zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"), to: try Instant("2026-11-20T12:00:00.000001+01:00"))
+                zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"),
+                to: try Instant("2026-11-20T12:00:00.000001+01:00"))
             #expect(try test.store.activityDays(one).map(\.day) == [days[0]])
             let none = ActivityQuery(
                 zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"), to: try Instant("2026-11-20T00:00:00+01:00"))

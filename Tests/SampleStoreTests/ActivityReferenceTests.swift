@@ -31,7 +31,8 @@ import Testing
         let zone = try TimeZoneRules(rule: place.rule, identifier: "there")
         let first = Int(try Instant("\(place.first)T00:00:00+00:00").microseconds / 60_000_000)
         let types = [
-            "activeEnergyBurned", "appleMoveTime", "appleExerciseTime", "stepCount", "pushCount", "appleStandTime", "appleStandHour",
+            "activeEnergyBurned", "appleMoveTime", "appleExerciseTime", "stepCount", "pushCount", "appleStandTime",
+            "appleStandHour",
         ]
         var told: Set<Told> = []
         for _ in 0..<Int.random(in: 5..<60, using: &random) {
@@ -40,7 +41,9 @@ import Testing
             let start = first - 720 + 30 * Int.random(in: 0..<192, using: &random)
             var length = [0, 30, 30, 60, 120, 1440][Int.random(in: 0..<6, using: &random)]
             if type == "appleStandHour" { length = 60 }
-            let value = type == "appleStandHour" ? Int.random(in: 0...1, using: &random) : [0, 1, 2, 60][Int.random(in: 0..<4, using: &random)]
+            let value =
+                type == "appleStandHour"
+                ? Int.random(in: 0...1, using: &random) : [0, 1, 2, 60][Int.random(in: 0..<4, using: &random)]
             told.insert(Told(type: type, isPhone: Bool.random(using: &random), start: start, length: length, value: value))
         }
         let dates = (-1...4).map { Self.date(first + 1440 * $0 + 720) }
@@ -54,7 +57,8 @@ import Testing
                 let maker = try SampleMaker(try #require(SampleType(sample.type)), source: source, sourceName: source)
                 batch.append(
                     try maker(
-                        "\(sample.value)", at: Double((sample.start - Self.minutesBefore2026) * 60), lasting: Double(sample.length * 60)))
+                        "\(sample.value)", at: Double((sample.start - Self.minutesBefore2026) * 60),
+                        lasting: Double(sample.length * 60)))
             }
             for date in summaries { batch.append(try ActivityDaysTests.summary(date, energy: "7")) }
             try test.keepExactly(batch)

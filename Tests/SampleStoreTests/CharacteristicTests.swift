@@ -170,7 +170,9 @@ import Testing
                     let ingest = try Self.take([Self.value(.bloodType, value)], exported: day(said), in: test).ingest
                     if !known { words.append(Word(from: day(said), said: said, value: value, ingest: ingest, number: step)) }
                 case 3:
-                    guard let ingest = words.compactMap(\.ingest).randomElement(using: &random), !undone.contains(ingest) else { break }
+                    guard let ingest = words.compactMap(\.ingest).randomElement(using: &random), !undone.contains(ingest) else {
+                        break
+                    }
                     let description = TestStore.description(.undo)
                     latestUndo[ingest] = try test.store.undo(ingest, forget: false, description: description).ingest
                     undone.insert(ingest)

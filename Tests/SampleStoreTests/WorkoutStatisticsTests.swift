@@ -26,7 +26,8 @@ import Testing
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
     }
 
-    private static func maker(_ id: String, _ source: String = "watch", subject: String = TestStore.subject) throws -> SampleMaker {
+    private static func maker(_ id: String, _ source: String = "watch", subject: String = TestStore.subject) throws -> SampleMaker
+    {
         try SampleMaker(try #require(SampleType(id)), source: source, sourceName: source, subject: subject)
     }
 

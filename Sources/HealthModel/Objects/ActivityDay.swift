@@ -64,7 +64,9 @@ public struct ActivityDay: Hashable, Sendable {
     private static func ring(_ value: Amount?, _ goal: Amount?, _ unit: Unit?) -> Ring {
         if let unit {
             let (own, ownGoal) = (value.flatMap { $0.value(in: unit) }, goal.flatMap { $0.value(in: unit) })
-            if (own == nil) == (value == nil), (ownGoal == nil) == (goal == nil) { return Ring(value: own, goal: ownGoal, unit: unit) }
+            if (own == nil) == (value == nil), (ownGoal == nil) == (goal == nil) {
+                return Ring(value: own, goal: ownGoal, unit: unit)
+            }
         }
         // Two units of which one is unknown are not compared.
         let isOne = value?.unit == goal?.unit || value == nil || goal == nil

@@ -2,7 +2,10 @@ extension CharacteristicType {
     /// Reads the type's name or HealthKit's identifier, in capitals or not; `nil` for anything else.
     public init?(written text: some StringProtocol) {
         let word = Self.plain(text)
-        guard let type = Self.allCases.first(where: { Self.plain($0.rawValue) == word || Self.plain($0.healthKitIdentifier) == word })
+        guard
+            let type = Self.allCases.first(where: {
+                Self.plain($0.rawValue) == word || Self.plain($0.healthKitIdentifier) == word
+            })
         else { return nil }
         self = type
     }
@@ -62,7 +65,8 @@ extension Characteristic {
                 ?? ["1": "i", "2": "iI", "3": "iII", "4": "iV", "5": "v", "6": "vI"][number]
         case .wheelchairUse: return ["y": "yes", "true": "yes", "n": "no", "false": "no"][word]
         case .activityMoveMode:
-            return ["energy": "activeEnergy", "kcal": "activeEnergy", "movetime": "appleMoveTime", "minutes": "appleMoveTime"][word]
+            return ["energy": "activeEnergy", "kcal": "activeEnergy", "movetime": "appleMoveTime", "minutes": "appleMoveTime"][
+                word]
         }
     }
 

@@ -78,6 +78,15 @@ public struct FileReading {
         }
     }
 
+    /// A reading of its parts.
+    public init(
+        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
+    ) {
+        (self.path, self.profile, self.subject) = (path, profile, subject)
+        (self.source, self.interpreter) = (source, interpreter)
+        (table, text) = (nil, nil)
+    }
+
     /// The format that no JSON5 file describes.
     public static let appleHealth = "apple-health-export"
 

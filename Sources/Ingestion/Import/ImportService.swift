@@ -123,7 +123,8 @@ public struct ImportService {
         func names(_ types: [CharacteristicType]) -> String { types.map(\.rawValue).joined(separator: ", ") }
         return (taken.set.isEmpty ? [] : ["characteristics set: \(names(taken.set))"])
             + (taken.kept.isEmpty
-                ? [] : ["characteristics that stay, since what is set was said later than the file was made: \(names(taken.kept))"])
+                ? []
+                : ["characteristics that stay, since what is set was said later than the file was made: \(names(taken.kept))"])
     }
 
     private func day(_ instant: Instant) -> String {

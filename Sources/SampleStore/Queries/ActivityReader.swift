@@ -142,7 +142,8 @@ struct ActivityReader {
         let decoder = SampleDecoder(connection: store.connection)
         for series in sorted {
             let statement = try store.connection.statement(
-                "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start, seq DESC")
+                "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start, seq DESC"
+            )
             defer { statement.reset() }
             try statement.bind([
                 .integer(series.id), .integer(Int64(window.lowerBound) * Calendar.day),
@@ -152,7 +153,9 @@ struct ActivityReader {
                 let stored = try decoder.decode(statement, series: series.id)
                 let day = Self.day(ofSummaryAt: stored.sample.start.microseconds)
                 // One that cannot be read is what 'store check --deep' finds.
-                guard found[day] == nil, let summary = try? stored.sample.body?.decoded(as: ActivitySummary.self) else { continue }
+                guard found[day] == nil, let summary = try? stored.sample.body?.decoded(as: ActivitySummary.self) else {
+                    continue
+                }
                 found[day] = (summary, stored)
             }
         }

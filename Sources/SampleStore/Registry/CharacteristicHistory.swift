@@ -94,7 +94,9 @@ extension SampleStore {
         guard subject != Origin.unassigned else {
             throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's, and has no characteristics")
         }
-        guard Characteristic(.dateOfBirth, from) != nil else { throw StoreError(.invalid, "the day is not written as YYYY-MM-DD") }
+        guard Characteristic(.dateOfBirth, from) != nil else {
+            throw StoreError(.invalid, "the day is not written as YYYY-MM-DD")
+        }
         guard value == nil || value?.type == type else { throw StoreError(.invalid, "the value is not one of \(type.rawValue)") }
         try connection.transaction { try add(type, value, subject: subject, from: from, said: said, ingest: nil) }
     }
@@ -146,6 +148,11 @@ extension SampleStore {
         }
     }
 
+    /// Whether an ingest changed what counts: it brought some, or took back an ingest that did.
+    public func touchesCharacteristics(_ ingest: Int64) throws(StoreError) -> Bool {
+        try hasCharacteristics(broughtBy: UndoChain(of: ingest, connection).root)
+    }
+
     /// Whether an ingest brought any.
     func hasCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM characteristic WHERE ingest = ? LIMIT 1", .integer(ingest)) != nil
@@ -166,7 +173,9 @@ extension SampleStore {
                 unknown += 1
                 continue
             }
-            if let value = statement.optionalText(1), Characteristic(type, value)?.value != value || value == Characteristic.notSet {
+            if let value = statement.optionalText(1),
+                Characteristic(type, value)?.value != value || value == Characteristic.notSet
+            {
                 unknown += 1
             }
             let from = statement.optionalText(2)

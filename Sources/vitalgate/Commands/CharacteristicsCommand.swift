@@ -150,8 +150,12 @@ enum CharacteristicsCommand: Command {
         let header = (isSeveral ? ["person"] : []) + ["characteristic", "value", "from", "by"] + (isHistory ? ["said", ""] : [])
         let rows = entries.map { entry in
             var row = isSeveral ? [names[entry.subject] ?? entry.subject] : []
-            row += [entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-", entry.ingest.map { "ingest \($0)" } ?? "you"]
-            if isHistory { row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "taken back" : ""] }
+            row += [
+                entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-", entry.ingest.map { "ingest \($0)" } ?? "you",
+            ]
+            if isHistory {
+                row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "taken back" : ""]
+            }
             return row
         }
         try TableOutput(context: context).write(header: header, rows: rows)
