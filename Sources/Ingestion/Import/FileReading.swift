@@ -23,6 +23,8 @@ public struct FileReading {
     public let path: String
     /// The profile's id.
     public let profile: String
+    /// Whose readings they are.
+    public let subject: String
     /// How much of the file is read.
     public let meter = ReadMeter()
     /// Cuts the file into frames.
@@ -48,6 +50,7 @@ public struct FileReading {
         received: Instant
     ) throws {
         self.path = path
+        subject = registry.subject
         if let format = try KnownFormat(
             of: file, named: options.profile, registry: registry, received: received, meter: meter)
         {
@@ -73,6 +76,15 @@ public struct FileReading {
             self.source = source
             text = nil
         }
+    }
+
+    /// A reading of its parts.
+    public init(
+        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
+    ) {
+        (self.path, self.profile, self.subject) = (path, profile, subject)
+        (self.source, self.interpreter) = (source, interpreter)
+        (table, text) = (nil, nil)
     }
 
     /// What was assumed; complete once the file is read.

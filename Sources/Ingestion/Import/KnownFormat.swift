@@ -58,6 +58,8 @@ final class ExportInterpreter: FrameInterpreter {
     private let records: AppleHealthInterpreter
     private let resources: ClinicalInterpreter
 
+    var written: Instant? { records.written }
+
     init(registry: OriginRegistry) {
         records = AppleHealthInterpreter(registry: registry)
         resources = ClinicalInterpreter(registry: registry)

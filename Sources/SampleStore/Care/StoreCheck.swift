@@ -38,6 +38,7 @@ extension SampleStore {
         guard strangers.isEmpty else { return strangers }
         var problems = try checkLedger()
         problems += try checkLinks()
+        problems += try checkCharacteristics()
         var checked = 0
         for series in try series(matching: SampleQuery()) {
             for table in ["sample", "deleted", "witness"] {

@@ -50,6 +50,9 @@ final class Coverage {
 
     var isEmpty: Bool { spans.isEmpty }
 
+    /// - Parameter spans: in order, apart from one another.
+    init(_ spans: [(start: Int64, end: Int64)] = []) { self.spans = spans }
+
     /// Adds stretches that are in order of their start.
     func add(_ more: [(start: Int64, end: Int64)]) {
         guard !more.isEmpty else { return }

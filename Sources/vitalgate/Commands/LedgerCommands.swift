@@ -78,6 +78,7 @@ enum IngestCommand: Command {
         let number = try number(context)
         let forget = context.invocation.flag("--forget")
         let undone = try store.account(of: number)
+        let touches = try store.touchesCharacteristics(number)
         let heldSoFar = try store.heldAgain(by: number)
         let (ingest, _) = try store.undo(
             number, forget: forget,
@@ -87,6 +88,8 @@ enum IngestCommand: Command {
             return
         }
         let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
+        // Those that are forgotten are no more to be asked for.
+        let told = touches ? ", characteristics are what they were before" : ""
         let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
         let outcome =
             if undone?.kind == .migrate {
@@ -98,7 +101,7 @@ enum IngestCommand: Command {
             } else {
                 "'ingest undo \(ingest)' takes that back"
             }
-        context.note("ingest \(number) is undone\(again): \(became.text) (this is ingest \(ingest); \(outcome))")
+        context.note("ingest \(number) is undone\(again): \(became.text)\(told) (this is ingest \(ingest); \(outcome))")
     }
 
     /// What became of the readings, of the undoing's own account.
