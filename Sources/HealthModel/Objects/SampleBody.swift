@@ -36,7 +36,7 @@ public final class SampleBody: Hashable, Sendable {
         var octets = json
         if let content {
             octets.append(0)
-            octets += content.stored
+            content.append(to: &octets)
         }
         self.init(octets: octets)
     }

@@ -53,7 +53,9 @@ public struct FileReading {
             profile = Self.appleHealth
             try options.interpreter.refuseAll(of: Self.appleHealth)
             source = AppleHealthExportSource(file, received: received, meter: meter)
-            interpreter = AppleHealthInterpreter(registry: registry)
+            interpreter = ChannelInterpreter(
+                AppleHealthInterpreter(registry: registry),
+                others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
             (table, text) = (nil, nil)
             return
         }

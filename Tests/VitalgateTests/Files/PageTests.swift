@@ -4,7 +4,7 @@ import Testing
 /// The pages of `docs/` are run as they stand: their commands are given to a shell, one block after the other, and what they print is a
 /// snapshot.
 @Suite struct PageTests {
-    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 13)])
+    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12)])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()
         try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
