@@ -26,7 +26,13 @@ public struct PackedContent: Sendable {
     /// Packs octets that are in memory.
     public init(_ octets: some Collection<UInt8>) throws(ContentError) {
         var writer = try ContentWriter(isShort: octets.count <= ContentWriter.short)
-        try writer.append(Array(octets))
+        // Piece by piece: a second copy of the whole would be too much memory for large ones.
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(64 << 10)
+            try writer.append(Array(piece))
+            rest = rest.dropFirst(piece.count)
+        }
         self = try writer.end()
     }
 
@@ -40,15 +46,18 @@ public struct PackedContent: Sendable {
 
     /// As it stands in a body.
     func append(to octets: inout [UInt8]) {
-        octets.reserveCapacity(octets.count + headLength + packed.count)
+        let head = head
+        octets.reserveCapacity(octets.count + head.count + packed.count)
         octets += head
         octets += packed
     }
+
     var stored: [UInt8] {
         var octets: [UInt8] = []
         append(to: &octets)
         return octets
     }
+
     var headLength: Int { head.count }
 
     private var head: [UInt8] {

@@ -19,7 +19,8 @@ struct KnownFormat {
         if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
             id = Self.appleHealth
             source = AppleHealthExportSource(file, received: received, meter: meter)
-            interpreter = ExportInterpreter(registry: registry)
+            interpreter = ChannelInterpreter(
+                AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
         } else if let release = name.flatMap({ Self.fhirReleases[$0] }) {
             id = name ?? Self.fhir
             source = ResourceFileSource(file, received: received, meter: meter)
@@ -51,24 +52,4 @@ struct KnownFormat {
     static let fhir = "fhir"
     /// FHIR resources of the release that a person names.
     private static let fhirReleases: [String: FHIRRelease] = ["fhir-r4": .r4, "fhir-dstu2": .dstu2]
-}
-
-/// What an export holds beside records: its clinical records are read as resources are that come by themselves.
-final class ExportInterpreter: FrameInterpreter {
-    private let records: AppleHealthInterpreter
-    private let resources: ClinicalInterpreter
-
-    var written: Instant? { records.written }
-
-    init(registry: OriginRegistry) {
-        records = AppleHealthInterpreter(registry: registry)
-        resources = ClinicalInterpreter(registry: registry)
-    }
-
-    func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        guard frame.channel.isEmpty || frame.channel != ResourceRow.fhir else {
-            return try resources.interpret(frame, into: &readings)
-        }
-        return try records.interpret(frame, into: &readings)
-    }
 }

