@@ -6,12 +6,12 @@ import SampleStore
 /// `show`: one object whole.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
-        name: "show",
-        summary: "Show one sample whole: a workout with its laps, a health record with its codes, an ECG with its trace.",
+        name: "show", summary: "Show one sample whole, or what it carries.",
         discussion: """
-            For a person it is a page, with --format ndjson the sample's line with all that it carries: points, a resource, a document. --raw gives the \
-            resource (FHIR JSON) or the document (CDA XML) itself, octet for octet as it came, and nothing else. --points gives the locations of a \
-            route, the beats of a heartbeat series or the voltages of an ECG, one a line.
+            For a person it is a page: a workout with its laps, a health record with its codes, an ECG with its trace. With --format ndjson it is the \
+            sample's line with all that it carries: points, a resource, a document. --raw gives the resource (FHIR JSON) or the document (CDA XML) \
+            itself, octet for octet as it came, and nothing else. --points gives the locations of a route, the beats of a heartbeat series or the \
+            voltages of an ECG, one a line.
             """,
         arguments: [Argument(name: "UUID", help: "The sample's UUID, as 'query --format ndjson' prints it.")],
         options: [

@@ -1,3 +1,4 @@
+import HealthModel
 import Testing
 
 /// `show`: one object whole, for people and for programs.
@@ -93,6 +94,46 @@ import Testing
         #expect(voltages[512] == #"{"time":"2026-11-20T06:31:01.000000Z","voltage":1}"#)
         let none = try objects.folder.vitalgate("show", objects["workout"], "--points")
         #expect(none.status == 65 && none.output.isEmpty && none.errors.contains("has no points"))
+    }
+
+    /// Names and texts come from outside: none clears the screen, makes a line of its own, or turns the direction of writing.
+    @Test func nothingDrivesTheTerminal() throws {
+        var objects = try ObjectStore()
+        let hostile = "a\u{1B}[2Jb\nc\u{202E}d"
+        try objects.add(
+            "document", "cda",
+            try SampleBody(
+                encoding: ClinicalDocument(
+                    title: hostile, patient: hostile, custodian: hostile, author: hostile, valid: false, reason: hostile)),
+            source: hostile)
+        try objects.add(
+            "record", "conditionRecord",
+            try SampleBody(
+                encoding: ClinicalRecord(
+                    displayName: hostile, resourceType: hostile, identifier: hostile, version: hostile, dates: [hostile: hostile],
+                    codes: [Coding(system: hostile, code: hostile, display: hostile)])))
+        try objects.add(
+            "route", "workoutRoute",
+            try SampleBody(encoding: WorkoutRoute(points: Points(columns: [.init(hostile)], count: 9), workout: hostile)))
+        try objects.add("sleep", "sleepAnalysis", number: "3", lasting: 60, source: hostile)
+        for arguments in [
+            ["show", objects["document"]], ["show", objects["record"]], ["show", objects["route"]], ["show", objects["sleep"]],
+            ["query", "sleepAnalysis", "--chart"], ["show", objects["record"], "--format", "ndjson"],
+        ] {
+            let run = try objects.folder.vitalgate(arguments)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control })
+            #expect(arguments.count > 2 || !run.output.unicodeScalars.contains("\u{202E}"))
+            #expect(
+                !run.lines.contains {
+                    $0.hasPrefix("c") && !$0.hasPrefix("cda") && !$0.hasPrefix("codes") && !$0.hasPrefix("con")
+                })
+        }
+        // Points that a body speaks of and does not have.
+        let none = try objects.folder.vitalgate("show", objects["route"], "--points")
+        #expect(none.status == 65 && none.output.isEmpty)
+        let check = try objects.folder.vitalgate("store", "check", "--deep")
+        #expect(check.status == 65 && check.output == "workoutRoute: 1 sample whose points are missing\n")
     }
 
     /// As `query UUID` tells it.
