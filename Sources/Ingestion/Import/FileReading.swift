@@ -10,11 +10,16 @@ public struct ReadingOptions: Sendable {
     public var profile: String?
     /// What a person says about the file that it does not say itself.
     public var interpreter: InterpreterOptions
+    /// Whether a document that is not as its schema demands is kept all the same.
+    public var keepsInvalidDocuments: Bool
 
     /// - Parameter profile: the profile's id; nil finds it by the file's header.
-    public init(profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions()) {
+    public init(
+        profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false
+    ) {
         self.profile = profile
         self.interpreter = interpreter
+        self.keepsInvalidDocuments = keepsInvalidDocuments
     }
 }
 
@@ -66,6 +71,15 @@ public struct FileReading {
             (table, text) = (nil, nil)
             return
         }
+        if options.profile == Self.cda || (options.profile == nil && DocumentFile.recognises(file)) {
+            profile = Self.cda
+            try options.interpreter.refuseAll(of: profile)
+            source = DocumentFile(file, received: received, meter: meter)
+            interpreter = DocumentInterpreter(
+                registry: registry, schema: DocumentSchema(folders: library.folders), keepsInvalid: options.keepsInvalidDocuments)
+            (table, text) = (nil, nil)
+            return
+        }
         let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
         profile = match.profile.id
@@ -89,7 +103,9 @@ public struct FileReading {
     public static let appleHealth = "apple-health-export"
     /// Files of FHIR resources, which no JSON5 file describes either.
     public static let fhir = "fhir"
-    /// The same, of a release that a person names.
+    /// CDA documents.
+    public static let cda = "cda"
+    /// FHIR resources of a release that a person names.
     private static let fhirReleases: [String: FHIRRelease] = ["fhir-r4": .r4, "fhir-dstu2": .dstu2]
 
     /// What was assumed; complete once the file is read.
