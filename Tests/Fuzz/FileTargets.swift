@@ -1,3 +1,4 @@
+import ClinicalModel
 import Glibc
 import HealthModel
 import Pipeline
@@ -46,6 +47,12 @@ enum FileTargets {
         read(
             AppleHealthExportSource(path: path, received: received, limits: limits),
             AppleHealthInterpreter(registry: OriginRegistry(subject: "me")))
+    }
+
+    /// FHIR resources.
+    static func resources(_ input: [UInt8]) {
+        read(
+            ResourceFileSource(bytes: input, received: received), ClinicalInterpreter(registry: OriginRegistry(subject: "me")))
     }
 
     private static func read(_ source: any FrameSource, _ interpreter: any FrameInterpreter) {

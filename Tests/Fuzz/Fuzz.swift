@@ -10,6 +10,7 @@ import Profiles
         ("profiles", { run(ProfileTargets.profile, $0, $1) }),
         ("tables", { run(FileTargets.tables, $0, $1) }),
         ("exports", { run(FileTargets.exports, $0, $1) }),
+        ("resources", { run(FileTargets.resources, $0, $1) }),
         ("pieces", { run(PieceTargets.pieces, $0, $1) }),
         ("texts", { run(TextTargets.texts, $0, $1) }),
         ("zones", { run(TextTargets.zones, $0, $1) }),

@@ -22,7 +22,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "resources", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -74,7 +74,7 @@ class Bench:
         """A generated file, kept until the generator changes."""
         generator = HERE / "generate.py"
         version = hashlib.sha256(generator.read_bytes()).hexdigest()[:8]
-        suffix = {"apple": "xml", "zip": "zip"}.get(kind, "csv")
+        suffix = {"apple": "xml", "zip": "zip", "resources": "ndjson"}.get(kind, "csv")
         path = self.folder / f"{kind}-{count}-{version}.{suffix}"
         if not path.exists():
             for old in self.folder.glob(f"{kind}-{count}-*"):
@@ -180,6 +180,28 @@ class Bench:
                 kind, f"  its peak memory (with {thousands(tenth)} records: {peak_small / (1 << 20):.1f} MB)",
                 "< 64 MB", "", f"{peak / (1 << 20):.1f} MB", f"{max(run.peak_bytes for run in peer) / (1 << 20):.1f} MB",
                 verdict=verdict(peak < 64 << 20), values={"peak_bytes": peak, "peak_bytes_of_a_tenth": peak_small}),
+        ]
+
+    def resources(self):
+        """FHIR Observations, beside what Python's parser alone takes for the same lines."""
+        count = self.records // 10
+        file = self.data("resources", count)
+        parse = "import json,sys\nfor line in open(sys.argv[1]): json.loads(line)"
+        ours, peer = [], []
+        for index in range(self.runs):
+            self.say(f"FHIR resources, run {index + 1} of {self.runs}")
+            peer.append(measure.run([sys.executable, "-c", parse, file]))
+            ours.append(self.imported(file, self.fresh_store(), count))
+        rate, rate_peer = count / seconds_of(ours), count / seconds_of(peer)
+        peak = max(run.peak_bytes for run in ours)
+        return [
+            Result(
+                "resources", f"FHIR R4 Observations in NDJSON, {thousands(count)} (peer: json.loads)", ">= 30,000/s", "",
+                f"{thousands(rate)} resources/s", f"{thousands(rate_peer)} resources/s", rate / rate_peer,
+                (count / work_of(ours)) / (count / work_of(peer)), verdict(rate >= 30_000), times(ours, peer)),
+            Result(
+                "resources", "  its peak memory", "< 64 MB", "", f"{peak / (1 << 20):.1f} MB",
+                verdict=verdict(peak < 64 << 20), values={"peak_bytes": peak}),
         ]
 
     def paths(self):
@@ -367,7 +389,7 @@ class Bench:
         add(("csv", "again", "size"), lambda: self.csv(wanted))
         for kind in ("apple", "zip"):
             add((kind,), lambda kind=kind: self.apple(kind))
-        for row in ("paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
+        for row in ("paths", "pairs", "resources", "decode", "stats", "open", "lines", "repair", "units"):
             add((row,), getattr(self, row))
         add(("feed",), lambda: feed_rows.feed(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the input of the benchmarks and of the kill test: the same bytes each time.
 
-Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip COUNT FILE
+Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip|resources COUNT FILE
 
   mixed  COUNT rows of time,type,value,unit: heart rate once a second; oxygen saturation, temperature and steps between
   year   COUNT rows of heart rate, spread over the year 2025
@@ -9,9 +9,12 @@ Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-pa
          mixed as a sensor tells it; the same over its maker's file; and another half day's over the file
   apple  an Apple Health export.xml of COUNT records, about 400 bytes each, one in ten with a metadata entry
   zip    the same in the archive that the Health app makes
+  resources
+         COUNT FHIR R4 Observations, laboratory results of about 1,000 bytes, one a line
 """
 
 import datetime
+import json
 import random
 import sys
 import zipfile
@@ -146,6 +149,30 @@ def apple(count):
     yield TAIL
 
 
+def resources(count):
+    """Laboratory results as bulk exports have them."""
+    rng = random.Random(SEED)
+    tests = [("2823-3", "Potassium", "mmol/L", 4, 1), ("2345-7", "Glucose", "mg/dL", 95, 20), ("718-7", "Hemoglobin", "g/dL", 14, 2)]
+    for index in range(count):
+        code, name, unit, middle, spread = tests[index % len(tests)]
+        time = (EPOCH + datetime.timedelta(minutes=index)).isoformat() + "Z"
+        yield json.dumps({
+            "resourceType": "Observation", "id": f"obs-{index}",
+            "meta": {"versionId": "1", "lastUpdated": time,
+                     "profile": ["http://hl7.org/fhir/us/core/StructureDefinition/us-core-observation-lab"]},
+            "status": "final",
+            "category": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/observation-category", "code": "laboratory",
+                                      "display": "Laboratory"}]}],
+            "code": {"coding": [{"system": "http://loinc.org", "code": code, "display": name}], "text": name},
+            "subject": {"reference": "Patient/f0462936-eb4b-4da1-b45a-fbd96ebf8ccb"},
+            "encounter": {"reference": f"Encounter/{index // 20}"}, "effectiveDateTime": time, "issued": time,
+            "performer": [{"reference": "Organization/7", "display": "Laboratory of the clinic"}],
+            "valueQuantity": {"value": round(rng.gauss(middle, spread), 2), "unit": unit, "system": "http://unitsofmeasure.org",
+                              "code": unit},
+            "referenceRange": [{"low": {"value": middle - spread, "unit": unit}, "high": {"value": middle + spread, "unit": unit}}],
+        }, separators=(",", ":")) + "\n"
+
+
 def write_rows(path, rows, header="time,type,value,unit\n"):
     with open(path, "w", encoding="utf-8", buffering=1 << 20) as file:
         file.write(header)
@@ -166,7 +193,7 @@ def write_zip(path, count):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip"):
+    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip", "resources"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 64
     kind, count, path = arguments[0], int(arguments[1]), arguments[2]
@@ -176,6 +203,8 @@ def main(arguments):
         write_rows(path, year(count))
     elif kind in PATHS:
         write_rows(path, path_rows(kind, count), "time,type,value,unit,source,device\n")
+    elif kind == "resources":
+        write_rows(path, resources(count), "")
     elif kind == "apple":
         with open(path, "w", encoding="utf-8", buffering=1 << 20) as file:
             file.writelines(apple(count))

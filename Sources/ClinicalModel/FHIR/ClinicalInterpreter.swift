@@ -60,6 +60,10 @@ public final class ClinicalInterpreter: FrameInterpreter {
             guard ResourceTypes.all.contains(type) else { throw ResourceFault("resourceType", "is no resource type of FHIR") }
             switch ClinicalKind(type, tape) {
             case .none(let kind):
+                // Of observations some come into the store, so that one which is none at all is refused and not passed over.
+                if type == "Observation" {
+                    try choice.check(tape, type: type, source: row?.text(ResourceRow.source) ?? "", told: release)
+                }
                 return .skipped(kind)
             case .type(let sampleType):
                 readings.append(try reading(sampleType, type, tape, row, frame))
@@ -77,10 +81,11 @@ public final class ClinicalInterpreter: FrameInterpreter {
         _ sampleType: SampleType, _ type: String, _ tape: borrowing JSONTape, _ row: TextRow?, _ frame: RawFrame
     ) throws(ResourceFault) -> Reading {
         let told = release ?? row.flatMap { FHIRRelease($0.text(ResourceRow.version)) }
-        let release = try choice.release(of: tape, type: type, told: told)
+        let toldSource = row?.text(ResourceRow.source) ?? ""
+        let release = try choice.release(of: tape, type: type, source: toldSource, told: told)
         let address = row?.text(ResourceRow.sourceURL) ?? ""
         let identifier = identifier(tape, row, address)
-        let source = RecordSource.of(tape, type: type, told: row?.text(ResourceRow.source) ?? "", address: address)
+        let source = RecordSource.of(tape, type: type, told: toldSource, address: address)
         let name = DisplayName(of: type, tape)
         let updated = tape.member("lastUpdated", of: tape.member("meta", of: 0))
         let record = ClinicalRecord(

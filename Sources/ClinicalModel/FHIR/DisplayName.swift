@@ -15,7 +15,8 @@ struct DisplayName {
 
     /// Code systems whose displays people read: medications, vaccines, laboratory, conditions and procedures, then what bills.
     static let systems: [String] = [
-        "http://www.nlm.nih.gov/research/umls/rxnorm", "http://hl7.org/fhir/sid/cvx", "http://loinc.org", "http://snomed.info/sct",
+        "http://www.nlm.nih.gov/research/umls/rxnorm", "http://hl7.org/fhir/sid/cvx", "http://loinc.org",
+        "http://snomed.info/sct",
         "http://hl7.org/fhir/sid/icd-10-cm", "http://hl7.org/fhir/sid/icd-10", "http://hl7.org/fhir/sid/icd-9-cm",
         "http://www.ama-assn.org/go/cpt", "http://hl7.org/fhir/sid/ndc",
     ]
@@ -77,7 +78,8 @@ struct DisplayName {
 
     /// The contained resource that `medicationReference` names; it is looked at, and where it refers to is not.
     private static func containedMedication(_ tape: borrowing JSONTape) -> Int? {
-        guard let reference = tape.text("reference", of: tape.member("medicationReference", of: 0)), reference.hasPrefix("#") else {
+        guard let reference = tape.text("reference", of: tape.member("medicationReference", of: 0)), reference.hasPrefix("#")
+        else {
             return nil
         }
         return tape.list(tape.member("contained", of: 0)).first { tape.text("id", of: $0) == String(reference.dropFirst()) }
@@ -86,7 +88,8 @@ struct DisplayName {
     private static func beside(_ type: String, _ tape: borrowing JSONTape) -> String? {
         switch type {
         case "DocumentReference": told(tape.text("description", of: 0))
-        case "Coverage": told(tape.text("plan", of: 0)) ?? told(tape.text("display", of: tape.list(tape.member("payor", of: 0)).first))
+        case "Coverage":
+            told(tape.text("plan", of: 0)) ?? told(tape.text("display", of: tape.list(tape.member("payor", of: 0)).first))
         default: told(tape.text("display", of: tape.member("medicationReference", of: 0)))
         }
     }

@@ -125,7 +125,9 @@ enum UTF8Text {
     static func firstFault(_ octets: UnsafeRawBufferPointer) -> Int? {
         var index = 0
         while index < octets.count {
-            if index + 8 <= octets.count, octets.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            if index + 8 <= octets.count,
+                octets.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            {
                 index += 8
                 continue
             }

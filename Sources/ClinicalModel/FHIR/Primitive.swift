@@ -29,11 +29,13 @@ enum Primitive: String, Hashable, Sendable {
         return textFault(octets, isEscaped: value.isEscaped, node, tape)
     }
 
-    private func textFault(_ octets: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String? {
+    private func textFault(_ octets: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String?
+    {
         switch self {
         case .string, .markdown: return nil
         case .xhtml:
-            let start = isEscaped ? Substring(tape.text(node).prefix(64)) : Substring(String(decoding: octets.prefix(64), as: UTF8.self))
+            let start =
+                isEscaped ? Substring(tape.text(node).prefix(64)) : Substring(String(decoding: octets.prefix(64), as: UTF8.self))
             return start.drop(while: \.isWhitespace).hasPrefix("<div") ? nil : "is not a div of XHTML"
         case .uri, .url, .canonical, .oid, .uuid:
             return octets.contains { $0 <= 0x20 } ? "is not a URI" : nil
@@ -48,7 +50,8 @@ enum Primitive: String, Hashable, Sendable {
     }
 
     private func wholeNumberFault(_ octets: UnsafeRawBufferPointer) -> String? {
-        guard octets.count <= 11, let number = Int64(String(decoding: octets, as: UTF8.self)), Int32(exactly: number) != nil else {
+        guard octets.count <= 11, let number = Int64(String(decoding: octets, as: UTF8.self)), Int32(exactly: number) != nil
+        else {
             return "is not a whole number of 32 bits"
         }
         if self == .unsignedInt, number < 0 { return "is negative" }
@@ -83,7 +86,8 @@ enum Primitive: String, Hashable, Sendable {
             let octet = octets[index]
             index += 1
             switch octet {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "+"), UInt8(ascii: "/"):
                 guard padding == 0 else { return false }
                 count += 1

@@ -21,49 +21,67 @@ public enum FHIRRelease: String, Hashable, Sendable {
 /// Decides of which release a resource is, and whether it is valid there.
 ///
 /// 1. What surrounds it says so: then it is of that release, or refused.
-/// 2. It is valid in one release alone: then it is of that one.
-/// 3. It is valid in both: what it says of itself decides (the guide of its profile, code systems that came with R4), then of which release
-///    the resources in front of it in the same file were.
-/// 4. It cannot be told: refused, with the options that tell it.
+/// 2. It says so itself (the guide of its profile, code systems that came with R4), and is valid there.
+/// 3. It is valid in one release, and has what the other does not know: then it is of that one.
+/// 4. It could be of both, or lacks something of the other alone: it is of the release that others of the same source were before it.
+/// 5. It cannot be told: refused, with the options that tell it.
 struct ReleaseChoice {
-    /// Of which release the last resource was that told it by itself.
-    private var shown: FHIRRelease?
+    /// Of which release the last resource of a source was that told it by itself.
+    private var shown: [String: FHIRRelease] = [:]
+    private static let mostSources = 1000
+
+    private mutating func note(_ release: FHIRRelease, of source: String) -> FHIRRelease {
+        if shown.count >= Self.mostSources { shown.removeAll() }
+        shown[source] = release
+        return release
+    }
+
+    /// Whether a resource is valid in any release.
+    ///
+    /// - Throws: ``ResourceFault`` where it is not.
+    func check(_ tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) throws(ResourceFault) {
+        let release = told ?? Self.hint(tape) ?? shown[source] ?? .r4
+        let one = StructureValidator(tape, type: type, as: release.structure)
+        guard let fault = one.fault else { return }
+        var near = (fault: fault, count: one.count, release: release)
+        if told == nil {
+            let two = StructureValidator(tape, type: type, as: release.other.structure)
+            guard let fault = two.fault else { return }
+            if two.count < near.count { near = (fault, two.count, release.other) }
+        }
+        throw Self.fault(near.fault, near.release)
+    }
+
+    private static func fault(_ fault: ResourceFault, _ release: FHIRRelease) -> ResourceFault {
+        ResourceFault(fault.path, fault.reason + ", as \(release.rawValue) has it")
+    }
 
     /// The release of a resource.
     ///
     /// - Throws: ``ResourceFault``; where it is valid in none, that of the release that it is nearer to.
-    mutating func release(of tape: borrowing JSONTape, type: String, told: FHIRRelease?) throws(ResourceFault) -> FHIRRelease {
+    mutating func release(
+        of tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?
+    ) throws(ResourceFault) -> FHIRRelease {
         if let told {
-            if let fault = StructureValidator(tape, type: type, as: told.structure).fault {
-                throw ResourceFault(fault.path, fault.reason + ", as \(told.rawValue) has it")
-            }
+            if let fault = StructureValidator(tape, type: type, as: told.structure).fault { throw Self.fault(fault, told) }
             return told
         }
         let hint = Self.hint(tape)
-        let first = hint ?? shown ?? .r4
+        let first = hint ?? shown[source] ?? .r4
         let one = StructureValidator(tape, type: type, as: first.structure)
         // What says of itself what it is, and is that, need not be compared with what it is not.
-        if one.count == 0, hint != nil {
-            shown = first
-            return first
-        }
+        if one.fault == nil, hint != nil { return note(first, of: source) }
         let two = StructureValidator(tape, type: type, as: first.other.structure)
-        switch (one.count == 0, two.count == 0) {
-        case (true, false):
-            shown = first
-            return first
-        case (false, true):
-            shown = first.other
-            return first.other
-        case (true, true):
-            if let shown { return shown }
+        if let fault = one.fault, two.fault != nil, one.count <= two.count { throw Self.fault(fault, first) }
+        if let fault = two.fault, one.fault != nil { throw Self.fault(fault, first.other) }
+        let (release, other) = one.fault == nil ? (first, two) : (first.other, one)
+        if other.hasForeign { return note(release, of: source) }
+        guard let before = shown[source] else {
             throw ResourceFault(
-                type, "is valid both as DSTU2 and as R4, and nothing tells which it is; --profile fhir-dstu2 or fhir-r4 does")
-        case (false, false):
-            let (near, release) = one.count <= two.count ? (one, first) : (two, first.other)
-            guard let fault = near.fault else { throw ResourceFault(type, "is not valid") }
-            throw ResourceFault(fault.path, fault.reason + ", as \(release.rawValue) has it")
+                type, "may be of DSTU2 or of R4, and nothing tells which; --profile fhir-dstu2 or fhir-r4 does")
         }
+        if before != release, let fault = other.fault { throw Self.fault(fault, before) }
+        return before
     }
 
     /// What a resource says of itself.

@@ -17,6 +17,8 @@ final class Structure: Sendable {
         var hash: UInt64
         var content: Content
         var isList: Bool
+        /// What a reference may refer to, by its number in ``Structure/codeLists``; -1 where to anything, and for what is no reference.
+        var targets = -1
         /// Which bit says that it is there. The types of a choice share one.
         var slot: Int
     }
@@ -84,9 +86,14 @@ final class Structure: Sendable {
         if row.isRequired { type.required |= 1 << UInt64(slot) }
         for word in row.types {
             let content: Content
+            var targets = -1
             if word.hasPrefix("code(") {
                 lists.append(Set(word.dropFirst(5).dropLast().split(separator: ",").map { Array($0.utf8) }))
                 content = .code(lists.count - 1)
+            } else if word.hasPrefix("Reference("), let reference = numbers["Reference"] {
+                lists.append(Set(word.dropFirst(10).dropLast().split(separator: ",").map { Array($0.utf8) }))
+                content = .type(reference)
+                targets = lists.count - 1
             } else if let primitive = Primitive(rawValue: word) {
                 content = .primitive(primitive)
             } else if let number = numbers[word], word != "Resource" {
@@ -94,10 +101,12 @@ final class Structure: Sendable {
             } else {
                 content = .resource
             }
-            let suffix = row.isChoice ? word.prefix(1).uppercased() + word.dropFirst() : ""
+            let plain = word.prefix { $0 != "(" }
+            let suffix = row.isChoice ? plain.prefix(1).uppercased() + plain.dropFirst() : ""
             let name = Array((row.name + suffix).utf8)
-            type.elements.append(
-                Element(name: name, hash: NameHash.of(name), content: content, isList: row.isList, slot: slot))
+            var element = Element(name: name, hash: NameHash.of(name), content: content, isList: row.isList, slot: slot)
+            element.targets = targets
+            type.elements.append(element)
         }
     }
 

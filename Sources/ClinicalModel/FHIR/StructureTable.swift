@@ -5,6 +5,7 @@
 ///     name*Type    any number, a list       name+Type    one or more, a list
 ///     name[x]?A|B  one of several types, `nameA` or `nameB`
 ///     code(a,b)    one of these codes: HL7's binding is required
+///     Reference(A) refers to a resource of this type
 enum StructureTable {
     struct Element {
         var name: String

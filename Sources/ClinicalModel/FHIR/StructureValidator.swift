@@ -8,29 +8,38 @@ struct StructureValidator {
     private(set) var fault: ResourceFault?
     /// How much is wrong.
     private(set) var count = 0
+    /// Whether something is there that may not be; else only something is missing.
+    private(set) var hasForeign = false
     /// From the resource to where the look is: values, and their places in a list.
     private var path: [(node: Int, index: Int)] = []
     private var root = ""
     private var isContained = false
-    private var containedIDs: [[UInt8]] = []
+    /// The resources in it, by their ids.
+    private var contained: [(id: [UInt8], type: [UInt8])] = []
+    /// What the reference that is looked at may refer to.
+    private var targets = -1
+
+    private static let missing = "is missing"
 
     /// Looks at a whole resource.
     init(_ tape: borrowing JSONTape, type name: String, as structure: Structure) {
         self.structure = structure
         root = name
         guard let number = structure.number(of: name) else {
-            count = 1
+            (count, hasForeign) = (1, true)
             fault = ResourceFault(name, "is no type of this release that health records have")
             return
         }
         for resource in tape.list(tape.member("contained", of: 0)) {
-            if let id = tape.member("id", of: resource) { containedIDs.append(Array(tape.octets(of: id))) }
+            guard let id = tape.member("id", of: resource), let type = tape.member("resourceType", of: resource) else { continue }
+            contained.append((Array(tape.octets(of: id)), Array(tape.octets(of: type))))
         }
         check(0, number, isResource: true, tape)
     }
 
     private mutating func report(_ reason: String, _ tape: borrowing JSONTape, name: String? = nil) {
         count += 1
+        if reason != Self.missing { hasForeign = true }
         guard fault == nil else { return }
         var text = root
         for (node, index) in path {
@@ -47,6 +56,8 @@ struct StructureValidator {
     private mutating func check(_ object: Int, _ number: Int, isResource: Bool, _ tape: borrowing JSONTape) {
         guard tape.nodes[object].kind == .object else { return report("is not an object", tape) }
         guard tape.nodes[object].count > 0 else { return report("is empty", tape) }
+        let allowed = targets >= 0 ? structure.codeLists[targets] : nil
+        targets = -1
         var present: UInt64 = 0
         // Which type of a choice is there: its value and its companion `_value…` have to be of one.
         var chosen: (slots: UInt64, names: [(slot: Int, element: Int)]) = (0, [])
@@ -81,11 +92,11 @@ struct StructureValidator {
         let missing = structure.types[number].required & ~present
         if missing != 0 {
             for (slot, name) in structure.types[number].slots.enumerated() where missing >> UInt64(slot) & 1 != 0 {
-                report("is missing", tape, name: name)
+                report(Self.missing, tape, name: name)
             }
         }
         if structure.types[number].name == "Extension" { checkExtension(object, tape) }
-        if structure.types[number].name == "Reference" { checkReference(object, tape) }
+        if structure.types[number].name == "Reference" { checkReference(object, allowed, tape) }
     }
 
     private mutating func checkElement(_ value: Int, _ element: Structure.Element, in object: Int, _ tape: borrowing JSONTape) {
@@ -138,7 +149,9 @@ struct StructureValidator {
             if octets.count > 64 || !structure.codeLists[list].contains(Array(octets)) {
                 report("is no code of its list", tape)
             }
-        case .type(let number): check(value, number, isResource: false, tape)
+        case .type(let number):
+            targets = element.targets
+            check(value, number, isResource: false, tape)
         case .resource: checkContained(value, tape)
         }
     }
@@ -160,7 +173,7 @@ struct StructureValidator {
     /// A resource in a resource: whole where health records have its type, else of any JSON that FHIR allows.
     private mutating func checkContained(_ value: Int, _ tape: borrowing JSONTape) {
         guard tape.nodes[value].kind == .object else { return report("is not an object", tape) }
-        guard let type = tape.text("resourceType", of: value) else { return report("is missing", tape, name: "resourceType") }
+        guard let type = tape.text("resourceType", of: value) else { return report(Self.missing, tape, name: "resourceType") }
         guard ResourceTypes.all.contains(type) else { return report("is no resource type of FHIR", tape, name: "resourceType") }
         guard !isContained, tape.member("contained", of: value) == nil else {
             return report("holds a resource in turn", tape)
@@ -203,13 +216,15 @@ struct StructureValidator {
             let name = tape.name(of: child)
             if name.starts(with: "value".utf8) || name.starts(with: "_value".utf8) { hasValue = true }
         }
-        if hasValue == hasExtensions { report(hasValue ? "has both a value and extensions" : "has neither a value nor extensions", tape) }
+        if hasValue == hasExtensions {
+            report(hasValue ? "has both a value and extensions" : "has neither a value nor extensions", tape)
+        }
     }
 
-    private mutating func checkReference(_ object: Int, _ tape: borrowing JSONTape) {
+    private mutating func checkReference(_ object: Int, _ allowed: Set<[UInt8]>?, _ tape: borrowing JSONTape) {
         guard let reference = tape.member("reference", of: object), tape.nodes[reference].kind == .string else { return }
         let octets = Array(tape.text(reference).utf8)
-        if let reason = ReferenceForm.fault(of: octets, contained: containedIDs, isContained: isContained) {
+        if let reason = ReferenceForm.fault(of: octets, contained: contained, isContained: isContained, allowed: allowed) {
             report(reason, tape, name: "reference")
         }
     }
@@ -227,26 +242,35 @@ extension Structure.Element {
 
 /// How a reference is written (https://hl7.org/fhir/R4/references.html#literal).
 enum ReferenceForm {
-    /// What is wrong with it; `nil` where it is `#id` of a contained resource, `Type/id`, `Type/id/_history/1` or a URI.
-    static func fault(of octets: [UInt8], contained: [[UInt8]], isContained: Bool) -> String? {
+    /// What is wrong with it; `nil` where it is `#id` of a contained resource, `Type/id`, `Type/id/_history/1` or a URI, and its type, where it
+    /// says one, is among those allowed.
+    static func fault(
+        of octets: [UInt8], contained: [(id: [UInt8], type: [UInt8])], isContained: Bool, allowed: Set<[UInt8]>?
+    ) -> String? {
         if octets.first == UInt8(ascii: "#") {
             // The container itself.
             if octets.count == 1, isContained { return nil }
-            return contained.contains(Array(octets.dropFirst())) ? nil : "refers to a contained resource that is not there"
+            guard let target = contained.first(where: { $0.id.elementsEqual(octets.dropFirst()) }) else {
+                return "refers to a contained resource that is not there"
+            }
+            return allowed?.contains(target.type) ?? true ? nil : wrongType
         }
         guard !octets.contains(where: { $0 <= 0x20 }) else { return "is not a reference" }
-        if let colon = octets.firstIndex(of: UInt8(ascii: ":")), isScheme(octets[..<colon]), colon + 1 < octets.count { return nil }
+        if let colon = octets.firstIndex(of: UInt8(ascii: ":")), isScheme(octets[..<colon]), colon + 1 < octets.count {
+            return nil
+        }
         let parts = octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 4, ResourceTypes.all.contains(String(decoding: parts[0], as: UTF8.self)),
             Primitive.isIdentifier(parts[1])
-        else { return "is not a reference (Type/id, #id or a URI)" }
+        else { return noReference }
         if parts.count == 4 {
-            guard parts[2].elementsEqual("_history".utf8), Primitive.isIdentifier(parts[3]) else {
-                return "is not a reference (Type/id, #id or a URI)"
-            }
+            guard parts[2].elementsEqual("_history".utf8), Primitive.isIdentifier(parts[3]) else { return noReference }
         }
-        return nil
+        return allowed?.contains(Array(parts[0])) ?? true ? nil : wrongType
     }
+
+    private static let noReference = "is not a reference (Type/id, #id or a URI)"
+    private static let wrongType = "refers to a resource of another type"
 
     private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let first = octets.first, (first | 0x20) &- UInt8(ascii: "a") < 26 else { return false }

@@ -9,7 +9,8 @@ enum VaccineNames {
         table.split(separator: "\n").compactMap { line in
             guard let blank = line.firstIndex(of: " ") else { return nil }
             return (String(line[..<blank]), String(line[line.index(after: blank)...]))
-        }) { first, _ in first }
+        }
+    ) { first, _ in first }
 
     private static let table = """
         01 DTP

@@ -155,7 +155,9 @@ final class ResourceText {
         case UInt8(ascii: "\""): try passString()
         case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): throw .octet
         default:
-            while let octet = try peek(), octet > 0x20, octet != UInt8(ascii: ","), octet != UInt8(ascii: "}"), octet != UInt8(ascii: "]") {
+            while let octet = try peek(), octet > 0x20, octet != UInt8(ascii: ","), octet != UInt8(ascii: "}"),
+                octet != UInt8(ascii: "]")
+            {
                 pass()
             }
         }

@@ -25,7 +25,7 @@ public struct PackedContent: Sendable {
 
     /// Packs octets that are in memory.
     public init(_ octets: some Collection<UInt8>) throws(ContentError) {
-        var writer = try ContentWriter()
+        var writer = try ContentWriter(isShort: octets.count <= ContentWriter.short)
         try writer.append(Array(octets))
         self = try writer.end()
     }
@@ -112,8 +112,16 @@ public struct ContentWriter {
     /// Octets that came so far.
     public private(set) var length = 0
 
+    /// Octets that need no more than a small window.
+    static let short = 4096
+
     /// - Throws: ``ContentError/outOfMemory``.
-    public init() throws(ContentError) { stream = try Stream({ vitalgate_deflate_begin(&$0) }, end: { deflateEnd(&$0) }) }
+    public init() throws(ContentError) { try self.init(isShort: false) }
+
+    /// - Parameter isShort: whether no more than ``short`` octets will come.
+    init(isShort: Bool) throws(ContentError) {
+        stream = try Stream({ vitalgate_deflate_begin(&$0, isShort ? 1 : 0) }, end: { deflateEnd(&$0) })
+    }
 
     /// Adds octets.
     ///

@@ -25,6 +25,8 @@ public struct ImportService {
 
     /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
     private static let batch = 16_384
+    /// Octets of bodies in one commit: resources and documents are large, and two batches are in memory.
+    private static let batchOctets = 4 << 20
     /// Refusals that wait for a commit at most.
     private static let refusals = 4096
 
@@ -119,6 +121,7 @@ public struct ImportService {
         var readings: [Reading] = []
         var state = ImportProgress(frames: 0, readings: 0, place: nil)
         var isZoneNoted = false
+        var octets = 0
         let writer = BatchWriter { [store] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
@@ -133,6 +136,7 @@ public struct ImportService {
                 isZoneNoted = true
             }
             state.readings += batch.output.samples.count
+            octets = 0
             try writer.write(&batch)
             progress(state)
             if isCancelled() { throw Cancelled() }
@@ -150,6 +154,7 @@ public struct ImportService {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings:
                         entered += readings.count
+                        for reading in readings { octets += reading.body?.octets.count ?? 0 }
                         path.process(readings, of: frame, into: &batch.output)
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
                     case .characteristics, .notData: break
@@ -158,7 +163,8 @@ public struct ImportService {
                     entered += error.readings
                     batch.output.refusals.append(error)
                 }
-                if batch.output.samples.count >= Self.batch || batch.output.refusals.count >= Self.refusals {
+                let isFull = batch.output.samples.count >= Self.batch || octets >= Self.batchOctets
+                if isFull || batch.output.refusals.count >= Self.refusals {
                     state.place = frame.place
                     try flush()
                 } else if state.frames & 4095 == 0 {

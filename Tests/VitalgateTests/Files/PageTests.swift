@@ -4,7 +4,7 @@ import Testing
 /// The pages of `docs/` are run as they stand: their commands are given to a shell, one block after the other, and what they print is a
 /// snapshot.
 @Suite struct PageTests {
-    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38)])
+    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 13)])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()
         try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
@@ -41,6 +41,7 @@ import Testing
     private static func shell(_ blocks: [String], in folder: TestFolder) throws -> String {
         var text = """
             cd '\(folder.root)' || exit 1
+            ln -s '\(Repository.root)/Examples' Examples
             exec 2>&1
             vitalgate() {
                 "$PROGRAM" --config '\(folder.path("config.json5"))' --profiles '\(Repository.profiles)' "$@" 2> '\(folder.path("errors.txt"))'
