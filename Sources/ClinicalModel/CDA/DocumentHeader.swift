@@ -39,7 +39,9 @@ struct DocumentHeader {
     private static let patientName = "recordTarget/patientRole/patient/name"
     private static let custodianName = "custodian/assignedCustodian/representedCustodianOrganization/name"
     private static let personName = "author/assignedAuthor/assignedPerson/name"
-    private static let deviceNames = ["manufacturerModelName", "softwareName"].map { "author/assignedAuthor/assignedAuthoringDevice/\($0)" }
+    private static let deviceNames = ["manufacturerModelName", "softwareName"].map {
+        "author/assignedAuthor/assignedAuthoringDevice/\($0)"
+    }
     private static let organisationName = "author/assignedAuthor/representedOrganization/name"
     private static let names = Set([patientName, custodianName, personName, organisationName] + deviceNames)
 
@@ -74,7 +76,12 @@ struct DocumentHeader {
         case Self.personName where authorsPerson.isEmpty: authorsPerson = whole
         case Self.organisationName where authorsOrganisation.isEmpty: authorsOrganisation = whole
         case let inner where Self.deviceNames.contains(inner):
-            if !authorsPerson.contains(whole) { authorsPerson = Self.joined([authorsPerson, whole]) }
+            // A device's software is often called as the device is, and more.
+            if whole.contains(authorsPerson) {
+                authorsPerson = whole
+            } else if !authorsPerson.contains(whole) {
+                authorsPerson = Self.joined([authorsPerson, whole])
+            }
         default: break
         }
     }

@@ -59,7 +59,9 @@ public final class DocumentInterpreter: FrameInterpreter {
                 line: 1, reason: "HL7's schema is not here: the folder cda-schema belongs beside the device profiles")
         }
         let first = try DocumentReader.read(octets, schema: extended)
-        guard first.problem != nil, first.root == DocumentReader.root, let normative = schema.schema(.normative) else { return first }
+        guard first.problem != nil, first.root == DocumentReader.root, let normative = schema.schema(.normative) else {
+            return first
+        }
         let second = try DocumentReader.read(octets, schema: normative)
         return second.problem == nil ? second : first
     }

@@ -30,7 +30,8 @@ enum DocumentProlog {
                 return rest[index] == UInt8(ascii: "<") ? nil : "it is no XML"
             }
         }
-        return octets.count > maximumLength && !isWide ? "more than \(maximumLength >> 10) KiB stand before its root element" : "it is empty"
+        return octets.count > maximumLength && !isWide
+            ? "more than \(maximumLength >> 10) KiB stand before its root element" : "it is empty"
     }
 
     /// Longer than any comment that a system writes in front.

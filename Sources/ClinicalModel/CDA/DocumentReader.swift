@@ -94,11 +94,14 @@ struct DocumentReader {
         let text = message(problem).replacing("{\(namespace)}", with: "").replacing("{urn:hl7-org:sdtc}", with: "sdtc:")
         guard let colon = text.firstRange(of: ": ") else { return "it is not as the schema demands" }
         let place = text[..<colon.lowerBound]
-        let isOfElements = [XML_SCHEMAV_ELEMENT_CONTENT, XML_SCHEMAV_CVC_ELT_1, XML_SCHEMAV_CVC_COMPLEX_TYPE_3_2_1,
-            XML_SCHEMAV_CVC_COMPLEX_TYPE_3_2_2, XML_SCHEMAV_CVC_COMPLEX_TYPE_4, XML_SCHEMAV_CVC_COMPLEX_TYPE_2_3].contains {
-                Int32($0.rawValue) == problem.code
-            }
-        let reason = isOfElements ? String(text[colon.upperBound...].prefix(240)) : "The value is not of the type that the schema demands."
+        let isOfElements = [
+            XML_SCHEMAV_ELEMENT_CONTENT, XML_SCHEMAV_CVC_ELT_1, XML_SCHEMAV_CVC_COMPLEX_TYPE_3_2_1,
+            XML_SCHEMAV_CVC_COMPLEX_TYPE_3_2_2, XML_SCHEMAV_CVC_COMPLEX_TYPE_4, XML_SCHEMAV_CVC_COMPLEX_TYPE_2_3,
+        ].contains {
+            Int32($0.rawValue) == problem.code
+        }
+        let reason =
+            isOfElements ? String(text[colon.upperBound...].prefix(240)) : "The value is not of the type that the schema demands."
         return "\(place): \(reason)".trimmingBlanks
     }
 

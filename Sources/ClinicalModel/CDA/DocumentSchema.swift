@@ -20,7 +20,7 @@ public final class DocumentSchema {
 
     /// - Parameter folders: where `cda-schema` is looked for; the first that has it counts.
     public init(folders: [String]) {
-        folder = folders.lazy.map { $0 + "/cda-schema" }.first { xmlCheckFilename($0) == 1 }
+        folder = folders.lazy.map { $0 + "/cda-schema" }.first { xmlCheckFilename($0) > 0 }
     }
 
     deinit { for case let schema? in schemas.values { xmlSchemaFree(schema) } }

@@ -19,7 +19,9 @@ enum DocumentTime {
         var microseconds: Int64 = 0
         if let point = digits.firstIndex(of: ".") {
             let fraction = digits[digits.index(after: point)...]
-            guard (1...6).contains(fraction.utf8.count), let number = whole(fraction), digits[..<point].utf8.count == 14 else { return nil }
+            guard (1...6).contains(fraction.utf8.count), let number = whole(fraction), digits[..<point].utf8.count == 14 else {
+                return nil
+            }
             microseconds = Int64(number)
             for _ in fraction.utf8.count..<6 { microseconds *= 10 }
             digits = digits[..<point]
@@ -31,7 +33,9 @@ enum DocumentTime {
         }
         let (year, month, day) = (part(0, 4, 0), part(4, 2, 1), part(6, 2, 1))
         let (hour, minute, second) = (part(8, 2, 0), part(10, 2, 0), part(12, 2, 0))
-        guard year > 1900, Calendar.isValid(year: year, month: month, day: day), hour < 24, minute < 60, second < 60 else { return nil }
+        guard year > 1900, Calendar.isValid(year: year, month: month, day: day), hour < 24, minute < 60, second < 60 else {
+            return nil
+        }
         let wall = WallTime(
             microseconds: Int64(Calendar.days(year: year, month: month, day: day)) * Calendar.day
                 + Int64(hour * 3600 + minute * 60 + second) * 1_000_000 + microseconds)

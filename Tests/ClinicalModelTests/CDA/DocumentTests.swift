@@ -17,7 +17,8 @@ import Testing
 
     private static func interpreter(keepsInvalid: Bool = false) -> DocumentInterpreter {
         DocumentInterpreter(
-            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere", profiles]), keepsInvalid: keepsInvalid)
+            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere", profiles]),
+            keepsInvalid: keepsInvalid)
     }
 
     /// What becomes of octets: a reading, or why there is none.
@@ -104,7 +105,10 @@ import Testing
             """
         #expect(Self.told(Array(own.utf8), Self.interpreter()) == "skipped")
         #expect(Self.told(Array(own.replacing("Health Export CDA", with: "x").utf8), Self.interpreter()) == "skipped")
-        #expect(Self.told(Array(own.replacing("Health Export CDA", with: "x").replacing("<entry/>", with: "").utf8), Self.interpreter()).hasPrefix("refused"))
+        #expect(
+            Self.told(
+                Array(own.replacing("Health Export CDA", with: "x").replacing("<entry/>", with: "").utf8), Self.interpreter()
+            ).hasPrefix("refused"))
         // However long it is.
         let long = Array(own.utf8) + [UInt8](repeating: 0x20, count: ResourceRow.maximumLength)
         #expect(Self.told(long, Self.interpreter()) == "skipped")
@@ -117,8 +121,10 @@ import Testing
             #"<!-- a --><?p i?> <!DOCTYPE a SYSTEM "file:///etc/passwd"><ClinicalDocument xmlns="urn:hl7-org:v3"/>"#,
             "<?xml version=\"1.0\" encoding=\"UTF-7\"?>+ADwAIQ-DOCTYPE a+AD4-<ClinicalDocument xmlns=\"urn:hl7-org:v3\"/>",
             #"<ClinicalDocument xmlns="urn:hl7-org:v3"><title>&undeclared;</title></ClinicalDocument>"#,
-            #"<ClinicalDocument xmlns="urn:hl7-org:v3"><!DOCTYPE a></ClinicalDocument>"#, "", "<", "<?xml", "<!--", "\u{FEFF}", "{}",
-        ]) func isRefused(_ text: String) {
+            #"<ClinicalDocument xmlns="urn:hl7-org:v3"><!DOCTYPE a></ClinicalDocument>"#, "", "<", "<?xml", "<!--", "\u{FEFF}",
+            "{}",
+        ]) func isRefused(_ text: String)
+    {
         for octets in [Array(text.utf8), [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }] {
             #expect(Self.told(octets, Self.interpreter(keepsInvalid: true)).hasPrefix("refused"), "\(text)")
         }
@@ -155,12 +161,16 @@ import Testing
 
     @Test(
         arguments: [
-            ("20120815103000-0500", "2012-08-15T15:30:00.000000Z -05:00"), ("201208151030+0000", "2012-08-15T10:30:00.000000Z +00:00"),
+            ("20120815103000-0500", "2012-08-15T15:30:00.000000Z -05:00"),
+            ("201208151030+0000", "2012-08-15T10:30:00.000000Z +00:00"),
             ("20120815103000.25+0130", "2012-08-15T09:00:00.250000Z +01:30"), ("20120815", "2012-08-15T00:00:00.000000"),
-            ("2012", "2012-01-01T00:00:00.000000"), ("201202", "2012-02-01T00:00:00.000000"), ("2012081510", "2012-08-15T10:00:00.000000"),
-            ("20120815-0500", "2012-08-15T00:00:00.000000"), ("20120230", "refused"), ("2012081525", "refused"), ("12", "refused"),
+            ("2012", "2012-01-01T00:00:00.000000"), ("201202", "2012-02-01T00:00:00.000000"),
+            ("2012081510", "2012-08-15T10:00:00.000000"),
+            ("20120815-0500", "2012-08-15T00:00:00.000000"), ("20120230", "refused"), ("2012081525", "refused"),
+            ("12", "refused"),
             ("2012-08-15", "refused"), ("20120815103000-05", "refused"), ("2012081510300", "refused"), ("20120815.5", "refused"),
-        ] as [(String, String)]) func times(_ text: String, _ expected: String) throws {
+        ] as [(String, String)]) func times(_ text: String, _ expected: String) throws
+    {
         let file = String(decoding: try Self.octets("cda/hl7ccda-us-realm-header-example.xml"), as: UTF8.self)
         let changed = file.replacing(/<effectiveTime value="[^"]*"/, with: "<effectiveTime value=\"\(text)\"", maxReplacements: 1)
         let told = Self.told(Array(changed.utf8), Self.interpreter(keepsInvalid: true))
