@@ -9,11 +9,16 @@ public struct ReadingOptions: Sendable {
     public var profile: String?
     /// What a person says about the file that it does not say itself.
     public var interpreter: InterpreterOptions
+    /// Whether a document that is not as its schema demands is kept all the same.
+    public var keepsInvalidDocuments: Bool
 
     /// - Parameter profile: the profile's id; nil finds it by the file's header.
-    public init(profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions()) {
+    public init(
+        profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false
+    ) {
         self.profile = profile
         self.interpreter = interpreter
+        self.keepsInvalidDocuments = keepsInvalidDocuments
     }
 }
 
@@ -52,7 +57,7 @@ public struct FileReading {
         self.path = path
         subject = registry.subject
         if let format = try KnownFormat(
-            of: file, named: options.profile, registry: registry, received: received, meter: meter)
+            of: file, options: options, folders: library.folders, registry: registry, received: received, meter: meter)
         {
             try options.interpreter.refuseAll(of: format.id)
             (profile, source, interpreter) = (format.id, format.source, format.interpreter)

@@ -4,7 +4,8 @@ import HealthModel
 import Pipeline
 import Profiles
 
-/// A format that no JSON5 file describes, since it is no table: Apple's export and what lies in it, routes, resources.
+/// A format that no JSON5 file describes, since it is no table: Apple's export and what lies in it, routes, resources,
+/// documents.
 struct KnownFormat {
     /// What stands for the profile's id.
     let id: String
@@ -13,8 +14,13 @@ struct KnownFormat {
 
     /// The format of a file: the one that a person names, else the one that its content shows; `nil` where a profile has to read it.
     ///
+    /// - Parameter folders: those of the profiles; the schema of documents lies in one.
     /// - Throws: ``SourceError`` where it cannot be read.
-    init?(of file: InputFile, named name: String?, registry: OriginRegistry, received: Instant, meter: ReadMeter) throws {
+    init?(
+        of file: InputFile, options: ReadingOptions, folders: [String], registry: OriginRegistry, received: Instant,
+        meter: ReadMeter
+    ) throws {
+        let name = options.profile
         func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
         if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
             id = Self.appleHealth
@@ -37,6 +43,11 @@ struct KnownFormat {
             id = Self.electrocardiogram
             source = ElectrocardiogramFileSource(file, received: received, meter: meter)
             interpreter = ElectrocardiogramInterpreter(registry: registry)
+        } else if isMeant(Self.cda, DocumentFile.recognises) {
+            id = Self.cda
+            source = DocumentFile(file, received: received, meter: meter)
+            interpreter = DocumentInterpreter(
+                registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: options.keepsInvalidDocuments)
         } else {
             return nil
         }
@@ -48,6 +59,8 @@ struct KnownFormat {
     static let electrocardiogram = "apple-health-electrocardiogram"
     /// A route.
     static let gpx = "gpx"
+    /// A clinical document.
+    static let cda = "cda"
     /// FHIR resources, of whichever release.
     static let fhir = "fhir"
     /// FHIR resources of the release that a person names.
