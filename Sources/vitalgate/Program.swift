@@ -13,7 +13,8 @@ enum Program {
     /// Each command with what runs it. Help, completion and the manual page come from the same declarations.
     static var commands: [any Command.Type] {
         [
-            ImportCommand.self, DecodeCommand.self, QueryCommand.self, StatsCommand.self, RingsCommand.self, TodayCommand.self, ChangesCommand.self, IngestCommand.self,
+            ImportCommand.self, DecodeCommand.self, QueryCommand.self, StatsCommand.self, RingsCommand.self, TodayCommand.self,
+            ChangesCommand.self, IngestCommand.self,
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ExportCommand.self, TargetsCommand.self, ProfileCommand.self,
             UnitCommand.self, TypesCommand.self,
