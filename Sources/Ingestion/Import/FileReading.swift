@@ -34,6 +34,15 @@ public struct FileReading {
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
 
+    /// A reading of its parts.
+    public init(
+        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
+    ) {
+        (self.path, self.profile, self.subject) = (path, profile, subject)
+        (self.source, self.interpreter) = (source, interpreter)
+        (table, text) = (nil, nil)
+    }
+
     /// Finds out what a file is.
     ///
     /// - Throws: ``SourceError`` where it cannot be read, ``ProfileMatchError`` where no profile, or more than one, reads it.
@@ -76,15 +85,6 @@ public struct FileReading {
             self.source = source
             text = nil
         }
-    }
-
-    /// A reading of its parts.
-    public init(
-        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
-    ) {
-        (self.path, self.profile, self.subject) = (path, profile, subject)
-        (self.source, self.interpreter) = (source, interpreter)
-        (table, text) = (nil, nil)
     }
 
     /// The format that no JSON5 file describes.
