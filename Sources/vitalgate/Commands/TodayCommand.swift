@@ -8,7 +8,9 @@ import SampleStore
 enum TodayCommand: Command {
     static let specification = CommandSpecification(
         name: "today", summary: "Show today's rings, and what came in since midnight.",
-        discussion: "Of each type the latest sample that came in is shown. Rings and samples share no columns: csv has the samples alone.",
+        discussion: """
+            Of each type the latest sample that came in is shown. Rings and samples share no columns: csv has the samples alone.
+            """,
         options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
         examples: [Example("vitalgate today", "What came in since midnight.")])
 
