@@ -32,7 +32,7 @@ import Testing
         let first = Int(try Instant("\(place.first)T00:00:00+00:00").microseconds / 60_000_000)
         let types = [
             "activeEnergyBurned", "appleMoveTime", "appleExerciseTime", "stepCount", "pushCount", "appleStandTime",
-            "appleStandHour",
+            "appleStandHour", "appleStandHour", "appleStandHour",
         ]
         var told: Set<Told> = []
         for _ in 0..<Int.random(in: 5..<60, using: &random) {

@@ -39,6 +39,15 @@ public struct FileReading {
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
 
+    /// A reading of its parts.
+    public init(
+        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
+    ) {
+        (self.path, self.profile, self.subject) = (path, profile, subject)
+        (self.source, self.interpreter) = (source, interpreter)
+        (table, text) = (nil, nil)
+    }
+
     /// Finds out what a file is.
     ///
     /// - Throws: ``SourceError`` where it cannot be read, ``ProfileMatchError`` where no profile, or more than one, reads it.
@@ -83,14 +92,6 @@ public struct FileReading {
         }
     }
 
-    /// A reading of its parts.
-    public init(
-        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
-    ) {
-        (self.path, self.profile, self.subject) = (path, profile, subject)
-        (self.source, self.interpreter) = (source, interpreter)
-        (table, text) = (nil, nil)
-    }
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }

@@ -9,7 +9,7 @@ enum CharacteristicsCommand: Command {
     private static let types = CharacteristicType.allCases.map(\.rawValue)
 
     static let specification = CommandSpecification(
-        name: "characteristics", summary: "Show and set what is so of a person: birth date, sex, blood type …",
+        name: "characteristics", summary: "Show and set a person's birth date, sex, blood type …",
         discussion: """
             They are no samples: one value holds at a time, from a day on, and those of before are kept. An import of the Health app's export sets what \
             it tells. What was said last counts: what you set stays against an export that was made before, and an export that was made later stands \

@@ -7,8 +7,10 @@ import SampleStore
 /// `today`: the day's rings, and what came in.
 enum TodayCommand: Command {
     static let specification = CommandSpecification(
-        name: "today", summary: "Show today's rings, and the latest of each type that came in today.",
-        discussion: "Rings and samples share no columns: csv has the samples alone.",
+        name: "today", summary: "Show today's rings, and what came in since midnight.",
+        discussion: """
+            Of each type the latest sample that came in is shown. Rings and samples share no columns: csv has the samples alone.
+            """,
         options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
         examples: [Example("vitalgate today", "What came in since midnight.")])
 

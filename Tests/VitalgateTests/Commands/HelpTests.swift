@@ -14,6 +14,7 @@ import Testing
         "devices forget",
         "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
         "subjects remove",
+        "characteristics", "characteristics list", "characteristics set", "rings", "today",
         "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
         "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "capture", "replay",
     ]
@@ -43,6 +44,8 @@ import Testing
                 separator: "\n", omittingEmptySubsequences: false)
             {
                 guard line.hasPrefix("  "), let name = line.split(separator: " ").first else { break }
+                // A summary that goes on.
+                if line.hasPrefix("   ") { continue }
                 #expect(Self.commands.contains((words + [String(name)]).joined(separator: " ")), "\(words) \(name)")
             }
         }
