@@ -25,6 +25,8 @@ final class ResourceText {
     /// What is kept of what is passed over; nothing while it is `nil`.
     private(set) var kept: [UInt8] = []
     private(set) var isKeeping = false
+    /// Up to which octet of the buffer it is kept.
+    private var keptUntil = 0
     /// Whether more was to be kept than ``ResourceRow/maximumLength``.
     private(set) var isTooLong = false
     /// Whether a value may go over the end of a line.
@@ -50,12 +52,19 @@ final class ResourceText {
         kept.removeAll(keepingCapacity: kept.capacity <= Self.block)
         isKeeping = true
         isTooLong = false
+        keptUntil = position
     }
 
-    func keepNoMore() { isKeeping = false }
+    func keepNoMore() {
+        keepPassed()
+        isKeeping = false
+    }
 
-    private func keep(_ range: Range<Int>) {
+    /// Keeps what was passed over and is still in the buffer.
+    private func keepPassed() {
         guard isKeeping, !isTooLong else { return }
+        let range = keptUntil..<position
+        keptUntil = position
         guard kept.count + range.count <= ResourceRow.maximumLength else {
             isTooLong = true
             kept = []
@@ -68,8 +77,9 @@ final class ResourceText {
 
     private func refill() throws(Break) -> Bool {
         guard position == filled else { return true }
+        keepPassed()
         passed += filled
-        (position, filled) = (0, 0)
+        (position, filled, keptUntil) = (0, 0, 0)
         do throws(SourceError) {
             filled = try input.read(into: buffer)
         } catch {
@@ -84,7 +94,6 @@ final class ResourceText {
     /// Passes over one octet.
     func pass() {
         if buffer[position] == 0x0A { line += 1 }
-        keep(position..<(position + 1))
         if buffer[position] > 0x20 { last = buffer[position] }
         position += 1
     }
@@ -163,62 +172,73 @@ final class ResourceText {
         }
     }
 
+    // The loops below look at every octet: they count in variables of their own, which cost less than those of an object.
+
     private func passString() throws(Break) {
         pass()
         var isEscaped = false
         while try refill() {
-            let first = position
-            while position < filled {
-                let octet = buffer[position]
+            let (end, buffer) = (filled, buffer)
+            var index = position
+            while index < end {
+                let octet = buffer[index]
                 if octet == 0x0A {
-                    keep(first..<position)
+                    position = index
                     throw endsAtLine || line == firstLine ? .lineEnd : .octet
                 }
-                position += 1
+                index += 1
                 if isEscaped {
                     isEscaped = false
                 } else if octet == UInt8(ascii: "\\") {
                     isEscaped = true
                 } else if octet == UInt8(ascii: "\"") {
-                    keep(first..<position)
+                    position = index
                     last = octet
                     return
                 }
             }
-            keep(first..<position)
+            position = index
         }
         throw .end
     }
 
     private func nested() throws(Break) {
         var depth = 0
+        // Between two strings, of the octets that are no blanks the last.
+        var last: UInt8 = 0
         while try refill() {
-            var first = position
-            while position < filled {
-                let octet = buffer[position]
-                if octet == UInt8(ascii: "\"") {
-                    keep(first..<position)
-                    try passString()
-                    first = position
+            var index = position
+            var end = filled
+            let buffer = buffer
+            while index < end {
+                let octet = buffer[index]
+                if octet == UInt8(ascii: "\"") || octet == 0x0A {
+                    position = index
+                    if octet == 0x0A {
+                        if endsAtLine { throw .lineEnd }
+                        if last != 0 { self.last = last }
+                        if line == firstLine { try lookBehindFirstLine() } else { pass() }
+                    } else {
+                        try passString()
+                        last = octet
+                    }
+                    (index, end) = (position, filled)
                     continue
                 }
-                if octet == 0x0A {
-                    keep(first..<position)
-                    if endsAtLine { throw .lineEnd }
-                    if line == firstLine { try lookBehindFirstLine() } else { pass() }
-                    first = position
-                    continue
-                }
-                position += 1
+                index += 1
                 if octet > 0x20 { last = octet }
                 if octet == UInt8(ascii: "{") || octet == UInt8(ascii: "[") {
                     depth += 1
                 } else if octet == UInt8(ascii: "}") || octet == UInt8(ascii: "]") {
                     depth -= 1
-                    if depth == 0 { return keep(first..<position) }
+                    if depth == 0 {
+                        position = index
+                        self.last = last
+                        return
+                    }
                 }
             }
-            keep(first..<position)
+            position = index
         }
         throw .end
     }
