@@ -66,8 +66,8 @@ public struct FileReading {
         self.path = path
         subject = registry.subject
         if let format = try KnownFormat(
-            of: file, options: options, folders: library.folders, registry: registry, received: received, meter: meter)
-        {
+            of: file, path: path, options: options, folders: library.folders, registry: registry, received: received, meter: meter
+        ) {
             try options.interpreter.refuseAll(of: format.id)
             (profile, source, interpreter) = (format.id, format.source, format.interpreter)
             (table, text) = (nil, nil)
@@ -91,7 +91,6 @@ public struct FileReading {
             text = nil
         }
     }
-
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }

@@ -17,7 +17,7 @@ struct KnownFormat {
     /// - Parameter folders: those of the profiles; the schema of documents lies in one.
     /// - Throws: ``SourceError`` where it cannot be read.
     init?(
-        of file: InputFile, options: ReadingOptions, folders: [String], registry: OriginRegistry, received: Instant,
+        of file: InputFile, path: String, options: ReadingOptions, folders: [String], registry: OriginRegistry, received: Instant,
         meter: ReadMeter
     ) throws {
         let name = options.profile
@@ -47,7 +47,8 @@ struct KnownFormat {
             id = Self.cda
             source = DocumentFile(file, received: received, meter: meter)
             interpreter = DocumentInterpreter(
-                registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: options.keepsInvalidDocuments)
+                registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: options.keepsInvalidDocuments,
+                isOwnExport: path.split(separator: "/").last == "export_cda.xml")
         } else {
             return nil
         }
