@@ -24,7 +24,8 @@ struct KnownFormat {
         func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
         if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
             id = Self.appleHealth
-            source = AppleHealthExportSource(file, received: received, meter: meter)
+            source = AppleHealthExportSource(
+                file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
         } else if let release = name.flatMap({ Self.fhirReleases[$0] }) {
