@@ -30,7 +30,8 @@ extension AppleHealthInterpreter {
             routes.beginInline(base: texts.count > 1 ? (try? moment(texts[1], "start", at: place))?.instant : nil, at: place)
             return .other(.notData)
         case "Location":
-            let time = texts.count > GPXRow.time ? (try? moment(texts[GPXRow.time], "date", at: place))?.instant.microseconds : nil
+            let time =
+                texts.count > GPXRow.time ? (try? moment(texts[GPXRow.time], "date", at: place))?.instant.microseconds : nil
             routes.appendInline(Array(texts), time, at: place)
             return .other(.notData)
         case "WorkoutRoute":
@@ -40,7 +41,7 @@ extension AppleHealthInterpreter {
             try routes.finish()
             return .other(.notData)
         case "Me": return .other(try characteristic(texts, at: place))
-        case "HeartbeatSeries": return .reading(try heartbeats(texts, at: place))
+        case "HeartbeatSeries": return try heartbeats(texts, at: place)
         case "Audiogram": return .reading(try audiogram(try tree(texts, "audiogram", at: place), at: place))
         case "VisionPrescription":
             return .reading(try prescription(try tree(texts, "vision prescription", at: place), at: place))

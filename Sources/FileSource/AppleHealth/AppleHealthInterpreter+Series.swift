@@ -9,8 +9,9 @@ extension AppleHealthInterpreter {
 
     // MARK: Beats
 
-    /// The single beats of a record: a series of the same source and times.
-    func heartbeats(_ texts: Texts, at place: Place) throws(Refusal) -> Reading {
+    /// The single beats of a record: a series of the same source and times. Beats whose times cannot be read, or do not lie in their record, are
+    /// counted: what was measured is the record, which is stored.
+    func heartbeats(_ texts: Texts, at place: Place) throws(Refusal) -> Meaning {
         guard let type = Self.heartbeatType else { throw Refusal("the catalogue has no heartbeat series", at: place) }
         let beats = Array(texts.dropFirst(ExportRow.beatColumns))
         guard beats.count % 2 == 0 else {
@@ -20,13 +21,11 @@ extension AppleHealthInterpreter {
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
         var times: [Int64] = []
         for index in stride(from: 1, to: beats.count, by: 2) {
-            guard let time = BeatTime.timeOfDay(beats[index]) else {
-                throw Refusal("heartbeat series: the time of a beat is no time of day, and is not guessed at", at: place)
-            }
+            guard let time = BeatTime.timeOfDay(beats[index]) else { return .other(.skipped(SkipKind("heartbeatSeries"))) }
             times.append(time)
         }
         guard let offsets = BeatTime.offsets(of: times, from: start.instant, to: end.instant, at: start.offset) else {
-            throw Refusal("heartbeat series: the times of the beats do not lie in their record", at: place)
+            return .other(.skipped(SkipKind("heartbeatSeries")))
         }
         let packed: (points: Points, content: PackedContent)
         do throws(ContentError) {
@@ -43,10 +42,11 @@ extension AppleHealthInterpreter {
             throw Refusal("heartbeat series: \(error)", at: place)
         }
         guard packed.points.count == offsets.count else { throw Refusal("heartbeat series: bpm is not a number", at: place) }
-        return Reading(
-            origin: origin(texts, type), numeral: Numeral(coefficient: 0), unit: .one,
-            time: .instants(start: start.instant, end: end.instant, offset: start.offset),
-            body: try body(HeartbeatSeries(points: packed.points), packed.content, at: place), place: place)
+        return .reading(
+            Reading(
+                origin: origin(texts, type), numeral: Numeral(coefficient: 0), unit: .one,
+                time: .instants(start: start.instant, end: end.instant, offset: start.offset),
+                body: try body(HeartbeatSeries(points: packed.points), packed.content, at: place), place: place))
     }
 
     // MARK: Ears

@@ -89,7 +89,9 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
     /// Turns one record into its reading, or says why there is none.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        guard frame.channel.isEmpty, case .row(let row) = frame.payload else { return try interpret(file: frame, into: &readings) }
+        guard frame.channel.isEmpty, case .row(let row) = frame.payload else {
+            return try interpret(file: frame, into: &readings)
+        }
         let cells = row.cells
         // Swift 6.0's rethrowing closures forget an error's type. The reading comes out of the closure before it is appended:
         // appended inside, it would be copied.

@@ -28,7 +28,9 @@ enum BeatTime {
             index += 1
             return true
         }
-        guard var hour = number(1...2), colon(), let minute = number(2...2), colon(), let second = number(2...2) else { return nil }
+        guard var hour = number(1...2), colon(), let minute = number(2...2), colon(), let second = number(2...2) else {
+            return nil
+        }
         var fraction: Int64 = 0
         if index < text.count, text[index] == UInt8(ascii: ".") || text[index] == UInt8(ascii: ",") {
             index += 1

@@ -95,7 +95,9 @@ struct ClinicalReferences {
             }
             octets.append(contentsOf: stretch[..<read])
         }
-        let columns = [octets, reference.source, reference.sourceURL, reference.version, reference.received, reference.identifier]
+        let columns = [
+            octets, reference.source, reference.sourceURL, reference.version, reference.received, reference.identifier,
+        ]
         try deliver(columns[...], []) { row in
             try handle(RawFrame(payload: .row(row), place: reference.place, received: received, channel: ResourceRow.fhir))
         }

@@ -59,7 +59,8 @@ struct ExportArchive {
                 members.insert(member.name.withUnsafeBytes { FNV.hash($0) })
                 guard members.count <= Self.maximumOthers else {
                     throw SourceError(
-                        .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records")
+                        .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records"
+                    )
                 }
             }
         }

@@ -38,11 +38,11 @@ final class ExportElementReader {
     ///
     /// - Returns: whether it was one.
     private func namesFile(_ row: TextRow, _ place: Place, _ handle: (RawFrame) throws -> Void) throws -> Bool {
-        if row[0].count == ExportRow.clinical.utf8CodeUnitCount, row[0].elementsEqual(ExportRow.clinicalName) {
+        if row[0].isText(ExportRow.clinical) {
             try deliver(clinical: row, place, handle)
             return true
         }
-        guard row[0].count == ExportRow.route.utf8CodeUnitCount, row[0].elementsEqual(ExportRow.routeName) else { return false }
+        guard row[0].isText(ExportRow.route) else { return false }
         guard !row[2].isEmpty else { return false }
         switch files.find(row[2]) {
         case .later(let key): try deliver(route: row, "later", key, place, handle)
@@ -114,9 +114,10 @@ final class ExportElementReader {
     func finish(_ handle: (RawFrame) throws -> Void) throws {
         for (_, reference) in clinical.waiting {
             try handle(
-                RawFrame(payload: .malformed("clinical record: its file did not come"), place: reference.place, received: received))
+                RawFrame(
+                    payload: .malformed("clinical record: its file did not come"), place: reference.place, received: received))
         }
-        try deliver("", String(describing: ExportRow.filesEnd), [], handle)
+        try deliver("", ExportRow.filesEnd, [], handle)
     }
 
     /// Delivers a GPX file between two rows of its own. What is wrong with it ends its route, and not the import.
@@ -145,15 +146,12 @@ final class ExportElementReader {
 
     /// A row of a word and a text.
     private func deliver(
-        _ channel: String, _ word: String, _ text: [UInt8], _ handle: (RawFrame) throws -> Void
+        _ channel: String, _ word: StaticString, _ text: [UInt8], _ handle: (RawFrame) throws -> Void
     ) throws {
-        let word = Array(word.utf8)
         let row = TextRow()
-        try word.withUnsafeBytes { word in
-            try text.withUnsafeBytes { text in
-                row.cells = [word, text]
-                try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: channel))
-            }
+        try text.withUnsafeBytes { text in
+            row.cells = [UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount), text]
+            try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: channel))
         }
     }
 }

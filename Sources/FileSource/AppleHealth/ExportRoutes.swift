@@ -111,12 +111,12 @@ struct ExportRoutes {
         _ frame: RawFrame, registry: OriginRegistry, into readings: inout [Reading]
     ) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
-        case .row(let row) where row[0].elementsEqual(GPXRow.file.utf8):
+        case .row(let row) where row[0].isText(GPXRow.file):
             file = ExportText.shown(row[1])
             if let header = waiting.removeValue(forKey: Array(row[1])) { current = header }
             reader.begin(base: current?.start, isWhole: current != nil)
             return .notData
-        case .row(let row) where row[0].elementsEqual(GPXRow.end.utf8):
+        case .row(let row) where row[0].isText(GPXRow.end):
             guard let header = current else { return .notData }
             current = nil
             do throws(Refusal) {

@@ -51,10 +51,10 @@ enum ExportRow {
     static let beatColumns = 1 + ExportColumn.endDate
     /// A clinical record: its attributes (``clinicalColumns``).
     static let clinical: StaticString = "ClinicalRecord"
-    /// The same two as they are compared.
-    static let (clinicalName, routeName) = (Array("ClinicalRecord".utf8), Array("WorkoutRoute".utf8))
     /// In the order of a clinical record's columns.
-    static let clinicalColumns = ["type", "identifier", "sourceName", "sourceURL", "fhirVersion", "receivedDate", "resourceFilePath"]
+    static let clinicalColumns = [
+        "type", "identifier", "sourceName", "sourceURL", "fhirVersion", "receivedDate", "resourceFilePath",
+    ]
     /// Behind the last file of an archive.
     static let filesEnd: StaticString = "FilesEnd"
 }
@@ -166,7 +166,9 @@ struct ExportRows {
     mutating func end(_ other: inout ExportRows, _ place: Place) {
         firstCell = cells.count
         beatCount = 0
-        for cell in other.cells { cells.append(put(UnsafeRawBufferPointer(start: other.bytes + Int(cell.offset), count: Int(cell.length)))) }
+        for cell in other.cells {
+            cells.append(put(UnsafeRawBufferPointer(start: other.bytes + Int(cell.offset), count: Int(cell.length))))
+        }
         other.cells.removeAll(keepingCapacity: other.cells.count < 4096)
         (other.byteCount, other.firstCell) = (0, 0)
         end(place)

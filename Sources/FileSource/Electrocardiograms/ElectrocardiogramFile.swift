@@ -124,11 +124,9 @@ public struct ElectrocardiogramFileSource: FrameSource {
         meter?.bytes = 0
         try ElectrocardiogramFile.forEachLine(in: FileInput(file, meter: meter), received: received, handle)
         let row = TextRow()
-        try Array(ElectrocardiogramRow.end.utf8).withUnsafeBytes { end in
-            row.cells = [end]
-            try handle(
-                RawFrame(
-                    payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel))
-        }
+        let end = ElectrocardiogramRow.end
+        row.cells = [UnsafeRawBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)]
+        try handle(
+            RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel))
     }
 }

@@ -22,7 +22,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             return .notData
         case .row(let row):
             defer { begin() }
-            guard row[0].elementsEqual(ElectrocardiogramRow.end.utf8) else { return .notData }
+            guard row[0].isText(ElectrocardiogramRow.end) else { return .notData }
             readings.append(try reading(at: frame.place))
             return .readings
         case .malformed(let reason):
@@ -79,7 +79,9 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
 
     private func reading(at place: Place) throws(Refusal) -> Reading {
         if let refusal { throw refusal }
-        guard let type = SampleType("electrocardiogram") else { throw Refusal("the catalogue has no electrocardiograms", at: place) }
+        guard let type = SampleType("electrocardiogram") else {
+            throw Refusal("the catalogue has no electrocardiograms", at: place)
+        }
         guard let facts, var writer else { throw Refusal("the electrocardiogram has no voltages", at: place) }
         self.writer = nil
         let packed: (points: Points, content: PackedContent)

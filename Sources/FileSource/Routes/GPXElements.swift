@@ -35,19 +35,25 @@ struct GPXElements {
     ) {
         guard problem == nil else { return }
         depth += 1
-        note(name, attributes)
         let element = Self.local(name)
-        guard textDepth == 0, otherDepth == 0 else { return }
+        guard textDepth == 0, otherDepth == 0 else { return note(name, attributes) }
         if pointDepth > 0 {
-            if let column = GPXRow.column(ofElement: element), rows.isEmpty(column) { beginText(column) }
-        } else if trackDepth > 0 {
-            if element.elementsEqual("trkpt".utf8) {
+            let column = GPXRow.column(ofElement: element)
+            // A name that is known needs no look at how many there are; with a prefix it is another.
+            let isPlain = element.baseAddress == UnsafeRawPointer(name) && attributes[0] == nil
+            if column == nil || !isPlain || depth > Self.maximumDepth { note(name, attributes) }
+            if let column, rows.isEmpty(column) { beginText(column) }
+            return
+        }
+        note(name, attributes)
+        if trackDepth > 0 {
+            if element.isText("trkpt") {
                 pointDepth = depth
                 pointLine = line()
                 rows.begin(element, columns: GPXRow.count)
                 if let text = Self.attribute("lat", attributes) { rows.set(GPXRow.latitude, text) }
                 if let text = Self.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
-            } else if depth == trackDepth + 1, element.elementsEqual("name".utf8) {
+            } else if depth == trackDepth + 1, element.isText("name") {
                 beginText(nil)
             }
         } else if depth == 1 {
@@ -55,11 +61,11 @@ struct GPXElements {
             if let text = Self.attribute("creator", attributes), text.count <= Self.maximumText { rows.set(1, text) }
             rows.end(Place(.line, line()))
         } else if depth == 2 {
-            if element.elementsEqual("trk".utf8) {
+            if element.isText("trk") {
                 trackDepth = depth
             } else {
                 otherDepth = depth
-                guard element.elementsEqual("wpt".utf8) || element.elementsEqual("rte".utf8) else { return }
+                guard element.isText("wpt") || element.isText("rte") else { return }
                 rows.begin(element, columns: 1)
                 rows.end(Place(.line, line()))
             }
@@ -123,7 +129,7 @@ struct GPXElements {
         note(element)
         var index = 0
         while let name = attributes[index] {
-            note(name)
+            if strcmp(name, "lat") != 0, strcmp(name, "lon") != 0 { note(name) }
             index += 2
         }
     }

@@ -8,8 +8,8 @@
 ///     end                        behind a file of an archive
 enum GPXRow {
     static let channel = "gpx"
-    static let file = "file"
-    static let end = "end"
+    static let file: StaticString = "file"
+    static let end: StaticString = "end"
 
     static let element = 0
     static let latitude = 1
@@ -26,23 +26,23 @@ enum GPXRow {
     /// The column of an element in a `trkpt`, whatever its namespace: Apple's `extensions` have `speed`, `course`, `hAcc` and `vAcc`, other
     /// programs write them without the element around them, and GPX 1.0 and Garmin's TrackPointExtension have the first two in the same units.
     static func column(ofElement name: UnsafeRawBufferPointer) -> Int? {
-        if name.elementsEqual("time".utf8) { return time }
-        if name.elementsEqual("ele".utf8) { return elevation }
-        if name.elementsEqual("speed".utf8) { return speed }
-        if name.elementsEqual("course".utf8) { return course }
-        if name.elementsEqual("hAcc".utf8) { return horizontalAccuracy }
-        return name.elementsEqual("vAcc".utf8) ? verticalAccuracy : nil
+        if name.isText("time") { return time }
+        if name.isText("ele") { return elevation }
+        if name.isText("speed") { return speed }
+        if name.isText("course") { return course }
+        if name.isText("hAcc") { return horizontalAccuracy }
+        return name.isText("vAcc") ? verticalAccuracy : nil
     }
 
     /// The column of an attribute of `Location` in an export of before iOS 12.
     static func column(ofAttribute name: UnsafeRawBufferPointer) -> Int? {
-        if name.elementsEqual("date".utf8) { return time }
-        if name.elementsEqual("latitude".utf8) { return latitude }
-        if name.elementsEqual("longitude".utf8) { return longitude }
-        if name.elementsEqual("altitude".utf8) { return elevation }
-        if name.elementsEqual("horizontalAccuracy".utf8) { return horizontalAccuracy }
-        if name.elementsEqual("verticalAccuracy".utf8) { return verticalAccuracy }
-        if name.elementsEqual("course".utf8) { return course }
-        return name.elementsEqual("speed".utf8) ? speed : nil
+        if name.isText("date") { return time }
+        if name.isText("latitude") { return latitude }
+        if name.isText("longitude") { return longitude }
+        if name.isText("altitude") { return elevation }
+        if name.isText("horizontalAccuracy") { return horizontalAccuracy }
+        if name.isText("verticalAccuracy") { return verticalAccuracy }
+        if name.isText("course") { return course }
+        return name.isText("speed") ? speed : nil
     }
 }

@@ -57,7 +57,9 @@ struct RouteBuilder {
     /// The locations; nothing may be added behind.
     mutating func end(at place: Place) throws(Refusal) -> RouteLocations {
         guard writer.count > 0 else { throw Refusal("the route has no locations", at: place) }
-        guard let first else { throw Refusal("no location of the route has a time: it was planned, and nothing tells that it was gone", at: place) }
+        guard let first else {
+            throw Refusal("no location of the route has a time: it was planned, and nothing tells that it was gone", at: place)
+        }
         do throws(ContentError) {
             let (points, content) = try writer.end()
             return RouteLocations(
@@ -112,7 +114,7 @@ struct RouteBuilder {
     private static let names = ["", "", "", "altitude", "horizontal accuracy", "vertical accuracy", "course", "speed"]
 
     private static func number(_ text: UnsafeRawBufferPointer, _ column: Int, at place: Place) throws(Refusal) -> Numeral? {
-        guard !text.isEmpty, !text.elementsEqual("NaN".utf8) else { return nil }
+        guard !text.isEmpty, !text.isText("NaN") else { return nil }
         guard let numeral = try? Numeral(parsing: text), numeral.doubleValue.magnitude < 1e12 else {
             throw Refusal("the \(names[column]) of a location is no number", at: place)
         }

@@ -35,17 +35,17 @@ struct RouteReader {
     /// - Throws: the reason why the track that ends with it is none.
     mutating func read(_ row: TextRow, at place: Place) throws(Refusal) -> Step {
         let element = row[GPXRow.element]
-        if element.elementsEqual("trkpt".utf8) {
+        if element.isText("trkpt") {
             append(row.cells, .iso8601, at: place)
-        } else if element.elementsEqual("trk".utf8) {
+        } else if element.isText("trk") {
             let told = ExportText.shown(row[1])
             name = name ?? (told.isEmpty ? nil : told)
             guard !isWhole else { return .none }
             defer { name = nil }
             return .track(try locations(at: place), name: name)
-        } else if element.elementsEqual("wpt".utf8) {
+        } else if element.isText("wpt") {
             return .skipped(SkipKind("waypoint"))
-        } else if element.elementsEqual("rte".utf8) {
+        } else if element.isText("rte") {
             return .skipped(SkipKind("plannedRoute"))
         } else {
             creator = ExportText.shown(row[1])
