@@ -199,6 +199,10 @@ public final class Normaliser {
             (start, zone) = (first.instant(at: wallOffset), wallOffset)
             end = last == first ? start : last.instant(at: offset(ofEnd: last, start: start, wallOffset))
             (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
+        case .told(let told):
+            (start, end, zone) = (told.start, told.end, told.zone)
+            (nominalStart, nominalEnd) = (told.nominal.lowerBound, told.nominal.upperBound)
+            timeOrigin = told.origin
         case .receipt:
             (start, end, zone) = (received, received, nil)
             (nominalStart, nominalEnd) = (received.microseconds, received.microseconds)

@@ -75,6 +75,14 @@ public struct FileReading {
         if options.profile == nil, AppleHealthDocument.recognises(file, path: path) {
             throw SourceError(.malformed, AppleHealthDocument.reason)
         }
+        if options.profile == Self.lines || (options.profile == nil && LineFile.recognises(file)) {
+            profile = Self.lines
+            try options.interpreter.refuseAll(of: Self.lines)
+            source = LineFileSource(file, received: received, meter: meter)
+            interpreter = LineInterpreter(registry: registry)
+            (table, text) = (nil, nil)
+            return
+        }
         let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
         profile = match.profile.id
@@ -101,8 +109,13 @@ public struct FileReading {
     /// an electrocardiogram of an export by itself.
     public static let electrocardiogram = "apple-health-electrocardiogram"
 
+    /// Our own lines, as `export` writes them.
+    public static let lines = "vitalgate-lines"
+
     /// What was assumed; complete once the file is read.
-    public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }
+    public var notes: [String] {
+        (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
+    }
 
     /// Cuts a text from memory as a file of this form would be; what `profile test` needs.
     public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {

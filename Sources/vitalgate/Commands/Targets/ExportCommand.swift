@@ -89,7 +89,9 @@ enum ExportCommand: Command {
         let cursor = try store.samples(matching: query)
         defer { cursor.close() }
         var count = 0
-        while let stored = try cursor.next() {
+        while var stored = try cursor.next() {
+            // What its maker numbered keeps its number.
+            if form != .csv, form != .wide { stored.sample.record = try store.record(of: stored.sample) }
             try writer.append(stored)
             count += 1
             if count % 1000 == 0 { progress.update("\(Readable.count(count, "sample")) written") }
