@@ -10,12 +10,16 @@ struct LineBody {
     private let line: LineObject
     private let type: SampleType
     private let start: Instant
+    /// What a sample is called here that another one names.
+    private let named: (SampleIdentity) -> SampleIdentity
 
     /// More JSON than any body has; what is large stands beside it.
     private static let maximumJSON = 8 << 20
 
-    init(_ line: LineObject, _ type: SampleType, _ numeral: Numeral, start: Instant) throws(LineFault) {
-        (self.line, self.type, self.start) = (line, type, start)
+    init(
+        _ line: LineObject, _ type: SampleType, start: Instant, named: @escaping (SampleIdentity) -> SampleIdentity
+    ) throws(LineFault) {
+        (self.line, self.type, self.start, self.named) = (line, type, start, named)
         body = try line.has("body") ? whole() : written()
     }
 
@@ -24,11 +28,18 @@ struct LineBody {
     private func whole() throws(LineFault) -> SampleBody? {
         switch type.kind {
         case .quantity, .category: return nil
-        case .correlation: return try encoded(try decoded(Correlation.self).checked())
-        case .workout: return try encoded(try decoded(Workout.self).checked())
+        case .correlation:
+            var correlation = try decoded(Correlation.self).checked()
+            correlation.objects = correlation.objects.map(renamed)
+            return try encoded(correlation)
+        case .workout:
+            var workout = try decoded(Workout.self).checked()
+            workout.routes = workout.routes.map(renamed)
+            return try encoded(workout)
         case .activitySummary: return try encoded(try decoded(ActivitySummary.self).checked())
         case .workoutRoute:
-            let route = try decoded(WorkoutRoute.self)
+            var route = try decoded(WorkoutRoute.self)
+            route.workout = route.workout.map(renamed)
             return try encoded(route, try points(route.points))
         case .heartbeatSeries:
             let series = try decoded(HeartbeatSeries.self)
@@ -45,6 +56,23 @@ struct LineBody {
         case .clinicalRecord: return try encoded(try decoded(ClinicalRecord.self), try octets())
         case .document: return try encoded(try decoded(ClinicalDocument.self), try octets())
         }
+    }
+
+    private func renamed(_ name: String) -> String { SampleIdentity(name).map { named($0).description } ?? name }
+
+    /// The samples that a line names.
+    static func names(_ line: LineObject) -> [SampleIdentity] {
+        guard let kind = (try? line.text("kind")).flatMap({ SampleKind(named: $0) }), let body = try? line.object("body") else {
+            return []
+        }
+        let names: [String]
+        switch kind {
+        case .correlation: names = (try? body.texts("objects", atMost: 1000)) ?? []
+        case .workout: names = (try? body.texts("routes", atMost: 1000)) ?? []
+        case .workoutRoute: names = (try? body.text("workout")).map { [$0] } ?? []
+        default: names = []
+        }
+        return names.compactMap { SampleIdentity($0) }
     }
 
     private func decoded<Body: Decodable>(_ type: Body.Type) throws(LineFault) -> Body {

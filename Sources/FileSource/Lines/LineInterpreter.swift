@@ -13,6 +13,8 @@ public final class LineInterpreter: FrameInterpreter {
     let registry: OriginRegistry
     /// Samples of repairs that got UUIDs of their own.
     private var repaired = 0
+    /// What other samples name, by the UUIDs of the store that wrote the lines, where it was another person's.
+    private var renamed: [SampleIdentity: SampleIdentity] = [:]
 
     /// - Parameter registry: of the person who is `me`.
     public init(registry: OriginRegistry) { self.registry = registry }
@@ -41,6 +43,56 @@ public final class LineInterpreter: FrameInterpreter {
         }
     }
 
+    // MARK: Lines of another person's store
+
+    /// Samples that others name at most; a workout's routes, a correlation's samples.
+    private static let maximumNames = 1_000_000
+
+    /// Looks at the whole file before it is read, where `me` was somebody else when it was written: what a correlation, a workout or a route names
+    /// has other UUIDs here.
+    ///
+    /// - Throws: ``SourceError`` where the file cannot be read.
+    public func survey(_ source: some FrameSource) throws {
+        var names: Set<SampleIdentity> = []
+        guard try isAnotherPersons(source) else { return }
+        try source.forEachFrame { frame in
+            guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes) else { return }
+            guard names.count < Self.maximumNames else { return }
+            for name in LineBody.names(line) { names.insert(name) }
+        }
+        guard !names.isEmpty else { return }
+        try source.forEachFrame { frame in
+            guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes),
+                let uuid = (try? line.text("uuid")).flatMap({ SampleIdentity($0) }), names.contains(uuid),
+                let reading = try? reading(line, at: frame.place), case .told(let told) = reading.time
+            else { return }
+            let (series, start) = (reading.origin.seriesKey, told.nominal.lowerBound)
+            renamed[uuid] =
+                reading.record.map { SampleIdentity(series: series, start: start, record: $0) }
+                ?? SampleIdentity(
+                    series: series, start: start, end: told.nominal.upperBound, numeral: reading.numeral, unit: reading.unit,
+                    ordinal: reading.ordinal)
+        }
+        repaired = 0
+    }
+
+    private struct Found: Error {}
+
+    /// By its first whole line.
+    private func isAnotherPersons(_ source: some FrameSource) throws -> Bool {
+        var isAnother = false
+        do {
+            try source.forEachFrame { frame in
+                guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes), !line.has("deleted"),
+                    let subject = try? line.object("identity")?.text("subject")
+                else { return }
+                isAnother = (try? line.text("subject")) == "me" && subject != registry.subject
+                throw Found()
+            }
+        } catch is Found {}
+        return isAnother
+    }
+
     // MARK: The sample
 
     private func reading(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
@@ -48,7 +100,7 @@ public final class LineInterpreter: FrameInterpreter {
         let identity = try line.object("identity")
         let (told, subject) = try (times(line, identity), self.subject(line, identity))
         let value = try LineNumber(line, identity, type)
-        let body = try LineBody(line, type, value.numeral, start: told.start).body
+        let body = try LineBody(line, type, start: told.start) { [renamed] in renamed[$0] ?? $0 }.body
         let (source, device) = try (Self.source(line), Self.device(line))
         let origin = registry.origin(type: type, source: source, device: device, subject: subject.here)
         let metadata = try Self.metadata(line)

@@ -78,8 +78,9 @@ public struct FileReading {
         if options.profile == Self.lines || (options.profile == nil && LineFile.recognises(file)) {
             profile = Self.lines
             try options.interpreter.refuseAll(of: Self.lines)
-            source = LineFileSource(file, received: received, meter: meter)
-            interpreter = LineInterpreter(registry: registry)
+            let (source, interpreter) = (LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry))
+            try interpreter.survey(source)
+            (self.source, self.interpreter) = (source, interpreter)
             (table, text) = (nil, nil)
             return
         }
