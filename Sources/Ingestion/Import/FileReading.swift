@@ -78,7 +78,9 @@ public struct FileReading {
         if options.profile == Self.lines || (options.profile == nil && LineFile.recognises(file)) {
             profile = Self.lines
             try options.interpreter.refuseAll(of: Self.lines)
-            let (source, interpreter) = (LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry))
+            let (source, interpreter) = (
+                LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry)
+            )
             try interpreter.survey(source)
             (self.source, self.interpreter) = (source, interpreter)
             (table, text) = (nil, nil)

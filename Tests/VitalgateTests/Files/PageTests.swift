@@ -4,7 +4,7 @@ import Testing
 /// The pages of `docs/` are run as they stand: their commands are given to a shell, one block after the other, and what they print is a
 /// snapshot.
 @Suite struct PageTests {
-    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38)])
+    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("lines", 4)])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()
         try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
@@ -12,6 +12,7 @@ import Testing
         for block in try Self.blocks(of: page) {
             switch block.language {
             case "csv": try folder.write("thermometer.csv", block.text)
+            case "ndjson": try folder.write("hand.ndjson", block.text)
             case "sh": script.append(block.text)
             default: break
             }
