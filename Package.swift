@@ -23,6 +23,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // The same library's other half: what a body carries is packed before it is stored, whoever sends it on.
         .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // Validates documents against HL7's schema, as they are read.
+        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The same library's third part: octets that leave the machine are signed by whoever sends them.
@@ -51,6 +53,7 @@ let package = Package(
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),
         .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CExpat", "CArchive"]),
+        .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
         .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
@@ -69,6 +72,7 @@ let package = Package(
             name: "Ingestion",
             dependencies: [
                 "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SampleStore", "Wire",
+                "ClinicalModel",
             ]),
 
         // From the store to other stores.
@@ -113,6 +117,10 @@ let package = Package(
         .testTarget(
             name: "FileSourceTests", dependencies: ["FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
             exclude: ["Files"]),
+        .testTarget(
+            name: "ClinicalModelTests",
+            dependencies: ["ClinicalModel", "FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
+            exclude: ["Files", "CDA/Files"]),
         .testTarget(
             name: "BlueZSourceTests",
             dependencies: [
@@ -166,7 +174,8 @@ let package = Package(
             ],
             exclude: ["Captures"]),
         .testTarget(
-            name: "VitalgateTests", dependencies: ["HealthModel", "ExportTesting", "PipelineTesting", "vitalgate"],
+            name: "VitalgateTests",
+            dependencies: ["HealthModel", "Pipeline", "SampleStore", "ExportTesting", "PipelineTesting", "vitalgate"],
             exclude: ["BadInput", "Published", "Snapshots"]),
     ],
     swiftLanguageModes: [.v6]
@@ -184,7 +193,7 @@ if let library = Context.environment["VITALGATE_FUZZ"] {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZSource", "CSystemd", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion", "Pipeline",
+                "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion", "Pipeline",
                 "Profiles",
                 "SerialSource", "Wire",
             ],

@@ -4,6 +4,14 @@ import HealthModel
 public protocol FrameInterpreter: AnyObject {
     /// Appends what the frame means to `readings`; appends nothing where it throws: a frame is taken whole or not at all.
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome
+
+    /// When what is read was written down, of a file that tells it; known once the frame that tells it was interpreted.
+    var written: Instant? { get }
+}
+
+extension FrameInterpreter {
+    /// Most files do not tell.
+    public var written: Instant? { nil }
 }
 
 /// What became of a frame.

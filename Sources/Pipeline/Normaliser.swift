@@ -199,6 +199,10 @@ public final class Normaliser {
             (start, zone) = (first.instant(at: wallOffset), wallOffset)
             end = last == first ? start : last.instant(at: offset(ofEnd: last, start: start, wallOffset))
             (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
+        case .added(let added, let nominal):
+            (start, end, zone) = (added, added, nil)
+            (nominalStart, nominalEnd) = (nominal.microseconds, nominal.microseconds)
+            timeOrigin = .receipt
         case .told(let told):
             (start, end, zone) = (told.start, told.end, told.zone)
             (nominalStart, nominalEnd) = (told.nominal.lowerBound, told.nominal.upperBound)

@@ -65,6 +65,8 @@ public enum ReadingTime: Hashable, Sendable {
     /// A clock on the wall without a zone. `ticks` (seconds) come from a counter that no change of clocks touches, where the source has
     /// one.
     case wall(start: WallTime, end: WallTime, ticks: Int64?)
+    /// When a record was added to where it comes from; its identity counts from `nominal`, which is the same wherever it is added.
+    case added(Instant, nominal: Instant)
     /// A sample's own, as a line of ours tells them.
     case told(ToldTime)
     /// The source gives none.

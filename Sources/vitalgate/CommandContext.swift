@@ -158,7 +158,7 @@ enum SharedOptions {
     static let condition = Option(
         names: ["--where"], value: "EXPR",
         help:
-            "Only samples that meet a condition: comparisons of value (with a unit), metadata.KEY, source.name, device.model … joined by and, or, not (see 'vitalgate query --help')."
+            "Only samples that meet a condition: comparisons of value (with a unit), metadata.KEY, source.name, activity, fhir.code … joined by and, or, not (see 'vitalgate query --help')."
     )
     /// How a condition is written; told by `query --help`, and so by the manual page.
     static let conditionSyntax = """
@@ -171,7 +171,15 @@ enum SharedOptions {
         Fields are \(SamplePredicate.fields.joined(separator: ", ")); KEY is a metadata key such as bloodGlucoseMealTime; duration is in \
         seconds, or with a unit (duration > 90 min); start and end take what --from takes, a day being its midnight; subject takes what \
         --subject takes. A value of the wrong kind is an error that names its place.
+
+        Of objects that tell more than a number, fields are also \(ObjectField.names.joined(separator: ", ")). They are named as in the object's \
+        line. Of those with several values one has to meet the comparison, and != means that none equals it. SYSTEM is a system of codes: \
+        \(CodeSystems.all.map(\.name).joined(separator: ", ")); fhir.code alone takes any, and 'SYSTEM-URI|CODE' names one by its URI. NAME is a \
+        resource's own date: \(ClinicalRecord.dateNames.joined(separator: ", ")); dates are compared as far as both are told (date.onset >= \
+        2012-05). TYPE and FIGURE are a type of quantities, and sum, average, minimum or maximum.
         """
+    /// What `--kind` says of itself.
+    static func kinds(_ words: String) -> String { "\(words): \(SampleKind.allCases.map(\.name).joined(separator: ", "))." }
     static let type = Argument(
         name: "TYPE", help: "A quantity type such as heartRate, or all.", completion: .command("vitalgate types --ids"))
 }

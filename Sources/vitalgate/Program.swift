@@ -13,13 +13,14 @@ enum Program {
     /// Each command with what runs it. Help, completion and the manual page come from the same declarations.
     static var commands: [any Command.Type] {
         [
-            ImportCommand.self, DecodeCommand.self, QueryCommand.self, StatsCommand.self, ChangesCommand.self, IngestCommand.self,
+            ImportCommand.self, DecodeCommand.self, QueryCommand.self, ShowCommand.self, StatsCommand.self, RingsCommand.self,
+            TodayCommand.self, ChangesCommand.self, IngestCommand.self,
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ExportCommand.self, TargetsCommand.self, ProfileCommand.self,
             UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, DoctorCommand.self,
+            SubjectsCommand.self, CharacteristicsCommand.self, DoctorCommand.self,
             GenerateCommand.self,
         ]
     }

@@ -1,3 +1,4 @@
+import ClinicalModel
 import Glibc
 import HealthModel
 import Pipeline
@@ -46,6 +47,54 @@ enum FileTargets {
         read(
             AppleHealthExportSource(path: path, received: received, limits: limits),
             AppleHealthInterpreter(registry: OriginRegistry(subject: "me")))
+    }
+
+    /// FHIR resources.
+    static func resources(_ input: [UInt8]) {
+        read(
+            ResourceFileSource(bytes: input, received: received), ClinicalInterpreter(registry: OriginRegistry(subject: "me")))
+    }
+
+    /// A GPX file; what it gives can be read back.
+    static func routes(_ input: [UInt8]) {
+        let interpreter = GPXInterpreter(registry: OriginRegistry(subject: "me"))
+        var readings: [Reading] = []
+        try? GPXFile.forEachRow(in: PrefixedInput(MemoryInput(input))) { row, place in
+            let frame = RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel)
+            _ = try? interpreter.interpret(frame, into: &readings)
+        }
+        for reading in readings { readBack(reading) }
+    }
+
+    /// The CSV file of an electrocardiogram.
+    static func electrocardiograms(_ input: [UInt8]) {
+        let interpreter = ElectrocardiogramInterpreter(registry: OriginRegistry(subject: "me"))
+        var readings: [Reading] = []
+        try? ElectrocardiogramFile.forEachLine(in: MemoryInput(input), received: received) { frame in
+            _ = try? interpreter.interpret(frame, into: &readings)
+        }
+        let row = TextRow()
+        let end = ElectrocardiogramRow.end
+        row.cells = [UnsafeRawBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)]
+        _ = try? interpreter.interpret(
+            RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel),
+            into: &readings)
+        for reading in readings { readBack(reading) }
+    }
+
+    private struct Series: Decodable { var points: Points }
+
+    private static func readBack(_ reading: Reading) {
+        guard let body = reading.body, let content = body.content,
+            let points = try? body.decoded(as: Series.self).points, var reader = try? PointsReader(points, content)
+        else { preconditionFailure("a series without its points") }
+        do {
+            var count = 0
+            while try reader.next() != nil { count += 1 }
+            precondition(count == points.count)
+        } catch {
+            preconditionFailure("points that cannot be read back")
+        }
     }
 
     private static func read(_ source: any FrameSource, _ interpreter: any FrameInterpreter) {

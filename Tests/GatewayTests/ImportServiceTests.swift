@@ -80,7 +80,7 @@ import Testing
         let reading = try FileReading(
             path: folder.file("export.xml"), options: ReadingOptions(), library: ProfileLibrary([]),
             registry: OriginRegistry(subject: store.subject), received: received)
-        #expect(reading.profile == FileReading.appleHealth)
+        #expect(reading.profile == "apple-health-export")
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
         let outcome = try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received)
         #expect(outcome.account.stored == 1)

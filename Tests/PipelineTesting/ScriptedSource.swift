@@ -53,6 +53,7 @@ public final class ScriptedInterpreter: FrameInterpreter {
     public enum Answer: Sendable {
         case readings([Reading])
         case skipped(SkipKind)
+        case characteristics([Characteristic])
         case notData
         case refused(String)
     }
@@ -61,7 +62,10 @@ public final class ScriptedInterpreter: FrameInterpreter {
     /// The places asked for, in order.
     public private(set) var asked: [Place] = []
 
-    public init(_ answers: [Place: Answer]) { self.answers = answers }
+    public let written: Instant?
+
+    /// - Parameter written: when what is read was written down.
+    public init(_ answers: [Place: Answer], written: Instant? = nil) { (self.answers, self.written) = (answers, written) }
 
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         asked.append(frame.place)
@@ -70,6 +74,7 @@ public final class ScriptedInterpreter: FrameInterpreter {
             readings.append(contentsOf: meant)
             return .readings
         case .skipped(let kind): return .skipped(kind)
+        case .characteristics(let told): return .characteristics(told)
         case .notData: return .notData
         case .refused(let reason): throw Refusal(reason, at: frame.place)
         }

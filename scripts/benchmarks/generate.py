@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the input of the benchmarks and of the kill test: the same bytes each time.
 
-Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip|whole|fhir COUNT FILE
+Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip|whole|resources COUNT FILE
 
   mixed  COUNT rows of time,type,value,unit: heart rate once a second; oxygen saturation, temperature and steps between
   year   COUNT rows of heart rate, spread over the year 2025
@@ -11,10 +11,12 @@ Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-pa
   zip    the same in the archive that the Health app makes
   whole  the same with a tenth as many categories, a fiftieth as many workouts with a route of 1,000 points each, and a five-hundredth as many
          clinical records
-  fhir   COUNT Observations of FHIR R4, one a line
+  resources
+         COUNT FHIR R4 Observations, laboratory results of about 1,000 bytes, one a line
 """
 
 import datetime
+import json
 import random
 import sys
 import zipfile
@@ -151,6 +153,30 @@ def apple(count):
     yield TAIL
 
 
+def resources(count):
+    """Laboratory results as bulk exports have them."""
+    rng = random.Random(SEED)
+    tests = [("2823-3", "Potassium", "mmol/L", 4, 1), ("2345-7", "Glucose", "mg/dL", 95, 20), ("718-7", "Hemoglobin", "g/dL", 14, 2)]
+    for index in range(count):
+        code, name, unit, middle, spread = tests[index % len(tests)]
+        time = (EPOCH + datetime.timedelta(minutes=index)).isoformat() + "Z"
+        yield json.dumps({
+            "resourceType": "Observation", "id": f"obs-{index}",
+            "meta": {"versionId": "1", "lastUpdated": time,
+                     "profile": ["http://hl7.org/fhir/us/core/StructureDefinition/us-core-observation-lab"]},
+            "status": "final",
+            "category": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/observation-category", "code": "laboratory",
+                                      "display": "Laboratory"}]}],
+            "code": {"coding": [{"system": "http://loinc.org", "code": code, "display": name}], "text": name},
+            "subject": {"reference": "Patient/f0462936-eb4b-4da1-b45a-fbd96ebf8ccb"},
+            "encounter": {"reference": f"Encounter/{index // 20}"}, "effectiveDateTime": time, "issued": time,
+            "performer": [{"reference": "Organization/7", "display": "Laboratory of the clinic"}],
+            "valueQuantity": {"value": round(rng.gauss(middle, spread), 2), "unit": unit, "system": "http://unitsofmeasure.org",
+                              "code": unit},
+            "referenceRange": [{"low": {"value": middle - spread, "unit": unit}, "high": {"value": middle + spread, "unit": unit}}],
+        }, separators=(",", ":")) + "\n"
+
+
 def write_rows(path, rows, header="time,type,value,unit\n"):
     with open(path, "w", encoding="utf-8", buffering=1 << 20) as file:
         file.write(header)
@@ -171,7 +197,7 @@ def write_zip(path, count):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip", "whole", "fhir"):
+    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip", "whole", "resources"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 64
     kind, count, path = arguments[0], int(arguments[1]), arguments[2]
@@ -181,13 +207,13 @@ def main(arguments):
         write_rows(path, year(count))
     elif kind in PATHS:
         write_rows(path, path_rows(kind, count), "time,type,value,unit,source,device\n")
+    elif kind == "resources":
+        write_rows(path, resources(count), "")
     elif kind == "apple":
         with open(path, "w", encoding="utf-8", buffering=1 << 20) as file:
             file.writelines(apple(count))
     elif kind == "whole":
         whole.write(path, apple(count), count)
-    elif kind == "fhir":
-        write_rows(path, whole.observations(count), header="")
     else:
         write_zip(path, count)
     return 0

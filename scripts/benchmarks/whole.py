@@ -102,12 +102,6 @@ def observation(index):
     }
 
 
-def observations(count):
-    """NDJSON, as a server's bulk export gives it."""
-    for index in range(count):
-        yield json.dumps(observation(index)) + "\n"
-
-
 def clinical(count):
     for index in range(count):
         yield (

@@ -12,6 +12,8 @@ public struct Terminal: Sendable, Equatable {
     public var height: Int?
     /// Shows more than ASCII, as far as the locale tells.
     public var isUnicode: Bool
+    /// Shows colours, and nobody asked for none (`NO_COLOR`, no-color.org).
+    public var showsColours = false
 
     /// - Parameter width: in columns; nil where lines may have any width.
     public init(isTerminal: Bool, canRedraw: Bool, width: Int?, height: Int? = nil, isUnicode: Bool) {
@@ -31,6 +33,7 @@ public struct Terminal: Sendable, Equatable {
         isTerminal = isatty(descriptor) == 1
         let kind = environment("TERM") ?? ""
         canRedraw = isTerminal && !kind.isEmpty && kind != "dumb"
+        showsColours = canRedraw && (environment("NO_COLOR") ?? "").isEmpty
         let size = isTerminal ? Self.size(of: descriptor) : nil
         width = isTerminal ? size?.columns ?? environment("COLUMNS").flatMap { Int($0) } ?? 80 : nil
         height = size?.lines

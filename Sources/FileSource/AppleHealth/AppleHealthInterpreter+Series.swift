@@ -9,8 +9,8 @@ extension AppleHealthInterpreter {
 
     // MARK: Beats
 
-    /// The single beats of a record: a series of the same source and times. Beats whose times cannot be read, or do not lie in their record, are
-    /// counted: what was measured is the record, which is stored.
+    /// The single beats of a record: a series of the same source and times. Of beats whose times cannot be read, or do not lie in their record, there
+    /// is the number alone: the record, which is what was measured, has it as its metadata `instantaneousBeats`.
     func heartbeats(_ texts: Texts, at place: Place) throws(Refusal) -> Meaning {
         guard let type = Self.heartbeatType else { throw Refusal("the catalogue has no heartbeat series", at: place) }
         let beats = Array(texts.dropFirst(ExportRow.beatColumns))
@@ -21,11 +21,11 @@ extension AppleHealthInterpreter {
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
         var times: [Int64] = []
         for index in stride(from: 1, to: beats.count, by: 2) {
-            guard let time = BeatTime.timeOfDay(beats[index]) else { return .other(.skipped(SkipKind("heartbeatSeries"))) }
+            guard let time = BeatTime.timeOfDay(beats[index]) else { return .other(.notData) }
             times.append(time)
         }
         guard let offsets = BeatTime.offsets(of: times, from: start.instant, to: end.instant, at: start.offset) else {
-            return .other(.skipped(SkipKind("heartbeatSeries")))
+            return .other(.notData)
         }
         let packed: (points: Points, content: PackedContent)
         do throws(ContentError) {

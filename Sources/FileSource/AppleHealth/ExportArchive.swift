@@ -45,17 +45,22 @@ struct ExportArchive {
         var index = Index()
         var members: Set<UInt64> = []
         var isChecked = false
+        var isNamed = true
+        /// The export's folder by where its files lie, for an export whose own name fits no locale.
+        var folder: [UInt8]?
         let archive = try ZipArchive(file, limits: limits)
         try forEachMember(of: archive) { member, input, root in
             if root != nil {
                 if !isChecked {
                     try archive.drain()
-                    index.folder = ExportFiles.folder(of: member.name)
+                    if member.isNameReadable { index.folder = ExportFiles.folder(of: member.name) }
+                    isNamed = member.isNameReadable
                 }
                 isChecked = true
             } else if Kind(member) != nil {
                 try archive.drain()
                 index.hasOthers = true
+                folder = folder ?? Self.folder(around: member.name)
                 members.insert(member.name.withUnsafeBytes { FNV.hash($0) })
                 guard members.count <= Self.maximumOthers else {
                     throw SourceError(
@@ -64,9 +69,22 @@ struct ExportArchive {
                 }
             }
         }
+        if !isNamed { index.folder = folder ?? [] }
         // By names as the export would write them.
         index.files = .archive(folder: index.folder, members: try names(of: members, in: index.folder))
         return index
+    }
+
+    /// What stands in front of the folders that exports have, which bear the same names in each language.
+    private static func folder(around name: [UInt8]) -> [UInt8]? {
+        for own in ["workout-routes/", "electrocardiograms/", "clinical-records/"] {
+            let mark = Array(own.utf8)
+            guard name.count > mark.count else { continue }
+            for start in 0...(name.count - mark.count) where start == 0 || name[start - 1] == UInt8(ascii: "/") {
+                if name[start...].starts(with: mark) { return Array(name[..<start]) }
+            }
+        }
+        return nil
     }
 
     /// The hashes of the names behind the export's folder, which is not known before all members are.

@@ -3,6 +3,9 @@ import Pipeline
 
 /// Makes a sample of the lines of an electrocardiogram's file.
 public final class ElectrocardiogramInterpreter: FrameInterpreter {
+    /// More than half an hour of the watch's; one of its has 30 seconds.
+    static let maximumVoltages = 1 << 20
+
     private let registry: OriginRegistry
     private var header = ElectrocardiogramHeader()
     private var facts: ElectrocardiogramHeader.Facts?
@@ -65,6 +68,9 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         }
         guard let number = digits.withUnsafeBytes({ try? Numeral(parsing: $0) }) else {
             throw Refusal("a voltage is not a number", at: place)
+        }
+        guard (writer?.count ?? 0) < Self.maximumVoltages else {
+            throw Refusal("the electrocardiogram is longer than any", at: place)
         }
         do throws(ContentError) {
             if writer == nil {

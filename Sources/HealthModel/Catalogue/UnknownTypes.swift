@@ -6,6 +6,9 @@ enum UnknownTypes {
     /// More than HealthKit has, and bounded, since they come from outside.
     static let maximum = 1000
 
+    /// Behind an id that is another kind's.
+    private static let suffix = "Category"
+
     private final class Table: @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var entries: [Catalogue.Entry] = []
@@ -24,7 +27,8 @@ enum UnknownTypes {
             defer { pthread_mutex_unlock(lock) }
             if let known = indices[id] { return known }
             guard adding, entries.count < maximum else { return nil }
-            let identifier = Catalogue.categoryPrefix + id.capitalised
+            let plain = id.hasSuffix(suffix) ? String(id.dropLast(suffix.count)) : id
+            let identifier = Catalogue.categoryPrefix + (Catalogue.indices[plain] == nil ? id : plain).capitalised
             entries.append(Catalogue.category(id, identifier: identifier, values: nil, since: nil))
             indices[id] = entries.count - 1
             return entries.count - 1
@@ -41,6 +45,8 @@ enum UnknownTypes {
         var id = name
         if name.hasPrefix(Catalogue.categoryPrefix) {
             id = name.dropFirst(Catalogue.categoryPrefix.count).uncapitalised
+            // No two types have one id: where another kind has it (a state of mind), the category's says what it is.
+            if Catalogue.indices[id] != nil { id += suffix }
         }
         guard id.utf8.count <= 100, id.utf8.first.map({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) == true,
             id.utf8.allSatisfy({ byte in

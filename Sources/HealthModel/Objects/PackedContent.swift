@@ -25,8 +25,14 @@ public struct PackedContent: Sendable {
 
     /// Packs octets that are in memory.
     public init(_ octets: some Collection<UInt8>) throws(ContentError) {
-        var writer = try ContentWriter()
-        try writer.append(Array(octets))
+        var writer = try ContentWriter(isShort: octets.count <= ContentWriter.short)
+        // Piece by piece: a second copy of the whole would be too much memory for large ones.
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(64 << 10)
+            try writer.append(Array(piece))
+            rest = rest.dropFirst(piece.count)
+        }
         self = try writer.end()
     }
 
@@ -40,15 +46,18 @@ public struct PackedContent: Sendable {
 
     /// As it stands in a body.
     func append(to octets: inout [UInt8]) {
-        octets.reserveCapacity(octets.count + headLength + packed.count)
+        let head = head
+        octets.reserveCapacity(octets.count + head.count + packed.count)
         octets += head
         octets += packed
     }
+
     var stored: [UInt8] {
         var octets: [UInt8] = []
         append(to: &octets)
         return octets
     }
+
     var headLength: Int { head.count }
 
     private var head: [UInt8] {
@@ -121,8 +130,16 @@ public struct ContentWriter {
     /// Octets that came so far.
     public private(set) var length = 0
 
+    /// Octets that need no more than a small window.
+    static let short = 4096
+
     /// - Throws: ``ContentError/outOfMemory``.
-    public init() throws(ContentError) { stream = try Stream({ vitalgate_deflate_begin(&$0) }, end: { deflateEnd(&$0) }) }
+    public init() throws(ContentError) { try self.init(isShort: false) }
+
+    /// - Parameter isShort: whether no more than ``short`` octets will come.
+    init(isShort: Bool) throws(ContentError) {
+        stream = try Stream({ vitalgate_deflate_begin(&$0, isShort ? 1 : 0) }, end: { deflateEnd(&$0) })
+    }
 
     /// Adds octets.
     ///

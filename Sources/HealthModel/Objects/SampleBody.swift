@@ -28,7 +28,12 @@ public final class SampleBody: Hashable, Sendable {
     public convenience init(encoding value: some Encodable, content: PackedContent? = nil) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var octets = Array(try encoder.encode(value))
+        self.init(json: Array(try encoder.encode(value)), content: content)
+    }
+
+    /// The body of a text that is JSON with its keys in order already.
+    public convenience init(json: [UInt8], content: PackedContent?) {
+        var octets = json
         if let content {
             octets.append(0)
             // By parts and into room of just this size: it may be megabytes.

@@ -84,20 +84,27 @@ public struct Workout: Hashable, Sendable, Codable {
     public func seconds(from start: Instant, to end: Instant) -> Double {
         if let told = duration?.value(in: Self.second) { return told }
         let whole = end.microseconds &- start.microseconds
-        var (paused, since): (Int64, Int64?) = (0, nil)
+        return Double(pauses(within: whole).reduce(whole) { $0 - ($1.end - $1.start) }) / 1e6
+    }
+
+    /// Its pauses, in order and apart from one another, in microseconds after its start.
+    ///
+    /// - Parameter whole: how long it lasted with them.
+    public func pauses(within whole: Int64) -> [(start: Int64, end: Int64)] {
+        var (pauses, since): ([(start: Int64, end: Int64)], Int64?) = ([], nil)
         for event in events.sorted(by: { $0.start < $1.start }) {
             switch event.type {
             // One that is told twice is one.
             case "pause": since = since ?? min(max(event.start, 0), whole)
             case "resume":
-                if let begun = since { paused += min(max(event.start, begun), whole) - begun }
+                if let begun = since { pauses.append((begun, min(max(event.start, begun), whole))) }
                 since = nil
             default: break
             }
         }
         // What was not taken up again was paused to the end.
-        if let since { paused += whole - since }
-        return Double(whole - paused) / 1e6
+        if let since { pauses.append((since, whole)) }
+        return pauses.filter { $0.start < $0.end }
     }
 
     /// The name of an event's type by HealthKit's constant (`pause` of `HKWorkoutEventTypePause`); the constant itself where it is unknown.

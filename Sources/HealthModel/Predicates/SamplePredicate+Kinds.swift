@@ -55,25 +55,26 @@ extension SamplePredicate.Written {
             return .text(text)
         case .source, .device: return .text(try wholeText())
         case .metadata(let key): return try metadata(MetadataKey(named: key)?.kind, comparison)
+        case .object(let field): return try literal(for: field, comparison)
         }
     }
 
-    private func error(_ reason: String) -> PredicateError { PredicateError(reason: reason, position: position + 1) }
+    func error(_ reason: String) -> PredicateError { PredicateError(reason: reason, position: position + 1) }
 
-    private func expected(_ what: String) -> PredicateError {
+    func expected(_ what: String) -> PredicateError {
         error("'\(unit.map { "\(text) \($0)" } ?? text)' does not fit: expected \(what)")
     }
 
-    private func refuseContains(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
+    func refuseContains(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
         if comparison == .contains { throw error("~ is for texts; compare \(what) with =, !=, <, <=, > or >=") }
     }
 
-    private func refuseAllButEquality(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
+    func refuseAllButEquality(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
         guard comparison == .equal || comparison == .notEqual else { throw error("compare \(what) with = or !=") }
     }
 
     /// A text; of two words it has to stand in quotes.
-    private func wholeText() throws(PredicateError) -> String {
+    func wholeText() throws(PredicateError) -> String {
         if let unit { throw expected("one word, or a text in quotes: '\(text) \(unit)'") }
         return text
     }
@@ -99,7 +100,7 @@ extension SamplePredicate.Written {
         return nil
     }
 
-    private func number() throws(PredicateError) -> SamplePredicate.Literal {
+    func number() throws(PredicateError) -> SamplePredicate.Literal {
         if text.contains(","), (try? Numeral(text.replacing(",", with: "."))) != nil {
             throw expected("a number with a point, such as 61.5")
         }

@@ -1,24 +1,33 @@
 extension SamplePredicate {
     /// Whether the sample meets the condition.
-    public func matches(_ sample: Sample) -> Bool { meets(sample) ?? false }
+    public func matches(_ sample: Sample) -> Bool {
+        var facts = LazyFacts()
+        return meets(sample, &facts) ?? false
+    }
 
     /// `nil` where the sample has nothing that could be compared.
-    private func meets(_ sample: Sample) -> Bool? {
+    ///
+    /// - Parameter facts: what its body tells, read for all parts of the condition at once.
+    private func meets(_ sample: Sample, _ facts: inout LazyFacts) -> Bool? {
         switch self {
         case .types(let types): return types.contains(sample.origin.type)
         case .uuids(let uuids): return uuids.contains(sample.identity)
+        case .comparison(.object(let field), let comparison, let literal):
+            return Self.compare(sample, field, comparison, literal, &facts)
         case .comparison(let field, let comparison, let literal): return Self.compare(sample, field, comparison, literal)
-        case .not(let inner): return inner.meets(sample).map { !$0 }
-        case .and(let parts): return Self.join(parts, sample, decisive: false)
-        case .or(let parts): return Self.join(parts, sample, decisive: true)
+        case .not(let inner): return inner.meets(sample, &facts).map { !$0 }
+        case .and(let parts): return Self.join(parts, sample, &facts, decisive: false)
+        case .or(let parts): return Self.join(parts, sample, &facts, decisive: true)
         }
     }
 
     /// The answer of parts of which one decides, if it is that; unless all others are known, the rest is not.
-    private static func join(_ parts: [SamplePredicate], _ sample: Sample, decisive: Bool) -> Bool? {
+    private static func join(
+        _ parts: [SamplePredicate], _ sample: Sample, _ facts: inout LazyFacts, decisive: Bool
+    ) -> Bool? {
         var answer: Bool? = !decisive
         for part in parts {
-            guard let met = part.meets(sample) else {
+            guard let met = part.meets(sample, &facts) else {
                 answer = nil
                 continue
             }
@@ -84,7 +93,7 @@ extension SamplePredicate {
         }
     }
 
-    private static func compare(_ own: String, _ comparison: Comparison, _ other: String) -> Bool? {
+    static func compare(_ own: String, _ comparison: Comparison, _ other: String) -> Bool? {
         switch comparison {
         case .contains: other.isEmpty || own.contains(other)
         case .beginsWith: own.hasPrefix(other)
@@ -92,7 +101,7 @@ extension SamplePredicate {
         }
     }
 
-    private static func order<Ordered: Comparable>(_ own: Ordered, _ other: Ordered, _ comparison: Comparison) -> Bool? {
+    static func order<Ordered: Comparable>(_ own: Ordered, _ other: Ordered, _ comparison: Comparison) -> Bool? {
         switch comparison {
         case .equal: own == other
         case .notEqual: own != other

@@ -19,7 +19,7 @@ extension SamplePredicate {
     /// Longest condition that is read.
     public static let maximumLength = 4096
 
-    /// The fields that a condition may speak of, as far as they are known beforehand.
+    /// The fields that a condition may speak of, whatever the sample; ``ObjectField/names`` are those of objects.
     public static let fields =
         ["value", "case", "start", "end", "duration", "zone", "subject", "group", "time.origin", "time.received"]
         + SourceProperty.allCases.map { "source.\($0)" } + DeviceProperty.allCases.map { "device.\($0)" }
@@ -131,10 +131,21 @@ private struct PredicateParser {
         }
         let name = String(characters[start..<index])
         if let field = Self.field(name) { return field }
-        let fields = SamplePredicate.fields.joined(separator: ", ")
-        throw error(
-            name.isEmpty ? "expected a field such as value or source.name" : "there is no field '\(name)'; fields are \(fields)",
-            at: start)
+        if name.isEmpty { throw error("expected a field such as value or source.name", at: start) }
+        throw error("there is no field '\(name)'; \(Self.fields(instead: name))", at: start)
+    }
+
+    /// What may be written in the place of a name that is no field's.
+    private static func fields(instead name: String) -> String {
+        if name.hasPrefix("fhir.code.") || name.hasPrefix("code.") {
+            return "systems of codes are \(CodeSystems.all.map(\.name).joined(separator: ", "))"
+        }
+        if name.hasPrefix("date.") { return "dates are \(ClinicalRecord.dateNames.joined(separator: ", "))" }
+        if name.hasPrefix("statistics.") {
+            return
+                "statistics are written statistics.TYPE.FIGURE, with a type of quantities and \(ObjectField.figures.joined(separator: ", "))"
+        }
+        return "fields are \((SamplePredicate.fields + ObjectField.names).joined(separator: ", "))"
     }
 
     private static func field(_ name: String) -> SamplePredicate.Field? {
@@ -153,6 +164,7 @@ private struct PredicateParser {
         case "original.unit": return .originalUnit
         default: break
         }
+        if let field = ObjectField(named: name) { return .object(field) }
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return nil }
         return switch parts[0] {

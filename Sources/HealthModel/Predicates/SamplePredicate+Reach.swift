@@ -3,6 +3,8 @@ extension SamplePredicate {
     public struct Reach: Hashable, Sendable {
         /// `nil` for all types.
         public var types: Set<SampleType>?
+        /// `nil` for all kinds.
+        public var kinds: Set<SampleKind>?
         /// Persons' UUIDs; `nil` for everyone.
         public var subjects: Set<String>?
         /// The first start.
@@ -12,14 +14,15 @@ extension SamplePredicate {
 
         /// Whether a series may have such samples.
         public func contains(type: SampleType, subject: String) -> Bool {
-            types?.contains(type) ?? true && subjects?.contains(subject) ?? true
+            types?.contains(type) ?? true && kinds?.contains(type.kind) ?? true && subjects?.contains(subject) ?? true
         }
 
         fileprivate static let nowhere = Reach(types: [], subjects: [])
 
         fileprivate func intersection(_ other: Reach) -> Reach {
             Reach(
-                types: Self.both(types, other.types), subjects: Self.both(subjects, other.subjects),
+                types: Self.both(types, other.types), kinds: Self.both(kinds, other.kinds),
+                subjects: Self.both(subjects, other.subjects),
                 from: max(from, other.from), through: min(through, other.through))
         }
 
@@ -27,7 +30,8 @@ extension SamplePredicate {
             if self == .nowhere { return other }
             if other == .nowhere { return self }
             return Reach(
-                types: Self.either(types, other.types), subjects: Self.either(subjects, other.subjects),
+                types: Self.either(types, other.types), kinds: Self.either(kinds, other.kinds),
+                subjects: Self.either(subjects, other.subjects),
                 from: min(from, other.from), through: max(through, other.through))
         }
 
@@ -73,6 +77,9 @@ extension SamplePredicate {
         case .types(let types): return Reach(types: types)
         case .comparison(.subject, .equal, .text(let subject)): return Reach(subjects: [subject])
         case .comparison(.start, let comparison, .instant(let instant)): return Self.reach(comparison, instant)
+        // What has no such field differs from everything, and meets nothing else.
+        case .comparison(.object(let field), let comparison, _):
+            return comparison == .notEqual ? Reach() : Reach(kinds: field.kinds)
         case .and(let parts): return parts.reduce(Reach()) { $0.intersection($1.reach) }
         case .or(let parts): return parts.reduce(.nowhere) { $0.union($1.reach) }
         // The contrary of a stretch is two of them, that of a type all others.

@@ -44,6 +44,8 @@ public indirect enum SamplePredicate: Sendable {
         case text(String)
         /// For metadata, whose values may be of any kind: the text, and the number and the unit in it.
         case any(String, Numeral?, Unit?)
+        /// Of a health record's own dates.
+        case date(PartialDate)
     }
 
     /// What of a sample is compared; named as in a sample's line.
@@ -65,6 +67,8 @@ public indirect enum SamplePredicate: Sendable {
         case received
         /// By the key's name here.
         case metadata(String)
+        /// What objects that are more than a number tell.
+        case object(ObjectField)
 
         /// Versions have an order of their own: 1.10 comes behind 1.9.
         var isVersion: Bool {

@@ -31,6 +31,8 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     case noZone
     /// The zone's clocks skip its local time, or show it twice.
     case noSuchLocalTime
+    /// It is a day of the calendar, which no clock tells.
+    case noInstant
     /// What it would become was deleted by a person.
     case deletedAlready
 
@@ -65,6 +67,7 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
         case .noConversion: "cannot have that unit or type"
         case .noZone: "have no zone, so their local time is not known"
         case .noSuchLocalTime: "have a local time that the zone skips or has twice"
+        case .noInstant: "are days of the calendar, which no clock tells"
         case .deletedAlready: "are there, read rightly, as deleted samples"
         }
     }

@@ -64,6 +64,9 @@ public final class Repairer {
         // The numbers of a category are names.
         case .unit where sample.origin.kind != .quantity, .scale where sample.origin.kind != .quantity:
             return .left(.noConversion)
+        // A day of the calendar is told by no clock.
+        case .shift where sample.origin.kind == .activitySummary, .zone where sample.origin.kind == .activitySummary:
+            return .left(.noInstant)
         case .unit(let unit):
             if sample.unit.code == unit.code { return .left(.hasTheUnit) }
             outcome.unit = unit

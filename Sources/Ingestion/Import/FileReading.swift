@@ -9,11 +9,16 @@ public struct ReadingOptions: Sendable {
     public var profile: String?
     /// What a person says about the file that it does not say itself.
     public var interpreter: InterpreterOptions
+    /// Whether a document that is not as its schema demands is kept all the same.
+    public var keepsInvalidDocuments: Bool
 
     /// - Parameter profile: the profile's id; nil finds it by the file's header.
-    public init(profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions()) {
+    public init(
+        profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false
+    ) {
         self.profile = profile
         self.interpreter = interpreter
+        self.keepsInvalidDocuments = keepsInvalidDocuments
     }
 }
 
@@ -23,6 +28,8 @@ public struct FileReading {
     public let path: String
     /// The profile's id.
     public let profile: String
+    /// Whose readings they are.
+    public let subject: String
     /// How much of the file is read.
     public let meter = ReadMeter()
     /// Cuts the file into frames.
@@ -31,6 +38,15 @@ public struct FileReading {
     public let interpreter: any FrameInterpreter
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
+
+    /// A reading of its parts.
+    public init(
+        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
+    ) {
+        (self.path, self.profile, self.subject) = (path, profile, subject)
+        (self.source, self.interpreter) = (source, interpreter)
+        (table, text) = (nil, nil)
+    }
 
     /// Finds out what a file is.
     ///
@@ -48,41 +64,12 @@ public struct FileReading {
         received: Instant
     ) throws {
         self.path = path
-        if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(file) {
-            profile = Self.appleHealth
-            try options.interpreter.refuseAll(of: Self.appleHealth)
-            source = AppleHealthExportSource(file, path: path, received: received, meter: meter)
-            interpreter = AppleHealthInterpreter(registry: registry)
-            (table, text) = (nil, nil)
-            return
-        }
-        if options.profile == Self.gpx || (options.profile == nil && GPXFile.recognises(file)) {
-            profile = Self.gpx
-            try options.interpreter.refuseAll(of: Self.gpx)
-            source = GPXFileSource(file, received: received, meter: meter)
-            interpreter = GPXInterpreter(registry: registry)
-            (table, text) = (nil, nil)
-            return
-        }
-        if options.profile == Self.electrocardiogram || (options.profile == nil && ElectrocardiogramFile.recognises(file)) {
-            profile = Self.electrocardiogram
-            try options.interpreter.refuseAll(of: Self.electrocardiogram)
-            source = ElectrocardiogramFileSource(file, received: received, meter: meter)
-            interpreter = ElectrocardiogramInterpreter(registry: registry)
-            (table, text) = (nil, nil)
-            return
-        }
-        if options.profile == nil, AppleHealthDocument.recognises(file, path: path) {
-            throw SourceError(.malformed, AppleHealthDocument.reason)
-        }
-        if options.profile == Self.lines || (options.profile == nil && LineFile.recognises(file)) {
-            profile = Self.lines
-            try options.interpreter.refuseAll(of: Self.lines)
-            let (source, interpreter) = (
-                LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry)
-            )
-            try interpreter.survey(source)
-            (self.source, self.interpreter) = (source, interpreter)
+        subject = registry.subject
+        if let format = try KnownFormat(
+            of: file, options: options, folders: library.folders, registry: registry, received: received, meter: meter)
+        {
+            try options.interpreter.refuseAll(of: format.id)
+            (profile, source, interpreter) = (format.id, format.source, format.interpreter)
             (table, text) = (nil, nil)
             return
         }
@@ -104,16 +91,6 @@ public struct FileReading {
             text = nil
         }
     }
-
-    /// The formats that no JSON5 file describes: an export of the Health app,
-    public static let appleHealth = "apple-health-export"
-    /// a route by itself,
-    public static let gpx = "gpx"
-    /// an electrocardiogram of an export by itself.
-    public static let electrocardiogram = "apple-health-electrocardiogram"
-
-    /// Our own lines, as `export` writes them.
-    public static let lines = "vitalgate-lines"
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] {

@@ -72,15 +72,17 @@ public struct ImportService {
         var failure: SourceError?
         var interrupted = false
         var entered = 0
+        var told: [CharacteristicType: Characteristic] = [:]
         do {
             do {
-                try walk(reading, ingest, received, &entered, progress)
+                try walk(reading, ingest, received, &entered, &told, progress)
             } catch let error as SourceError {
                 failure = error
             } catch is Cancelled {
                 interrupted = true
             }
-            try ingest.note(reading.notes + Self.notes(of: failure, behind: entered))
+            let taken = try take(told, from: reading, ingest, received)
+            try ingest.note(reading.notes + Self.notes(of: failure, behind: entered) + taken)
         } catch {
             // The store failed: what it still takes of the account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -111,8 +113,29 @@ public struct ImportService {
         return ["it was not read to its end: the readings in front of \(place) are whole, and were taken"]
     }
 
+    /// Takes what the file tells of the person, and says what came of it: the types, never a value.
+    private func take(
+        _ told: [CharacteristicType: Characteristic], from reading: FileReading, _ ingest: Ingest, _ received: Instant
+    ) throws -> [String] {
+        guard !told.isEmpty else { return [] }
+        let written = reading.interpreter.written
+        let taken = try store.take(
+            CharacteristicType.allCases.compactMap { told[$0] }, of: reading.subject, date: written.map(day), said: written,
+            today: day(received), ingest: ingest.id)
+        func names(_ types: [CharacteristicType]) -> String { types.map(\.rawValue).joined(separator: ", ") }
+        return (taken.set.isEmpty ? [] : ["characteristics set: \(names(taken.set))"])
+            + (taken.kept.isEmpty
+                ? []
+                : ["characteristics that stay, since what is set was said later than the file was made: \(names(taken.kept))"])
+    }
+
+    private func day(_ instant: Instant) -> String {
+        String(instant.wallTime(at: zone.offset(at: instant)).description.prefix(10))
+    }
+
     private func walk(
         _ reading: FileReading, _ ingest: Ingest, _ received: Instant, _ entered: inout Int,
+        _ told: inout [CharacteristicType: Characteristic],
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
@@ -157,7 +180,8 @@ public struct ImportService {
                         for reading in readings { bodies += reading.body?.octets.count ?? 0 }
                         path.process(readings, of: frame, into: &batch.output)
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
-                    case .characteristics, .notData: break
+                    case .characteristics(let list): for value in list where value.isSet { told[value.type] = value }
+                    case .notData: break
                     }
                 } catch {
                     entered += error.readings

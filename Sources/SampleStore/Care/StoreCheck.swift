@@ -6,8 +6,11 @@ extension SampleStore {
     /// - Parameters:
     ///   - deep: also repairs, tombstones and the change log, entry by entry.
     ///   - progress: called now and then with the number of samples verified so far.
+    ///   - note: called with what is no damage, and may be of use to know.
     /// - Returns: what is wrong, in sentences; empty where nothing is.
-    public func check(deep: Bool = false, progress: (Int) -> Void = { _ in }) throws(StoreError) -> [String] {
+    public func check(
+        deep: Bool = false, progress: (Int) -> Void = { _ in }, note: (String) -> Void = { _ in }
+    ) throws(StoreError) -> [String] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var problems: [String] = []
@@ -18,7 +21,7 @@ extension SampleStore {
         // A damaged file would only give more of the same.
         guard problems.isEmpty else { return problems }
         do throws(StoreError) {
-            return try checkContent(deep: deep, progress)
+            return try checkContent(deep: deep, progress, note)
         } catch {
             // A byte of the tables' own definitions, which SQLite takes for other names.
             guard error.kind == .defect else { throw error }
@@ -27,9 +30,15 @@ extension SampleStore {
     }
 
     /// What SQLite itself knows nothing of.
-    private func checkContent(deep: Bool, _ progress: (Int) -> Void) throws(StoreError) -> [String] {
+    private func checkContent(
+        deep: Bool, _ progress: (Int) -> Void, _ note: (String) -> Void
+    ) throws(StoreError) -> [String] {
+        // A row that is read as another kind would only give more of the same.
+        let strangers = deep ? try checkKinds() : []
+        guard strangers.isEmpty else { return strangers }
         var problems = try checkLedger()
         problems += try checkLinks()
+        problems += try checkCharacteristics()
         var checked = 0
         for series in try series(matching: SampleQuery()) {
             for table in ["sample", "deleted", "witness"] {
@@ -41,7 +50,27 @@ extension SampleStore {
                 }
             }
         }
-        if deep { problems += try DeepCheck(connection: connection).problems() }
+        if deep {
+            problems += try DeepCheck(connection: connection).problems()
+            let bodies = BodyCheck(connection: connection)
+            try bodies.run()
+            problems += bodies.problems
+            for words in bodies.notes { note(words) }
+        }
+        return problems
+    }
+
+    /// A series' kind is that of its type. What this version does not know is a newer one's.
+    private func checkKinds() throws(StoreError) -> [String] {
+        let statement = try Statement(connection, "SELECT id, type, kind FROM series ORDER BY id")
+        var problems: [String] = []
+        while try statement.step() {
+            guard let kind = SampleKind(rawValue: statement.integer(2)), let type = SampleType(statement.text(1)), type.isKnown,
+                type.kind != kind
+            else { continue }
+            problems.append(
+                "\(type.id) (series \(statement.integer(0))): its kind is \(kind.name), that of its type \(type.kind.name)")
+        }
         return problems
     }
 

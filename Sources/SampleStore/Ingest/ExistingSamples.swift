@@ -9,6 +9,8 @@ struct ExistingSamples {
     /// Why readings that are there are not seen as they came.
     private(set) var hindrances = Hindrances()
     private let comparesTimes: Bool
+    /// Whether the series that is looked at has records that start when they were added, each time at another.
+    private var startsWhenAdded = false
     /// What ingests that deleted did: nothing where nothing is said of it.
     private var fates: [Int64: (plain: Hindrances.Reason?, replaced: Hindrances.Reason?)] = [:]
     /// Of a series: who brought the samples of a stretch of the change log.
@@ -29,7 +31,12 @@ struct ExistingSamples {
     private static let patience = 48
 
     /// Sorts the rows by nominal time and hash, and returns the indices of those that are there already, or twice in the batch.
-    mutating func mark(_ rows: inout [SampleRow], of series: Int64) throws(StoreError) -> [Int32] {
+    ///
+    /// - Parameter startsWhenAdded: whether a row that is there already may start at another time.
+    mutating func mark(
+        _ rows: inout [SampleRow], of series: Int64, startsWhenAdded: Bool = false
+    ) throws(StoreError) -> [Int32] {
+        self.startsWhenAdded = startsWhenAdded
         // Of equal rows the one that came first stays in front.
         rows.sortIfNeeded { ($0.nominal, $0.high, $0.low, $0.index) < ($1.nominal, $1.high, $1.low, $1.index) }
         var marked: [Int32] = []
@@ -115,7 +122,7 @@ struct ExistingSamples {
     }
 
     private mutating func noteTime(_ row: SampleRow, _ start: Int64) throws(StoreError) {
-        guard comparesTimes, row.start != start else { return }
+        guard comparesTimes, !startsWhenAdded, row.start != start else { return }
         let seq = try connection.integer(
             "SELECT seq FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(row.series), .integer(start),
             .blob(row.place.hash))

@@ -124,7 +124,9 @@ public final class Ingest: SampleSink {
         }
         var existing = ExistingSamples(connection: connection, comparesTimes: comparesTimes)
         for group in groups where !group.rows.isEmpty {
-            for index in try existing.mark(&group.rows, of: group.series) { outcomes[Int(index)] = .duplicate }
+            let kind = group.rows.first.map { batch[Int($0.index)].sample.origin.kind }
+            let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
+            for index in marked { outcomes[Int(index)] = .duplicate }
         }
         hindrances.add(existing.hindrances)
         let judgement = BatchJudgement(connection: connection, ingest: id, batch: batch, retellings: retellings)

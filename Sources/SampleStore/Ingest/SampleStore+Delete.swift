@@ -3,20 +3,24 @@ import HealthModel
 extension SampleStore {
     /// Deletes samples for good: they leave tombstones, so that the same readings arriving again stay deleted.
     ///
+    /// - Parameter withObjects: deletes also what they name as theirs: a correlation's samples, a workout's routes.
     /// - Returns: how many; all of the query's or none.
     @discardableResult
     public func delete(
-        matching query: SampleQuery, description: IngestDescription
+        matching query: SampleQuery, withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var places: [SampleKey] = []
+            var objects: [SampleKey] = []
+            let owned = OwnedObjects(connection: connection)
             let cursor = try samples(matching: query)
             while let (series, stored) = try cursor.nextWithSeries() {
                 places.append(SampleKey(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
+                if withObjects { objects += try owned.places(namedBy: stored.sample, among: .live) }
             }
             cursor.close()
             var count = 0
-            for place in places where try deletion.delete(place) {
+            for place in places + objects where try deletion.delete(place) {
                 count += 1
             }
             return count
@@ -24,30 +28,51 @@ extension SampleStore {
     }
 
     /// Deletes the samples of these UUIDs; an unknown one fails and nothing is deleted.
+    ///
+    /// - Parameter withObjects: deletes also what they name as theirs: a correlation's samples, a workout's routes.
     @discardableResult
-    public func delete(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+    public func delete(
+        _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var count = 0
+            var objects: [SampleKey] = []
+            let (owned, table) = (OwnedObjects(connection: connection), SampleTable(connection: connection))
             for uuid in uuids {
                 let places = try places(of: uuid, in: "sample")
                 var found = false
-                for place in places where try deletion.delete(place) {
+                for place in places {
+                    let sample = withObjects ? try table.sample(at: place, among: .live) : nil
+                    guard try deletion.delete(place) else { continue }
                     found = true
                     count += 1
+                    if let sample { objects += try owned.places(namedBy: sample, among: .live) }
                 }
                 guard found else { throw StoreError(.invalid, "there is no sample \(uuid)") }
             }
+            // One that was named by itself as well is gone already.
+            for place in objects where try deletion.delete(place) { count += 1 }
             return count
         }
     }
 
     /// Gives deleted samples back as they were.
+    ///
+    /// - Parameter withObjects: gives back also what was deleted with them as theirs.
     @discardableResult
-    public func restore(_ uuids: [SampleIdentity], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+    public func restore(
+        _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var count = 0
             let witnesses = Witnesses(connection: connection, deletion: deletion)
             var restored: [SampleKey] = []
+            // What belongs to a sample came before it.
+            for place in withObjects ? try placesDeleted(with: uuids) : [] {
+                guard try !witnesses.isToldByAnother(place), try deletion.restore(place) else { continue }
+                count += 1
+                restored.append(place)
+            }
             for uuid in try inOrder(uuids) {
                 var found = false
                 for place in try places(of: uuid, in: "deleted") {
@@ -75,6 +100,19 @@ extension SampleStore {
             try witnesses.review(after: restored)
             return count
         }
+    }
+
+    /// What was deleted with samples as theirs; what is among the samples themselves is left out.
+    private func placesDeleted(with uuids: [SampleIdentity]) throws(StoreError) -> [SampleKey] {
+        let owned = OwnedObjects(connection: connection)
+        var (own, theirs): (Set<SampleKey>, [SampleKey]) = ([], [])
+        for uuid in uuids {
+            for place in try places(of: uuid, in: "deleted") {
+                own.insert(place)
+                theirs += try owned.placesDeleted(with: place)
+            }
+        }
+        return theirs.filter { !own.contains($0) }
     }
 
     /// Deleted samples as they came once: those of one frame stay in order.

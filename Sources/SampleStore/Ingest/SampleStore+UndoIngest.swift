@@ -38,6 +38,8 @@ extension SampleStore {
             if connection.changes > 0 { deletion.changesMore() }
             try revokeJudgements(of: undone, deletion)
             if forget, try self.forget(undone) > 0 { deletion.changesMore() }
+            // Whether what it told of a person counts follows from its state.
+            if !isUndone, try hasCharacteristics(broughtBy: chain.root) { deletion.changesMore() }
             try witnesses.review(after: live + dead)
             if !isUndone { try chain.keepStates(connection) }
             try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .integer(undone), .integer(ingest))
@@ -74,7 +76,7 @@ extension SampleStore {
             "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
             .integer(Int64(count)))
         try connection.run("DELETE FROM quarantine WHERE ingest = ? AND state <> 'accepted'", .integer(ingest))
-        return count + witnesses
+        return try count + witnesses + forgetCharacteristics(broughtBy: ingest)
     }
 
     private func places(_ sql: String, _ ingests: Int64...) throws(StoreError) -> [SampleKey] {

@@ -50,6 +50,9 @@ final class Coverage {
 
     var isEmpty: Bool { spans.isEmpty }
 
+    /// - Parameter spans: in order, apart from one another.
+    init(_ spans: [(start: Int64, end: Int64)] = []) { self.spans = spans }
+
     /// Adds stretches that are in order of their start.
     func add(_ more: [(start: Int64, end: Int64)]) {
         guard !more.isEmpty else { return }
@@ -88,5 +91,14 @@ final class Coverage {
         }
         if position < end { open.append((position, end)) }
         return open
+    }
+}
+
+extension SampleStore {
+    /// The series of a query, those first that count where several tell of the same time, as in statistics.
+    ///
+    /// - Parameter named: sources and devices that a person put in an order of their own.
+    public func seriesByPriority(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [SeriesDescription] {
+        try SourcePriority(named).sorted(try series(matching: query)) { series throws(StoreError) in try names(of: series) }
     }
 }

@@ -18,7 +18,7 @@ extension SampleStore {
         // A thousand years at once are enough, and many thousands are beyond what 64 bits count in microseconds.
         let count = Int(min(Int64(count), max(1, 1000 * 365 * Calendar.day / query.intervals.interval.shortest)))
         var position = query.from ?? Instant(microseconds: .min)
-        while let next = try next(from: position, of: all), next < query.to ?? Instant(microseconds: .max) {
+        while let next = try nextStart(from: position, of: all), next < query.to ?? Instant(microseconds: .max) {
             let index = query.intervals.index(of: next)
             var window = query
             let end = query.intervals.start(of: index + count)
@@ -50,14 +50,14 @@ extension SampleStore {
     }
 
     /// Of the samples that are there; what the series is described with counts also those that were deleted.
-    private func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
+    func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
         // No scan where it could save little.
         guard series.longest > Calendar.day else { return series.longest }
         return try connection.integer("SELECT coalesce(max(duration), 0) FROM sample WHERE series = ?", .integer(series.id)) ?? 0
     }
 
     /// The first instant from `position` on that a sample may count at.
-    private func next(from position: Instant, of all: [SeriesDescription]) throws(StoreError) -> Instant? {
+    func nextStart(from position: Instant, of all: [SeriesDescription]) throws(StoreError) -> Instant? {
         var first: Int64?
         for series in all {
             let reach = position.microseconds < .min + series.longest ? .min : position.microseconds - series.longest

@@ -19,6 +19,8 @@ public struct StatisticsQuery: Sendable {
     public var priority: [String]
     /// Whether every source counts, also where several tell of the same.
     public var countsEvery = false
+    /// Stretches in which nothing counts, in order and apart from one another: the pauses of a workout.
+    var without: [(start: Int64, end: Int64)] = []
 
     /// Asks for a type's statistics.
     public init(
@@ -55,8 +57,9 @@ extension SampleStore {
             if isShared {
                 own = try SourcePriority(query.priority).sorted(own) { series throws(StoreError) in try names(of: series) }
             }
-            let coverage = isShared ? Coverage() : nil
+            let shared = isShared ? Coverage(query.without) : nil
             for (index, series) in own.enumerated() {
+                let coverage = shared ?? (query.without.isEmpty ? nil : Coverage(query.without))
                 let better = isShared ? own[..<index].map(\.id) : []
                 try gather(series, query, better, coverage, &gathered)
             }
@@ -100,6 +103,8 @@ extension SampleStore {
         var current = Accumulator()
         var spans: [(start: Int64, end: Int64)] = []
         var cursor = 0
+        let pauses = query.without.isEmpty ? nil : Coverage(query.without)
+        var pause = 0
         func leave() {
             if current.count > 0 { gathered[key, default: Accumulator()].merge(current) }
             current = Accumulator()
@@ -114,6 +119,8 @@ extension SampleStore {
                 high = query.intervals.start(of: key.index + 1).microseconds
             }
             let duration = cumulative || style == .discreteEquivalentContinuousLevel ? statement.integer(2) : 0
+            // What is measured at an instant lies in a pause or not.
+            if !cumulative || duration == 0, let pauses, pauses.uncovered(start, start &+ 1, from: &pause).isEmpty { continue }
             if cumulative, duration > 0, let coverage {
                 spans.append((start, start + duration))
                 let open = coverage.uncovered(start, start + duration, from: &cursor)

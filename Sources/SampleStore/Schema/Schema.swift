@@ -9,6 +9,6 @@ enum Schema {
         ("samples", samples), ("devices", devices), ("repairs", repairs), ("duplicates", duplicates), ("judgements", judgements),
         ("persons", persons), ("far witnesses", farWitnesses), ("lengths", lengths), ("decisions", decisions), ("feed", feed),
         ("epochs", epochs), ("counter", counter), ("own keys", ownKeys), ("ordinals", ordinals), ("kinds", kinds),
-        ("targets", targets), ("bodies", bodies),
+        ("targets", targets), ("bodies", bodies), ("characteristics", characteristics),
     ]
 }

@@ -40,6 +40,9 @@ enum ImportCommand: Command {
             Option(
                 names: ["--exact"],
                 help: "Only the very same readings are duplicates; other paths' tellings of one measurement are stored as well."),
+            Option(
+                names: ["--keep-invalid-documents"],
+                help: "Keep a clinical document that is not as HL7's schema demands, marked as not valid; else it is refused."),
             Option(names: ["--no-links"], help: "Neither follow a link nor read what is no file; what the inbox uses."),
             Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
             Format.option, Format.safe,
@@ -117,7 +120,9 @@ enum ImportCommand: Command {
             }
             interpreter.units[String(text[..<equals])] = try HealthModel.Unit(written: text[text.index(after: equals)...])
         }
-        return ReadingOptions(profile: invocation.string("--profile"), interpreter: interpreter)
+        return ReadingOptions(
+            profile: invocation.string("--profile"), interpreter: interpreter,
+            keepsInvalidDocuments: invocation.flag("--keep-invalid-documents"))
     }
 }
 

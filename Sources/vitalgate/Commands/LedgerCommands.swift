@@ -78,6 +78,7 @@ enum IngestCommand: Command {
         let number = try number(context)
         let forget = context.invocation.flag("--forget")
         let undone = try store.account(of: number)
+        let touches = try store.touchesCharacteristics(number)
         let heldSoFar = try store.heldAgain(by: number)
         let (ingest, _) = try store.undo(
             number, forget: forget,
@@ -87,6 +88,8 @@ enum IngestCommand: Command {
             return
         }
         let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
+        // Those that are forgotten are no more to be asked for.
+        let told = touches ? ", characteristics are what they were before" : ""
         let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
         let outcome =
             if undone?.kind == .migrate {
@@ -98,7 +101,7 @@ enum IngestCommand: Command {
             } else {
                 "'ingest undo \(ingest)' takes that back"
             }
-        context.note("ingest \(number) is undone\(again): \(became.text) (this is ingest \(ingest); \(outcome))")
+        context.note("ingest \(number) is undone\(again): \(became.text)\(told) (this is ingest \(ingest); \(outcome))")
     }
 
     /// What became of the readings, of the undoing's own account.
@@ -124,6 +127,9 @@ enum DeleteCommand: Command {
         discussion: """
             Deleted stays deleted: the same reading arriving again, from a file or a device's memory, is not stored. 'restore' is the way \
             back. Without --yes a condition only shows how many samples it meets.
+
+            What belongs to a correlation (a blood pressure's two samples, a food's nutrients) or to a workout (its routes) stays, as in HealthKit, \
+            unless --with-objects says that it goes with it. What was recorded during a workout is no part of it here.
             """,
         arguments: [Argument(name: "UUID", help: "Samples' UUIDs; or none, and a type or condition.", arity: .any)],
         options: [
@@ -134,7 +140,11 @@ enum DeleteCommand: Command {
             + SharedOptions.range + [
                 SharedOptions.subject, Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
                 Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
-                SharedOptions.condition, SharedOptions.timeZone, Option(names: ["--yes"], help: "Do it without showing first."),
+                SharedOptions.condition, SharedOptions.timeZone,
+                Option(
+                    names: ["--with-objects"],
+                    help: "Delete also what belongs to them: a correlation's samples, a workout's routes."),
+                Option(names: ["--yes"], help: "Do it without showing first."),
             ],
         examples: [
             Example(
@@ -153,7 +163,10 @@ enum DeleteCommand: Command {
                 }
             }
             let store = try context.access().openForWriting(creating: false)
-            return report(try store.delete(uuids, description: description), context)
+            let objects = try store.countOfObjects(namedBy: uuids)
+            let withObjects = invocation.flag("--with-objects")
+            return report(
+                try store.delete(uuids, withObjects: withObjects, description: description), objects, context)
         }
         guard invocation.string("--type") != nil || invocation.string("--where") != nil else {
             throw UsageError(.missingArgument("UUID"), command: "vitalgate delete")
@@ -169,11 +182,18 @@ enum DeleteCommand: Command {
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try context.condition(for: types, zone: zone, in: store))
-        if doIt { return report(try store.delete(matching: query, description: description), context) }
+        let objects = try store.countOfObjects(namedBy: query)
+        let withObjects = invocation.flag("--with-objects")
+        if doIt {
+            let done = try store.delete(matching: query, withObjects: withObjects, description: description)
+            return report(done, objects, context)
+        }
         let cursor = try store.samples(matching: query)
         var count = 0
         while try cursor.next() != nil { count += 1 }
-        context.note("\(Readable.count(count)) samples would be deleted; --yes does it")
+        if withObjects { count += objects }
+        context.note(
+            "\(Readable.count(count)) samples would be deleted\(others(objects, goes: withObjects, context)); --yes does it")
         return .success
     }
 
@@ -184,13 +204,23 @@ enum DeleteCommand: Command {
         return uuid
     }
 
-    private static func report(_ result: (ingest: Int64, count: Int), _ context: CommandContext) -> ExitCode {
+    /// What becomes of those that belong to what is deleted.
+    private static func others(_ count: Int, goes: Bool, _ context: CommandContext) -> String {
+        guard count > 0 else { return "" }
+        let names = count == 1 ? "1 that belongs to them" : "\(Readable.count(count)) that belong to them"
+        return goes
+            ? ", among them \(names)" : "; \(names) \(count == 1 ? "stays" : "stay") (--with-objects deletes that as well)"
+    }
+
+    private static func report(
+        _ result: (ingest: Int64, count: Int), _ objects: Int, _ context: CommandContext
+    ) -> ExitCode {
         guard result.count > 0 else {
             context.note("no sample meets this; nothing is deleted")
             return .success
         }
         context.note(
-            "\(Readable.count(result.count)) samples deleted (this is ingest \(result.ingest); 'ingest undo \(result.ingest)' takes it back)"
+            "\(Readable.count(result.count)) samples deleted\(others(objects, goes: context.invocation.flag("--with-objects"), context)) (this is ingest \(result.ingest); 'ingest undo \(result.ingest)' takes it back)"
         )
         return .success
     }
@@ -200,14 +230,25 @@ enum DeleteCommand: Command {
 enum RestoreCommand: Command {
     static let specification = CommandSpecification(
         name: "restore", summary: "Bring deleted samples back.",
-        arguments: [Argument(name: "UUID", help: "Deleted samples' UUIDs.", arity: .oneOrMore)])
+        discussion: """
+            A correlation's samples and a workout's routes that were deleted with it come back with --with-objects; 'ingest undo' of the deletion \
+            takes all of it back.
+            """,
+        arguments: [Argument(name: "UUID", help: "Deleted samples' UUIDs.", arity: .oneOrMore)],
+        options: [Option(names: ["--with-objects"], help: "Bring back also what was deleted with them as theirs.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let uuids = try context.invocation.arguments("UUID").map { try DeleteCommand.uuid($0, context.invocation) }
         let store = try context.access().openForWriting(creating: false)
+        let withObjects = context.invocation.flag("--with-objects")
+        let objects = try store.countOfObjects(namedBy: uuids, deleted: true)
         let (ingest, count) = try store.restore(
-            uuids, description: IngestDescription(kind: .restore, received: context.machine.now().microseconds))
-        context.note("\(Readable.count(count)) samples restored (this is ingest \(ingest))")
+            uuids, withObjects: withObjects,
+            description: IngestDescription(kind: .restore, received: context.machine.now().microseconds))
+        let left =
+            objects > 0 && !withObjects
+            ? "; \(Readable.count(objects)) deleted with them stay so (--with-objects brings them back)" : ""
+        context.note("\(Readable.count(count)) samples restored\(left) (this is ingest \(ingest))")
         return .success
     }
 }

@@ -8,7 +8,7 @@ enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
         discussion: """
-            Samples come by start time. A UUID in place of a type prints that sample, or what became of it.
+            Samples come by start time. A UUID in place of a type prints that sample, or what became of it; 'vitalgate show' tells all of it.
 
             \(SharedOptions.conditionSyntax)
             """,
@@ -23,7 +23,7 @@ enum QueryCommand: Command {
             Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
             Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
             Option(
-                names: ["--kind"], value: "KIND", help: "Of all types only quantities, or categories.",
+                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Of all types only those of a kind"),
                 completion: .values(SampleKind.allCases.map(\.name))),
             SharedOptions.unit, SharedOptions.condition,
             Option(
@@ -33,6 +33,11 @@ enum QueryCommand: Command {
             Option(
                 names: ["--explain"],
                 help: "Of a UUID: what it is, by which rule other paths' readings were taken for it, and its witnesses."),
+            Option(
+                names: ["--chart"],
+                help:
+                    "Of sleepAnalysis: draw each night as bars, each moment once: of several sources the first by the configuration's priority, as in 'stats'."
+            ),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
@@ -41,6 +46,10 @@ enum QueryCommand: Command {
                 "vitalgate query heartRate --where \"value > 100 and (source.name = 'My watch' or device.model ~ HR)\"",
                 "Fast hearts, as two devices saw them."),
             Example("vitalgate query sleepAnalysis --from -7d --where 'case = asleepDeep'", "Deep sleep of the last week."),
+            Example("vitalgate query sleepAnalysis --chart --from -7d", "The nights of the last week, drawn."),
+            Example(
+                "vitalgate query all --where 'fhir.resourceType = \"Immunization\" and fhir.code.cvx = 94'",
+                "Vaccinations with MMRV, as health records tell them."),
             Example("vitalgate query all --format ndjson", "Everything, for a program."),
         ])
 
@@ -69,6 +78,7 @@ enum QueryCommand: Command {
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try context.condition(for: types, zone: zone, in: store))
+        if invocation.flag("--chart") { return try chart(query, range, types, store, context) }
         query.descending = invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc"
         query.limit = try invocation.integer("--limit", in: 0...Int.max)
         var writer = SampleWriter(context: context, unit: unit, times: try context.times(), me: store.subject)
@@ -85,62 +95,59 @@ enum QueryCommand: Command {
         return .success
     }
 
+    /// Sleep as a hypnogram. A night belongs to a range that it reaches into, and is drawn whole.
+    private static func chart(
+        _ query: SampleQuery, _ range: (from: Instant?, to: Instant?), _ types: Set<SampleType>?, _ store: SampleStore,
+        _ context: CommandContext
+    ) throws -> ExitCode {
+        let invocation = context.invocation
+        guard let types, types.count == 1, types.first?.id == "sleepAnalysis" else {
+            throw invocation.invalid(
+                "TYPE", value: invocation.argument("TYPE") ?? "", expected: "sleepAnalysis, which --chart draws")
+        }
+        if context.format != .table {
+            throw invocation.invalid(
+                "--format", value: context.format.rawValue, expected: "no format with --chart, which draws for people")
+        }
+        let day: Int64 = 86_400_000_000
+        var query = query
+        query.predicate =
+            SampleQuery(
+                types: types, from: range.from.map { Instant(microseconds: $0.microseconds &- day) },
+                to: range.to.map { Instant(microseconds: $0.microseconds &+ day) },
+                subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
+                source: invocation.string("--source"), device: invocation.string("--device"),
+                where: try context.condition(for: types, zone: try context.zone(), in: store)
+            ).predicate
+        let reader = NightReader(store: store, priority: try context.configuration().priority)
+        var nights = try reader.nights(query, from: range.from, to: range.to)
+        if invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc" { nights.reverse() }
+        if let limit = try invocation.integer("--limit", in: 0...Int.max) { nights.removeLast(max(0, nights.count - limit)) }
+        let times = try context.times()
+        let names = Set(nights.map(\.subject)).count > 1 ? try store.personNames() : nil
+        let terminal = context.streams.outputTerminal
+        for (index, night) in nights.enumerated() {
+            let zone = (times.isAskedFor ? nil : night.zone) ?? times.zone.offset(at: Instant(microseconds: night.start))
+            let drawing = Hypnogram(
+                night: night, zone: zone, width: min(terminal.width ?? 80, 120), isUnicode: terminal.isUnicode)
+            let lines = drawing.lines(person: names.map { $0[night.subject] ?? night.subject })
+            try context.streams.output.write((index > 0 ? "\n" : "") + lines.joined(separator: "\n") + "\n")
+        }
+        if nights.isEmpty { context.note("no samples") }
+        return .success
+    }
+
     private static func show(
         _ uuid: SampleIdentity, _ store: SampleStore, _ context: CommandContext
     ) throws -> ExitCode {
-        switch try store.lookup(uuid) {
-        case .live(let stored):
-            var writer = SampleWriter(
-                context: context, unit: try context.unit(for: stored.sample.origin.type), times: try context.times(),
-                me: store.subject)
-            try writer.write(stored)
-            try writer.finish()
-            return .success
-        case .deleted, nil:
-            return try tellAbsence(of: uuid, store, context)
+        guard case .live(let stored) = try store.lookup(uuid) else {
+            return try AbsenceNote(context: context, store: store).tell(of: uuid)
         }
-    }
-
-    /// Why there is no such sample.
-    private static func tellAbsence(
-        of uuid: SampleIdentity, _ store: SampleStore, _ context: CommandContext
-    ) throws -> ExitCode {
-        if let first = try store.explain(uuid)?.first {
-            context.note("vitalgate: \(uuid) is a duplicate of \(first.other.uuid) by rule \(first.rule.rawValue)")
-            return .dataError
-        }
-        switch try store.lookup(uuid) {
-        case .live: return .success
-        case .deleted(_, let replacement?):
-            context.note("vitalgate: " + (try explain(uuid, replacedBy: replacement, store)))
-            return .dataError
-        case .deleted(_, nil):
-            context.note("vitalgate: \(uuid) is deleted; 'vitalgate restore \(uuid)' brings it back")
-            return .dataError
-        case nil:
-            context.note("vitalgate: there is no sample \(uuid)")
-            return .dataError
-        }
-    }
-
-    /// What replaced a sample, and that again, up to the one that is there now.
-    private static func explain(_ uuid: SampleIdentity, replacedBy replacement: String, _ store: SampleStore) throws -> String {
-        var text = "\(uuid) was replaced by \(replacement)"
-        var next = SampleIdentity(replacement)
-        var seen: Set<SampleIdentity> = [uuid]
-        while let uuid = next, seen.insert(uuid).inserted {
-            if let repair = try store.repair(thatMade: uuid) {
-                text += " (migration \(repair.id): \(Repair.words(of: repair.repair)))"
-            }
-            next = nil
-            switch try store.lookup(uuid) {
-            case .deleted(_, let replacement?):
-                text += ", that by \(replacement)"
-                next = SampleIdentity(replacement)
-            case .deleted(_, nil): text += ", which is deleted"
-            default: break
-            }
-        }
-        return text
+        var writer = SampleWriter(
+            context: context, unit: try context.unit(for: stored.sample.origin.type), times: try context.times(),
+            me: store.subject)
+        try writer.write(stored)
+        try writer.finish()
+        return .success
     }
 }

@@ -15,7 +15,7 @@ enum StoreCommand: Command {
                     Option(
                         names: ["--deep"],
                         help:
-                            "Verify also repairs, tombstones and the change log, entry by entry; takes some minutes for millions."
+                            "Verify also repairs, tombstones and the change log, entry by entry, and the bodies of all objects; takes some minutes for millions."
                     )
                 ]),
             CommandSpecification(
@@ -49,14 +49,18 @@ enum StoreCommand: Command {
     private static func check(_ store: SampleStore, _ context: CommandContext) throws -> ExitCode {
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let problems: [String]
+        var notes: [String] = []
         do throws(StoreError) {
             let deep = context.invocation.flag("--deep")
-            problems = try store.check(deep: deep) { progress.update("\(Readable.count($0, "sample")) verified") }
+            problems = try store.check(
+                deep: deep, progress: { progress.update("\(Readable.count($0, "sample")) verified") },
+                note: { notes.append($0) })
         } catch {
             guard error.kind == .corrupt else { throw error }
             problems = ["database: \(error.message)"]
         }
         progress.finish()
+        for note in notes { context.note("note: \(note)") }
         for problem in problems { try context.streams.output.write(problem + "\n") }
         if problems.isEmpty { try context.streams.output.write("ok\n") }
         return problems.isEmpty ? .success : .dataError

@@ -77,18 +77,19 @@ extension Readable {
     }
 }
 
-/// `types`: the catalogue, quantities and categories.
+/// `types`: the catalogue of all kinds of samples.
 enum TypesCommand: Command {
     static let specification = CommandSpecification(
         name: "types", summary: "List the types of samples.",
         discussion: """
             Most are HealthKit's; those marked own are Vitalgate's, for what sensors measure and HealthKit has no type for. A quantity is a number with a \
-            unit, a category one of the cases that are listed with it.
+            unit, a category one of the cases that are listed with it, a workout one of the activities; all other kinds are objects that tell more than \
+            a number.
             """,
         options: [
             Option(names: ["--ids"], help: "Only the ids, one a line."),
             Option(
-                names: ["--kind"], value: "KIND", help: "Only quantity types, or category types.",
+                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of a kind"),
                 completion: .values(SampleKind.allCases.map(\.name))),
             Format.option, Format.safe,
         ])

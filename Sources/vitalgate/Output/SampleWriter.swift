@@ -23,14 +23,15 @@ struct SampleWriter {
     /// Rows of a table are laid out together, so many at a time.
     private static let tableRows = 1000
 
-    init(context: CommandContext, unit: HealthModel.Unit?, times: ShownTimes, me: String) {
+    /// - Parameter withContent: whether lines of NDJSON tell also points, resources and documents.
+    init(context: CommandContext, unit: HealthModel.Unit?, times: ShownTimes, me: String, withContent: Bool = false) {
         format = context.format
         output = context.streams.output
         terminal = context.streams.outputTerminal
         self.unit = unit
         self.times = times
         self.me = me
-        line = SampleLine(me: me)
+        line = SampleLine(me: me, withContent: withContent)
         csv = context.csv
     }
 

@@ -14,7 +14,7 @@ extension Sample {
             return "\(count) sample\(count == 1 ? "" : "s")"
         case .workout:
             guard let workout = try? body?.decoded(as: Workout.self) else { return origin.type.caseName(of: value) }
-            return "\(origin.type.caseName(of: value) ?? "") \(Self.clock(workout.seconds(from: start, to: end)))"
+            return "\(origin.type.caseName(of: value) ?? "") \(Readable.clock(workout.seconds(from: start, to: end)))"
         case .activitySummary:
             guard let summary = try? body?.decoded(as: ActivitySummary.self) else { return nil }
             let rings = [
@@ -48,10 +48,12 @@ extension Sample {
     private static func points(_ count: Int?, _ one: String, _ several: String? = nil) -> String? {
         count.map { "\(Readable.count($0)) \($0 == 1 ? one : several ?? one + "s")" }
     }
+}
 
+extension Readable {
     /// `29:02`, `1:04:30`.
-    private static func clock(_ seconds: Double) -> String {
-        let whole = Int(min(max(seconds.rounded(), 0), 1e9))
+    static func clock(_ seconds: Double) -> String {
+        let whole = seconds.isFinite ? Int(min(max(seconds.rounded(), 0), 1e9)) : 0
         let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
         let tail = "\(minutes < 10 && hours > 0 ? "0" : "")\(minutes):\(rest < 10 ? "0" : "")\(rest)"
         return hours > 0 ? "\(hours):\(tail)" : tail

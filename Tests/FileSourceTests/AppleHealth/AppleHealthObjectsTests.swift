@@ -99,7 +99,7 @@ import Testing
         let events = String(
             repeating: #"<WorkoutEvent type="HKWorkoutEventTypeLap" date="2025-11-20 09:10:00 -0500"/>"#, count: 120_000)
         let export = ImportedExport(elements: workout(events) + workout(""))
-        #expect(export.refused == ["the workout is larger than 4 MiB"])
+        #expect(export.refused == ["the workout is larger than 4 MiB, or has too many parts"])
         #expect(export.readings.count == 1, "the next one is read")
         let deep = String(repeating: "<WorkoutActivity>", count: 200) + String(repeating: "</WorkoutActivity>", count: 200)
         #expect(ImportedExport(elements: workout(deep)).readings.count <= 1)

@@ -38,7 +38,7 @@ import Testing
         #expect(try points(of: series) == expected.map { [$0, "-", "70"] })
     }
 
-    /// What is no time, and what lies beside the record, is counted; the record stays.
+    /// What is no time, and what lies beside the record, is the record's number of beats, and no series.
     @Test(arguments: [
         ["not-a-time"], ["3:10:02 AM", ""], ["13:10:02 AM"], ["0:10:02 PM"], ["25:10:02"], ["3:60:02"], ["3:10"], ["上午3:10:02"],
         ["3:14:02 AM"], ["3:10:02 AM", "4:10:03 AM"], ["3:10:02.1234567 AM"],
@@ -47,7 +47,8 @@ import Testing
         let export = ImportedExport(
             elements: variability(times, start: "2025-10-20 03:10:00 -0500", end: "2025-10-20 03:11:00 -0500"))
         #expect(export.readings.map(\.origin.type.id) == ["heartRateVariabilitySDNN"])
-        #expect(export.skipped == ["heartbeatSeries"] && export.refused == [])
+        #expect(export.readings.first?.metadata?["instantaneousBeats"]?.json == "\(times.count)")
+        #expect(export.skipped == [] && export.refused == [])
     }
 
     /// A record that lasts longer than clocks differ by tells nothing of the clock.
@@ -55,7 +56,7 @@ import Testing
         let own = variability(["3:10:02 AM"], start: "2025-10-20 03:10:00 -0500", end: "2025-10-20 04:10:00 -0500")
         #expect(ImportedExport(elements: own).readings.count == 2)
         let other = variability(["4:50:02 AM"], start: "2025-10-20 03:10:00 -0500", end: "2025-10-20 04:10:00 -0500")
-        #expect(ImportedExport(elements: other).skipped == ["heartbeatSeries"])
+        #expect(ImportedExport(elements: other).readings.count == 1)
     }
 
     @Test func beatsHaveABound() {
@@ -157,7 +158,7 @@ import Testing
             export.characteristics
                 == [
                     Characteristic(.dateOfBirth, "1990-01-31"), Characteristic(.biologicalSex, "female"),
-                    Characteristic(.bloodType, "abNegative"), Characteristic(.fitzpatrickSkinType, "notSet"),
+                    Characteristic(.bloodType, "HKBloodTypeABNegative"), Characteristic(.fitzpatrickSkinType, "notSet"),
                     Characteristic(.bloodType, "oPositive"),
                 ].compactMap { $0 })
         #expect(export.characteristics.count == 5)

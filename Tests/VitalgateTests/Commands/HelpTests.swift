@@ -3,7 +3,7 @@ import Testing
 /// What a person reads: help for every command, and the tables.
 @Suite struct HelpTests {
     static let commands: [String] = [
-        "", "import", "decode", "query", "stats", "changes", "ingest", "ingest list", "ingest show", "ingest undo", "delete",
+        "", "import", "decode", "query", "show", "stats", "changes", "ingest", "ingest list", "ingest show", "ingest undo", "delete",
         "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept", "quarantine reject", "migrate",
         "migrate plan",
         "migrate apply", "migrate undo", "migrate suggest", "migrate list", "migrate show", "profile", "profile list",
@@ -14,6 +14,7 @@ import Testing
         "devices forget",
         "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
         "subjects remove",
+        "characteristics", "characteristics list", "characteristics set", "rings", "today",
         "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
         "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "capture", "replay",
     ]
@@ -43,6 +44,8 @@ import Testing
                 separator: "\n", omittingEmptySubsequences: false)
             {
                 guard line.hasPrefix("  "), let name = line.split(separator: " ").first else { break }
+                // A summary that goes on.
+                if line.hasPrefix("   ") { continue }
                 #expect(Self.commands.contains((words + [String(name)]).joined(separator: " ")), "\(words) \(name)")
             }
         }

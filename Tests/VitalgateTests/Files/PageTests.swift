@@ -4,10 +4,27 @@ import Testing
 /// The pages of `docs/` are run as they stand: their commands are given to a shell, one block after the other, and what they print is a
 /// snapshot.
 @Suite struct PageTests {
-    @Test(arguments: [("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("lines", 4)])
+    @Test(
+        arguments: [
+            ("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12), ("rings", 26),
+            ("lines", 4),
+        ])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()
         try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
+        try expect("docs/\(page).md", as: page, commands, in: folder)
+    }
+
+    /// So are those of examples, beside their files.
+    @Test(arguments: [("rings", ["export.xml"], 5)])
+    func everyExampleRunsAsWritten(example: String, files: [String], commands: Int) throws {
+        let folder = try TestFolder()
+        try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
+        for file in files { try folder.write(file, Array(try Repository.data("Examples/\(example)/\(file)"))) }
+        try expect("Examples/\(example)/README.md", as: "example-\(example)", commands, in: folder)
+    }
+
+    private func expect(_ page: String, as name: String, _ commands: Int, in folder: TestFolder) throws {
         var script: [String] = []
         for block in try Self.blocks(of: page) {
             switch block.language {
@@ -23,12 +40,12 @@ import Testing
         output = output.replacing(#/2026-1\d-\d\d \d\d:\d\d:\d\d( \+00:00)?/#, with: "WHEN")
         // A frame without a time is of now, and so is the identifier made of it.
         output = output.replacing(#/"(uuid|start|end|received)":"[^"]+"/#) { "\"\($0.output.1)\":\"…\"" }
-        try Snapshot.expect(output, matches: "pages/\(page).txt")
+        try Snapshot.expect(output, matches: "pages/\(name).txt")
     }
 
     /// The fenced blocks of a page, with the language behind their fence.
     private static func blocks(of page: String) throws -> [(language: String, text: String)] {
-        let page = String(decoding: try Repository.data("docs/\(page).md"), as: UTF8.self)
+        let page = String(decoding: try Repository.data(page), as: UTF8.self)
         var blocks: [(String, String)] = []
         for (index, part) in page.split(separator: "```", omittingEmptySubsequences: false).enumerated() where index % 2 == 1 {
             let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
@@ -42,6 +59,7 @@ import Testing
     private static func shell(_ blocks: [String], in folder: TestFolder) throws -> String {
         var text = """
             cd '\(folder.root)' || exit 1
+            ln -s '\(Repository.root)/Examples' Examples
             exec 2>&1
             vitalgate() {
                 "$PROGRAM" --config '\(folder.path("config.json5"))' --profiles '\(Repository.profiles)' "$@" 2> '\(folder.path("errors.txt"))'

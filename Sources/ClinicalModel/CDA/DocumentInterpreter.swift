@@ -1,0 +1,118 @@
+import HealthModel
+import Pipeline
+
+/// What a CDA document (HL7, release 2) means: one sample of the type `cda`, its title and the names in its header read, the document itself
+/// kept octet for octet.
+///
+///     let interpreter = DocumentInterpreter(registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: false)
+///     try interpreter.interpret(frame, into: &readings)   // a frame of ``ResourceRow/cda``
+///
+/// - It has to be as HL7's schema demands, with or without the SDTC extensions. One that is not is refused with its line and the reason, or,
+///   where a person says so, kept and marked as not valid.
+/// - Its start and end are its effective time. One that tells none begins when it arrived.
+/// - What tells one document from another of the same moment is a digest of its octets: the same document again is the same.
+/// - The Health app's own `export_cda.xml` is no document of a clinic: it tells the samples of `export.xml` again, and is counted as
+///   `exportCDA`.
+public final class DocumentInterpreter: FrameInterpreter {
+    private let registry: OriginRegistry
+    private let schema: DocumentSchema
+    private let keepsInvalid: Bool
+
+    /// - Parameter keepsInvalid: whether documents that are not as the schema demands are kept all the same.
+    public init(registry: OriginRegistry, schema: DocumentSchema, keepsInvalid: Bool) {
+        (self.registry, self.schema, self.keepsInvalid) = (registry, schema, keepsInvalid)
+    }
+
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        let octets: UnsafeRawBufferPointer
+        var source = ""
+        switch frame.payload {
+        case .malformed(let reason): throw Refusal(reason, at: frame.place)
+        case .bytes(let bytes): octets = bytes
+        case .row(let row): (octets, source) = (row[ResourceRow.octets], row.text(ResourceRow.source))
+        }
+        if Self.isOwnExport(octets) { return .skipped(Self.ownExport) }
+        guard octets.count <= ResourceRow.maximumLength else {
+            throw Refusal("the document is longer than \(ResourceRow.maximumLength >> 20) MiB", at: frame.place)
+        }
+        let read: DocumentReader.Reading
+        do throws(DocumentReader.Problem) {
+            read = try self.read(octets)
+        } catch {
+            throw Refusal("the document is not read: \(error.reason)", at: Place(.line, error.line))
+        }
+        if read.header.hasBareEntry, read.problem != nil { return .skipped(Self.ownExport) }
+        guard read.root == DocumentReader.root else {
+            throw Refusal("the root element is no ClinicalDocument of HL7's CDA", at: frame.place)
+        }
+        if let problem = read.problem, !keepsInvalid {
+            throw Refusal("the document is not valid: \(problem.reason)", at: Place(.line, problem.line))
+        }
+        readings.append(try reading(read, octets, source, frame))
+        return .readings
+    }
+
+    /// As one of the schemas demands; else what the one with the extensions says.
+    private func read(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Reading {
+        guard let extended = schema.schema(.extended) else {
+            throw DocumentReader.Problem(
+                line: 1, reason: "HL7's schema is not here: the folder cda-schema belongs beside the device profiles")
+        }
+        let first = try DocumentReader.read(octets, schema: extended)
+        guard first.problem != nil, first.root == DocumentReader.root, let normative = schema.schema(.normative) else {
+            return first
+        }
+        let second = try DocumentReader.read(octets, schema: normative)
+        return second.problem == nil ? second : first
+    }
+
+    private func reading(
+        _ read: DocumentReader.Reading, _ octets: UnsafeRawBufferPointer, _ source: String, _ frame: RawFrame
+    ) throws(Refusal) -> Reading {
+        guard let type = SampleType("cda") else { throw Refusal("the catalogue has no documents", at: frame.place) }
+        let header = read.header
+        let reason = read.problem.map { "line \($0.line): \($0.reason)" }
+        let document = ClinicalDocument(
+            title: header.title, patient: header.patient, custodian: header.custodian,
+            author: header.authors.joined(separator: ", "), valid: reason == nil, reason: reason)
+        let digest = Digest.sha256(Array(octets))
+        let ordinal = digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let (time, resolution) = try time(header.effectiveTime, frame)
+        let body: SampleBody
+        do {
+            body = try SampleBody(encoding: document, content: PackedContent(octets))
+        } catch {
+            throw Refusal("the document cannot be kept: \(error)", at: frame.place)
+        }
+        // Who keeps a document is where it comes from.
+        let name = source.isEmpty ? header.custodian : source
+        return Reading(
+            origin: registry.origin(
+                type: type,
+                source: SourceRevision(
+                    id: name.isEmpty ? "cda" : "cda/\(name)", name: name.isEmpty ? "Clinical documents" : name, version: nil),
+                device: nil),
+            numeral: Numeral(coefficient: 0), unit: .one, time: time, ordinal: ordinal, body: body, timeResolution: resolution,
+            place: frame.place)
+    }
+
+    private func time(_ text: String?, _ frame: RawFrame) throws(Refusal) -> (ReadingTime, Int32) {
+        guard let text, !text.isEmpty else { return (.added(frame.received, nominal: Normaliser.earliest), 1) }
+        guard let (moment, resolution) = DocumentTime.time(text) else {
+            throw Refusal("the document's effectiveTime is not written as HL7 writes times", at: frame.place)
+        }
+        switch moment {
+        case .instant(let instant, let offset): return (.instants(start: instant, end: instant, offset: offset), resolution)
+        case .wall(let wall): return (.wall(start: wall, end: wall, ticks: nil), resolution)
+        }
+    }
+
+    private static let ownExport = SkipKind("exportCDA")
+
+    /// By the identifier that the Health app gives its own document.
+    static func isOwnExport(_ octets: UnsafeRawBufferPointer) -> Bool {
+        let beginning = octets.prefix(16 << 10)
+        guard let mark = beginning.firstIndex(of: UInt8(ascii: "H")) else { return false }
+        return String(decoding: beginning[mark...], as: UTF8.self).contains("Health Export CDA")
+    }
+}

@@ -1,0 +1,45 @@
+import CLibXML2
+
+/// HL7's schema of CDA documents, release 2: the normative one, and the one with HL7's SDTC extensions, which nearly all documents use. They are
+/// read from a folder when the first document comes.
+public final class DocumentSchema {
+    /// The folder `cda-schema` beside the device profiles.
+    private let folder: String?
+    private var schemas: [Kind: OpaquePointer?] = [:]
+
+    enum Kind: CaseIterable {
+        case extended, normative
+
+        var path: String {
+            switch self {
+            case .extended: "extensions/SDTC/infrastructure/cda/CDA_SDTC.xsd"
+            case .normative: "normative/infrastructure/cda/CDA.xsd"
+            }
+        }
+    }
+
+    /// - Parameter folders: where `cda-schema` is looked for; the first that has it counts.
+    public init(folders: [String]) {
+        folder = folders.lazy.map { $0 + "/cda-schema" }.first { xmlCheckFilename($0) > 0 }
+    }
+
+    deinit { for case let schema? in schemas.values { xmlSchemaFree(schema) } }
+
+    /// A schema; `nil` where its files are not there or not whole.
+    func schema(_ kind: Kind) -> OpaquePointer? {
+        if let known = schemas[kind] { return known }
+        let read = folder.flatMap { Self.read($0 + "/" + kind.path) }
+        schemas[kind] = .some(read)
+        return read
+    }
+
+    private static func read(_ path: String) -> OpaquePointer? {
+        guard let context = xmlSchemaNewParserCtxt(path) else { return nil }
+        defer { xmlSchemaFreeParserCtxt(context) }
+        var problem = vitalgate_xml_problem()
+        return withUnsafeMutablePointer(to: &problem) { problem in
+            vitalgate_xml_listen_schema(context, problem)
+            return xmlSchemaParse(context)
+        }
+    }
+}

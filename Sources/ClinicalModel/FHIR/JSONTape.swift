@@ -1,0 +1,281 @@
+import HealthModel
+
+/// A JSON text (RFC 8259) as its values in the order in which they stand, each with the place of its octets: nothing is copied, no number
+/// is converted. Valid only as long as the octets are.
+///
+/// It takes less than JSON allows, since octets come from anywhere: no name twice in one object, no escape in a name, no more than
+/// ``maximumDepth`` levels and ``maximumCount`` values, no text that is not UTF-8.
+struct JSONTape {
+    /// What a value is.
+    enum Kind: UInt8 {
+        case object, array, string, number, yes, no, null
+    }
+
+    /// One value.
+    struct Node {
+        var kind: Kind
+        /// Whether a string has escapes.
+        var isEscaped = false
+        /// Its octets; a string's without the quotation marks.
+        var start: Int32
+        var end: Int32
+        /// The octets of its name, in an object.
+        var nameStart: Int32 = 0
+        var nameEnd: Int32 = 0
+        /// Of the name (FNV-1a).
+        var hash: UInt64 = 0
+        /// The value behind it and all that is in it.
+        var next: Int32 = 0
+        /// Values right in it.
+        var count: Int32 = 0
+    }
+
+    /// Resources nest a dozen levels; their extensions some more.
+    static let maximumDepth = 64
+    /// Values of one text.
+    static let maximumCount = 200_000
+
+    let octets: UnsafeRawBufferPointer
+    private(set) var nodes: [Node] = []
+    /// Hashes of the names of the objects that are open.
+    private var names: [UInt64] = []
+    private var index = 0
+
+    /// Reads a text.
+    ///
+    /// - Parameter nodes: room that was used before.
+    /// - Throws: ``ResourceFault``, its path from the outermost object's `resourceType` on.
+    init(_ octets: UnsafeRawBufferPointer, reusing nodes: consuming [Node] = []) throws(ResourceFault) {
+        self.octets = octets
+        self.nodes = nodes
+        self.nodes.removeAll(keepingCapacity: true)
+        guard octets.count < Int(Int32.max) else { throw ResourceFault("", "it is too long") }
+        if let wrong = UTF8Text.firstFault(octets) { throw ResourceFault("", "it is not UTF-8", octet: wrong) }
+        do throws(ResourceFault) {
+            skipBlanks()
+            try value(depth: 0)
+            skipBlanks()
+            guard index == octets.count else { throw fault("text stands behind the resource") }
+        } catch {
+            throw ResourceFault(root + error.path, error.reason, octet: error.octet)
+        }
+    }
+
+    private var root: String {
+        guard !nodes.isEmpty, nodes[0].kind == .object else { return "" }
+        // As far as it was read; an object that is not closed has no count yet.
+        var child = 1
+        while child < nodes.count {
+            let node = nodes[child]
+            if node.kind == .string, name(of: child, is: "resourceType") { return ResourceTypes.shown(text(child)) }
+            guard node.next > Int32(child) else { break }
+            child = Int(node.next)
+        }
+        return "Resource"
+    }
+
+    private func fault(_ reason: String) -> ResourceFault { ResourceFault("", reason, octet: index) }
+
+    @inline(__always) private mutating func skipBlanks() {
+        while index < octets.count {
+            let octet = octets[index]
+            guard octet == 0x20 || octet == 0x0A || octet == 0x0D || octet == 0x09 else { return }
+            index += 1
+        }
+    }
+
+    private mutating func value(depth: Int, name: Range<Int> = 0..<0, hash: UInt64 = 0) throws(ResourceFault) {
+        guard index < octets.count else { throw fault("it ends early") }
+        guard nodes.count < Self.maximumCount else { throw fault("it has more than \(Self.maximumCount) values") }
+        let position = nodes.count
+        var node = Node(kind: .null, start: Int32(index), end: 0)
+        (node.nameStart, node.nameEnd, node.hash) = (Int32(name.lowerBound), Int32(name.upperBound), hash)
+        switch octets[index] {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard depth < Self.maximumDepth else { throw fault("it is nested more than \(Self.maximumDepth) levels deep") }
+            let isObject = octets[index] == UInt8(ascii: "{")
+            node.kind = isObject ? .object : .array
+            nodes.append(node)
+            index += 1
+            let count = isObject ? try members(depth: depth) : try elements(depth: depth)
+            nodes[position].count = Int32(count)
+            nodes[position].end = Int32(index)
+            nodes[position].next = Int32(nodes.count)
+            return
+        case UInt8(ascii: "\""):
+            node.kind = .string
+            let text = try string(&node.isEscaped)
+            (node.start, node.end) = (Int32(text.lowerBound), Int32(text.upperBound))
+        case UInt8(ascii: "t"): try literal("true", .yes, &node)
+        case UInt8(ascii: "f"): try literal("false", .no, &node)
+        case UInt8(ascii: "n"): try literal("null", .null, &node)
+        default: try number(&node)
+        }
+        node.next = Int32(position + 1)
+        nodes.append(node)
+    }
+
+    private mutating func members(depth: Int) throws(ResourceFault) -> Int {
+        let first = names.count
+        defer { names.removeSubrange(first...) }
+        var count = 0
+        skipBlanks()
+        if take(UInt8(ascii: "}")) { return 0 }
+        while true {
+            skipBlanks()
+            guard index < octets.count, octets[index] == UInt8(ascii: "\"") else {
+                throw fault(index < octets.count ? "a name is missing" : "it ends early")
+            }
+            var isEscaped = false
+            let name = try string(&isEscaped)
+            guard !isEscaped else { throw fault("a name is written with an escape") }
+            let hash = NameHash.of(UnsafeRawBufferPointer(rebasing: octets[name]))
+            do throws(ResourceFault) {
+                names.append(hash)
+                if isTwice(from: first) { throw fault("stands twice in one object") }
+                skipBlanks()
+                guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing behind a name") }
+                skipBlanks()
+                try value(depth: depth + 1, name: name, hash: hash)
+            } catch {
+                throw ResourceFault("." + shownName(name) + error.path, error.reason, octet: error.octet)
+            }
+            count += 1
+            skipBlanks()
+            if take(UInt8(ascii: "}")) {
+                try haveNoneTwice(from: first)
+                return count
+            }
+            guard take(UInt8(ascii: ",")) else { throw fault(index < octets.count ? "a comma is missing" : "it ends early") }
+        }
+    }
+
+    private mutating func elements(depth: Int) throws(ResourceFault) -> Int {
+        var count = 0
+        skipBlanks()
+        if take(UInt8(ascii: "]")) { return 0 }
+        while true {
+            do throws(ResourceFault) {
+                skipBlanks()
+                try value(depth: depth + 1)
+            } catch {
+                throw ResourceFault("[\(count)]" + error.path, error.reason, octet: error.octet)
+            }
+            count += 1
+            skipBlanks()
+            if take(UInt8(ascii: "]")) { return count }
+            guard take(UInt8(ascii: ",")) else { throw fault(index < octets.count ? "a comma is missing" : "it ends early") }
+        }
+    }
+
+    /// Objects with more names than this are looked through when they are closed.
+    private static let fewNames = 64
+
+    /// Whether the last name stands among those of its object already.
+    private func isTwice(from first: Int) -> Bool {
+        guard names.count - first <= Self.fewNames, let last = names.last else { return false }
+        return names[first..<(names.count - 1)].contains(last)
+    }
+
+    private func haveNoneTwice(from first: Int) throws(ResourceFault) {
+        guard names.count - first > Self.fewNames, Set(names[first...]).count < names.count - first else { return }
+        throw fault("a name stands twice in one object")
+    }
+
+    private mutating func take(_ octet: UInt8) -> Bool {
+        guard index < octets.count, octets[index] == octet else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func literal(_ text: StaticString, _ kind: Kind, _ node: inout Node) throws(ResourceFault) {
+        let end = index + text.utf8CodeUnitCount
+        guard end <= octets.count, UnsafeRawBufferPointer(rebasing: octets[index..<end]).isEqual(to: text) else {
+            throw fault("it is not JSON")
+        }
+        node.kind = kind
+        index = end
+        node.end = Int32(end)
+    }
+
+    /// The octets between the quotation marks.
+    @inline(__always) private mutating func string(_ isEscaped: inout Bool) throws(ResourceFault) -> Range<Int> {
+        index += 1
+        let first = index
+        while index < octets.count {
+            switch octets[index] {
+            case UInt8(ascii: "\""):
+                index += 1
+                return first..<(index - 1)
+            case UInt8(ascii: "\\"):
+                isEscaped = true
+                try escape()
+            case 0..<0x20: throw fault("a control character stands in a text")
+            default: index += 1
+            }
+        }
+        throw fault("a text is never closed")
+    }
+
+    private mutating func escape() throws(ResourceFault) {
+        guard index + 1 < octets.count else { throw fault("a text is never closed") }
+        switch octets[index + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"),
+            UInt8(ascii: "b"), UInt8(ascii: "f"):
+            index += 2
+        case UInt8(ascii: "u"):
+            guard let unit = codeUnit(at: index + 2) else { throw fault("a text has an escape that JSON does not know") }
+            if unit & 0xF800 == 0xD800 {
+                // One of the two halves alone is no character.
+                guard unit < 0xDC00, index + 7 < octets.count, octets[index + 6] == UInt8(ascii: "\\"),
+                    octets[index + 7] == UInt8(ascii: "u"), let low = codeUnit(at: index + 8), low & 0xFC00 == 0xDC00
+                else { throw fault("a text has half a character") }
+                index += 6
+            }
+            index += 6
+        default: throw fault("a text has an escape that JSON does not know")
+        }
+    }
+
+    /// Four hexadecimal digits.
+    func codeUnit(at start: Int) -> UInt32? {
+        guard start + 4 <= octets.count else { return nil }
+        var unit: UInt32 = 0
+        for octet in octets[start..<(start + 4)] {
+            guard let digit = Character(Unicode.Scalar(octet)).hexDigitValue, octet < 0x80 else { return nil }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
+    }
+
+    /// `-`, digits without a leading zero, a fraction, an exponent.
+    private mutating func number(_ node: inout Node) throws(ResourceFault) {
+        let first = index
+        if octets[index] == UInt8(ascii: "-") { index += 1 }
+        let digits = skipDigits()
+        guard digits > 0, digits == 1 || octets[index - digits] != UInt8(ascii: "0") else {
+            index = first
+            throw fault("it is not JSON")
+        }
+        if index < octets.count, octets[index] == UInt8(ascii: ".") {
+            index += 1
+            guard skipDigits() > 0 else { throw fault("a number has no digit behind its point") }
+        }
+        if index < octets.count, octets[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if index < octets.count, octets[index] == UInt8(ascii: "+") || octets[index] == UInt8(ascii: "-") { index += 1 }
+            guard skipDigits() > 0 else { throw fault("a number has no digit in its exponent") }
+        }
+        node.kind = .number
+        node.end = Int32(index)
+    }
+
+    private mutating func skipDigits() -> Int {
+        let first = index
+        while index < octets.count, octets[index] &- UInt8(ascii: "0") < 10 { index += 1 }
+        return index - first
+    }
+
+    /// A name that may stand in a path: what comes from outside may be long, or drive a terminal.
+    private func shownName(_ name: Range<Int>) -> String { NameText.shown(UnsafeRawBufferPointer(rebasing: octets[name])) }
+}

@@ -1,0 +1,111 @@
+import HealthModel
+
+/// FHIR's primitive types (https://hl7.org/fhir/R4/datatypes.html#primitive), by how a value of each is written in JSON.
+enum Primitive: String, Hashable, Sendable {
+    case boolean, integer, string, decimal, uri, url, canonical, base64Binary, instant, date, dateTime, time, code, oid, id
+    case markdown, unsignedInt, positiveInt, uuid, xhtml
+
+    /// A text may have a million octets, 1024 * 1024; an attachment as many as a resource.
+    static let longestText = 1 << 20
+    /// Nobody measures with more digits.
+    static let longestNumber = 128
+
+    /// What is wrong with a value of this type; `nil` where nothing is.
+    func fault(of node: Int, in tape: borrowing JSONTape) -> String? {
+        let value = tape.nodes[node]
+        let octets = tape.octets(of: node)
+        switch self {
+        case .boolean: return value.kind == .yes || value.kind == .no ? nil : "is not true or false"
+        case .integer, .unsignedInt, .positiveInt: return value.kind == .number ? wholeNumberFault(octets) : "is not a number"
+        case .decimal:
+            guard value.kind == .number else { return "is not a number" }
+            return octets.count <= Self.longestNumber ? nil : "has more than \(Self.longestNumber) digits"
+        default: break
+        }
+        guard value.kind == .string else { return "is not a text" }
+        guard !octets.isEmpty else { return "is empty" }
+        if self == .base64Binary { return Self.isBase64(octets, isEscaped: value.isEscaped) ? nil : "is not Base64" }
+        guard octets.count <= Self.longestText else { return "is longer than \(Self.longestText >> 20) MiB" }
+        return textFault(octets, isEscaped: value.isEscaped, node, tape)
+    }
+
+    private func textFault(_ octets: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String?
+    {
+        switch self {
+        case .string, .markdown: return nil
+        case .xhtml:
+            let start =
+                isEscaped ? Substring(tape.text(node).prefix(64)) : Substring(String(decoding: octets.prefix(64), as: UTF8.self))
+            return start.drop(while: \.isWhitespace).hasPrefix("<div") ? nil : "is not a div of XHTML"
+        case .uri, .url, .canonical, .oid, .uuid:
+            return octets.contains { $0 <= 0x20 } ? "is not a URI" : nil
+        case .code: return isCode(octets) ? nil : "is not a code"
+        case .id: return Self.isIdentifier(octets) ? nil : "is not an id of letters, digits, - and ."
+        case .date: return DateForms.isDate(octets) ? nil : "is not a date (YYYY, YYYY-MM or YYYY-MM-DD)"
+        case .dateTime: return DateForms.isDateTime(octets) ? nil : "is not a date, or a time with a zone"
+        case .instant: return DateForms.isInstant(octets) ? nil : "is not an instant (YYYY-MM-DDThh:mm:ss with a zone)"
+        case .time: return DateForms.isTime(octets) ? nil : "is not a time of day (hh:mm:ss)"
+        default: return nil
+        }
+    }
+
+    private func wholeNumberFault(_ octets: UnsafeRawBufferPointer) -> String? {
+        guard octets.count <= 11, let number = Int64(String(decoding: octets, as: UTF8.self)), Int32(exactly: number) != nil
+        else {
+            return "is not a whole number of 32 bits"
+        }
+        if self == .unsignedInt, number < 0 { return "is negative" }
+        if self == .positiveInt, number < 1 { return "is not positive" }
+        return nil
+    }
+
+    /// No blank at either end, and no two together.
+    private func isCode(_ octets: UnsafeRawBufferPointer) -> Bool {
+        var wasBlank = true
+        for octet in octets {
+            guard octet >= 0x20 else { return false }
+            if octet == 0x20, wasBlank { return false }
+            wasBlank = octet == 0x20
+        }
+        return !wasBlank
+    }
+
+    /// 1 to 64 letters, digits, `-` and `.`.
+    static func isIdentifier(_ octets: some Collection<UInt8>) -> Bool {
+        (1...64).contains(octets.count)
+            && octets.allSatisfy { octet in
+                octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || octet == UInt8(ascii: "-")
+                    || octet == UInt8(ascii: ".")
+            }
+    }
+
+    /// The alphabet of RFC 4648 in groups of four; blanks may stand in between.
+    private static func isBase64(_ octets: UnsafeRawBufferPointer, isEscaped: Bool) -> Bool {
+        var (count, padding, index) = (0, 0, 0)
+        while index < octets.count {
+            let octet = octets[index]
+            index += 1
+            switch octet {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "+"), UInt8(ascii: "/"):
+                guard padding == 0 else { return false }
+                count += 1
+            case UInt8(ascii: "="): padding += 1
+            case 0x20: break
+            case UInt8(ascii: "\\") where isEscaped && index < octets.count:
+                // Line breaks, and a solidus that some writers escape.
+                let letter = octets[index]
+                index += 1
+                if letter == UInt8(ascii: "/") {
+                    guard padding == 0 else { return false }
+                    count += 1
+                } else if letter != UInt8(ascii: "n"), letter != UInt8(ascii: "r"), letter != UInt8(ascii: "t") {
+                    return false
+                }
+            default: return false
+            }
+        }
+        return padding <= 2 && (count + padding) % 4 == 0
+    }
+}

@@ -1,0 +1,104 @@
+/// A release of FHIR whose resources health records have.
+public enum FHIRRelease: String, Hashable, Sendable {
+    case dstu2 = "DSTU2"
+    case r4 = "R4"
+
+    var structure: Structure { self == .dstu2 ? .dstu2 : .r4 }
+    var other: FHIRRelease { self == .dstu2 ? .r4 : .dstu2 }
+
+    /// A release by its name, or by the number that HL7 gives it (`1.0.2`, `4.0.1`).
+    public init?(_ text: String) {
+        switch text {
+        case "DSTU2": self = .dstu2
+        case "R4": self = .r4
+        case _ where text.hasPrefix("1.0"): self = .dstu2
+        case _ where text.hasPrefix("4.0"): self = .r4
+        default: return nil
+        }
+    }
+}
+
+/// Decides of which release a resource is, and whether it is valid there.
+///
+/// 1. What surrounds it says so: then it is of that release, or refused.
+/// 2. It says so itself (the guide of its profile, code systems that came with R4), and is valid there.
+/// 3. It is valid in one release, and has what the other does not know: then it is of that one.
+/// 4. It could be of both, or lacks something of the other alone: it is of the release that others of the same source were before it.
+/// 5. It cannot be told: refused, with the options that tell it.
+struct ReleaseChoice {
+    /// Of which release the last resource of a source was that told it by itself.
+    private var shown: [String: FHIRRelease] = [:]
+    private static let mostSources = 1000
+
+    private mutating func note(_ release: FHIRRelease, of source: String) -> FHIRRelease {
+        if shown.count >= Self.mostSources { shown.removeAll() }
+        shown[source] = release
+        return release
+    }
+
+    /// Whether a resource is valid in any release.
+    ///
+    /// - Throws: ``ResourceFault`` where it is not.
+    func check(_ tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) throws(ResourceFault) {
+        let release = told ?? Self.hint(tape) ?? shown[source] ?? .r4
+        let one = StructureValidator(tape, type: type, as: release.structure)
+        guard let fault = one.fault else { return }
+        var near = (fault: fault, count: one.count, release: release)
+        if told == nil {
+            let two = StructureValidator(tape, type: type, as: release.other.structure)
+            guard let fault = two.fault else { return }
+            if two.count < near.count { near = (fault, two.count, release.other) }
+        }
+        throw Self.fault(near.fault, near.release)
+    }
+
+    private static func fault(_ fault: ResourceFault, _ release: FHIRRelease) -> ResourceFault {
+        ResourceFault(fault.path, fault.reason + ", as \(release.rawValue) has it")
+    }
+
+    /// The release of a resource.
+    ///
+    /// - Throws: ``ResourceFault``; where it is valid in none, that of the release that it is nearer to.
+    mutating func release(
+        of tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?
+    ) throws(ResourceFault) -> FHIRRelease {
+        if let told {
+            if let fault = StructureValidator(tape, type: type, as: told.structure).fault { throw Self.fault(fault, told) }
+            return told
+        }
+        let hint = Self.hint(tape)
+        let first = hint ?? shown[source] ?? .r4
+        let one = StructureValidator(tape, type: type, as: first.structure)
+        // What says of itself what it is, and is that, need not be compared with what it is not.
+        if one.fault == nil, hint != nil { return note(first, of: source) }
+        let two = StructureValidator(tape, type: type, as: first.other.structure)
+        if let fault = one.fault, two.fault != nil, one.count <= two.count { throw Self.fault(fault, first) }
+        if let fault = two.fault, one.fault != nil { throw Self.fault(fault, first.other) }
+        let (release, other) = one.fault == nil ? (first, two) : (first.other, one)
+        if other.hasForeign { return note(release, of: source) }
+        guard let before = shown[source] else {
+            throw ResourceFault(
+                type, "may be of DSTU2 or of R4, and nothing tells which; --profile fhir-dstu2 or fhir-r4 does")
+        }
+        if before != release, let fault = other.fault { throw Self.fault(fault, before) }
+        return before
+    }
+
+    /// What a resource says of itself.
+    private static func hint(_ tape: borrowing JSONTape) -> FHIRRelease? {
+        for profile in tape.list(tape.member("profile", of: tape.member("meta", of: 0))) {
+            let address = tape.text(profile)
+            // US Core is a guide to R4; Argonaut's, which came before it, is one to DSTU2.
+            if address.contains("/fhir/us/core/") { return .r4 }
+            if address.contains("/argonaut") { return .dstu2 }
+        }
+        // The code systems of HL7 have these addresses since R4.
+        let terminology: StaticString = "http://terminology.hl7.org/"
+        let length = terminology.utf8CodeUnitCount
+        for index in tape.nodes.indices where tape.nodes[index].kind == .string {
+            let octets = tape.octets(of: index)
+            if octets.count > length, UnsafeRawBufferPointer(rebasing: octets[..<length]).isEqual(to: terminology) { return .r4 }
+        }
+        return nil
+    }
+}

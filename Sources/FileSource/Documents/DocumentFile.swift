@@ -1,0 +1,57 @@
+import HealthModel
+import Pipeline
+
+/// Reads a file that is one CDA document, and delivers it whole, as a row of ``ResourceRow``.
+///
+///     if DocumentFile.recognises(file) { … }
+///     let source = DocumentFile(file, received: now)
+///
+/// No more than ``ResourceRow/maximumLength`` of it is in memory. What the document says is not looked at.
+public final class DocumentFile: FrameSource {
+    private let file: InputFile
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// How many octets of a file are looked at.
+    public static let decidingLength = 64 << 10
+
+    /// Reads a file that is open.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        (self.file, self.received, self.meter) = (file, received, meter)
+    }
+
+    /// Whether an open file begins as XML whose root is a ClinicalDocument; `false` also for a file that cannot be read.
+    public static func recognises(_ file: InputFile) -> Bool {
+        let input = FileInput(file)
+        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
+            guard let count = try? input.fill(buffer) else { return false }
+            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// Whether a file that begins with these octets is a CDA document, in whatever encoding.
+    public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+        let text = beginning.lazy.filter { $0 != 0 }
+        guard text.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<") else { return false }
+        return String(decoding: text, as: UTF8.self).firstMatch(of: /<(?:[A-Za-z_][\w.-]*:)?ClinicalDocument[\s>\/]/) != nil
+    }
+
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        meter?.bytes = 0
+        let input = FileInput(file, meter: meter)
+        // One octet more than is taken tells the interpreter that it is too long.
+        var octets: [UInt8] = []
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { piece.deallocate() }
+        while octets.count <= ResourceRow.maximumLength {
+            let count = try input.read(into: piece)
+            guard count > 0 else { break }
+            octets.append(contentsOf: piece[..<count])
+        }
+        let row = TextRow()
+        try octets.withUnsafeBytes { octets in
+            row.cells = [octets]
+            try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ResourceRow.cda))
+        }
+    }
+}

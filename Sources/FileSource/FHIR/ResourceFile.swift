@@ -1,0 +1,34 @@
+import Pipeline
+
+/// Recognises a file of FHIR resources: one resource, a Bundle, or a resource a line.
+///
+///     if ResourceFile.recognises(file) { … }
+public enum ResourceFile {
+    /// How many octets of a file are looked at.
+    public static let decidingLength = 64 << 10
+
+    /// Whether an open file begins with a JSON object that names a resource's type; `false` also for a file that cannot be read.
+    public static func recognises(_ file: InputFile) -> Bool {
+        let input = FileInput(file)
+        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
+            guard let count = try? input.fill(buffer) else { return false }
+            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// Whether a file that begins with these octets is one of FHIR resources.
+    public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+        let text = beginning.starts(with: [0xEF, 0xBB, 0xBF]) ? beginning.dropFirst(3) : beginning[...]
+        guard let first = text.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") else { return false }
+        let name = Array("\"resourceType\"".utf8)
+        var start = text.startIndex
+        while let quote = text[start...].firstIndex(of: UInt8(ascii: "\"")) {
+            if text[quote...].starts(with: name) {
+                let behind = text[(quote + name.count)...].first { $0 > 0x20 }
+                if behind == UInt8(ascii: ":") { return true }
+            }
+            start = quote + 1
+        }
+        return false
+    }
+}

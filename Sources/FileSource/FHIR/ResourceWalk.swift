@@ -1,0 +1,191 @@
+import HealthModel
+import Pipeline
+
+/// One walk through a file of resources.
+final class ResourceWalk {
+    private let text: ResourceText
+    private let received: Instant
+    private let row = TextRow()
+
+    /// Names longer than this are of no interest here.
+    private static let longestName = 64
+    private static let longestAddress = 2048
+
+    init(_ text: ResourceText, received: Instant) {
+        self.text = text
+        self.received = received
+        row.cells = Array(repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: ResourceRow.count)
+    }
+
+    func run(_ handle: (RawFrame) throws -> Void) throws {
+        var isFirst = true
+        while let octet = try nextValue(isFirst: isFirst) {
+            let line = text.line
+            text.firstLine = isFirst ? line : 0
+            guard octet == UInt8(ascii: "{") else {
+                guard !isFirst else { throw SourceError(.malformed, "it is no JSON object", at: Place(.byte, text.offset)) }
+                try refuse("it is no JSON object", line, handle)
+                try lineIsPassed()
+                continue
+            }
+            do {
+                try object(at: Place(.line, line), handle)
+                // A file whose first resource stands on one line has one on each.
+                if isFirst { text.endsAtLine = text.line == line }
+            } catch let error as ResourceText.Break {
+                try recover(from: error, line, isFirst: isFirst, handle)
+            }
+            isFirst = false
+        }
+    }
+
+    /// The octet that the next value begins with; `nil` at the end of the file.
+    private func nextValue(isFirst: Bool) throws -> UInt8? {
+        do throws(ResourceText.Break) {
+            while let octet = try text.peek() {
+                // A mark in front says that the text is UTF-8.
+                let isMark = isFirst && text.offset < 3 && octet >= 0x80
+                guard octet <= 0x20 || isMark else { return octet }
+                text.pass()
+            }
+        } catch {
+            throw Self.sourceError(error, text.offset)
+        }
+        return nil
+    }
+
+    private func lineIsPassed() throws {
+        do throws(ResourceText.Break) {
+            try text.passLine()
+        } catch {
+            throw Self.sourceError(error, text.offset)
+        }
+    }
+
+    /// Goes on behind a line that is none; a text of several lines cannot be gone on with.
+    private func recover(
+        from error: ResourceText.Break, _ line: Int, isFirst: Bool, _ handle: (RawFrame) throws -> Void
+    ) throws {
+        text.keepNoMore()
+        switch error {
+        case .lineEnd:
+            text.endsAtLine = true
+            try refuse("it ends early", line, handle)
+        case .octet where text.endsAtLine:
+            try refuse("it is not JSON", line, handle)
+            try lineIsPassed()
+        case .end where text.endsAtLine: try refuse("it ends early", line, handle)
+        default: throw Self.sourceError(error, text.offset)
+        }
+    }
+
+    private static func sourceError(_ error: ResourceText.Break, _ offset: Int) -> SourceError {
+        switch error {
+        case .input(let error): error
+        case .end: SourceError(.malformed, "it ends early", at: Place(.byte, offset))
+        case .lineEnd, .octet: SourceError(.malformed, "it is not JSON", at: Place(.byte, offset))
+        }
+    }
+
+    // MARK: Objects
+
+    /// A resource, or a Bundle whose entries are given as they come.
+    private func object(at place: Place, _ handle: (RawFrame) throws -> Void) throws {
+        var type: String?
+        var hasEntries = false
+        text.keep()
+        try members { name, octet in
+            if name == "resourceType", octet == UInt8(ascii: "\"") {
+                type = try text.string(limit: Self.longestName)
+                if type == "Bundle" { text.keepNoMore() }
+            } else if name == "entry", octet == UInt8(ascii: "["), type == nil || type == "Bundle" {
+                text.keepNoMore()
+                hasEntries = true
+                try entries(handle)
+            } else {
+                try text.value()
+            }
+        }
+        text.keepNoMore()
+        if type == "Bundle" { return }
+        guard !hasEntries else {
+            return try handle(
+                RawFrame(payload: .malformed("resourceType: is not Bundle, behind entries"), place: place, received: received))
+        }
+        try give(address: "", at: place, handle)
+    }
+
+    /// The members of the object that stands here; `body` passes over each value, whose first octet it is given.
+    private func members(_ body: (String?, UInt8) throws -> Void) throws {
+        try text.pass(UInt8(ascii: "{"))
+        if try text.next() == UInt8(ascii: "}") { return text.pass() }
+        while true {
+            let name = try text.string(limit: Self.longestName)
+            try text.pass(UInt8(ascii: ":"))
+            try body(name, try text.next())
+            if try text.next() == UInt8(ascii: "}") { return text.pass() }
+            try text.pass(UInt8(ascii: ","))
+            _ = try text.next()
+        }
+    }
+
+    private func entries(_ handle: (RawFrame) throws -> Void) throws {
+        try text.pass(UInt8(ascii: "["))
+        if try text.next() == UInt8(ascii: "]") { return text.pass() }
+        while true {
+            try entry(handle)
+            if try text.next() == UInt8(ascii: "]") { return text.pass() }
+            try text.pass(UInt8(ascii: ","))
+        }
+    }
+
+    private func entry(_ handle: (RawFrame) throws -> Void) throws {
+        var address = ""
+        var place: Place?
+        let start = Place(.byte, text.offset)
+        var resources = 0
+        try members { name, octet in
+            if name == "resource", octet == UInt8(ascii: "{") {
+                resources += 1
+                place = Place(.byte, text.offset)
+                text.keep()
+                try text.value()
+                text.keepNoMore()
+            } else if name == "fullUrl", octet == UInt8(ascii: "\"") {
+                address = try text.string(limit: Self.longestAddress) ?? ""
+            } else {
+                try text.value()
+            }
+        }
+        switch resources {
+        case 1: try give(address: address, at: place ?? start, handle)
+        case 0:
+            // What a transaction deletes, and what a search has nothing to say of.
+            text.keep()
+            text.keepNoMore()
+            try give(address: address, at: start, handle)
+        default: try handle(RawFrame(payload: .malformed("the entry has two resources"), place: start, received: received))
+        }
+    }
+
+    // MARK: Frames
+
+    private func give(address: String, at place: Place, _ handle: (RawFrame) throws -> Void) throws {
+        guard !text.isTooLong else {
+            let reason = "the resource is longer than \(ResourceRow.maximumLength >> 20) MiB"
+            return try handle(RawFrame(payload: .malformed(reason), place: place, received: received))
+        }
+        var address = address
+        try address.withUTF8 { address in
+            try text.kept.withUnsafeBytes { octets in
+                row.cells[ResourceRow.octets] = octets
+                row.cells[ResourceRow.sourceURL] = UnsafeRawBufferPointer(address)
+                try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ResourceRow.fhir))
+            }
+        }
+    }
+
+    private func refuse(_ reason: String, _ line: Int, _ handle: (RawFrame) throws -> Void) throws {
+        try handle(RawFrame(payload: .malformed(reason), place: Place(.line, line), received: received))
+    }
+}

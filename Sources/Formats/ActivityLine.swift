@@ -1,0 +1,69 @@
+import HealthModel
+
+/// The rings of a day that come from samples as a line of NDJSON, and of any day as a row of CSV.
+///
+///     {"kind":"activitySummary","date":"2026-11-20","zone":"Europe/Berlin","subject":"me","activeEnergyBurned":{"value":420.5,"unit":"kcal"},
+///      "activeEnergyBurnedGoal":null,"exerciseTime":{"value":31.0,"unit":"min"},"exerciseTimeGoal":null,"standHours":2,"standHoursGoal":null,
+///      "stepCount":{"value":870.0,"unit":"1{steps}"},"derived":true}
+///
+/// A move ring of minutes has `moveTime` in place of `activeEnergyBurned`, a wheelchair user `rollHours` and `pushCount` in place of `standHours` and
+/// `stepCount`. What no sample tells is `null`.
+public struct ActivityLine: Sendable {
+    private let zone: TimeZoneRules
+    private let me: String
+
+    /// - Parameters:
+    ///   - zone: whose days they are.
+    ///   - me: the subject that is written as `me`.
+    public init(zone: TimeZoneRules, me: String) { (self.zone, self.me) = (zone, me) }
+
+    /// The object for a line of NDJSON.
+    public func object(_ day: ActivityDay) -> JSONObject {
+        var object = JSONObject()
+        object.set("kind", SampleKind.activitySummary.name)
+        object.set("date", day.date)
+        object.set("zone", zone.identifier)
+        object.set("subject", person(day))
+        set(day.movesByTime ? "moveTime" : "activeEnergyBurned", day.move, in: &object)
+        set("exerciseTime", day.exercise, in: &object)
+        let stand = day.usesWheelchair ? "rollHours" : "standHours"
+        object.set(stand, day.stand.value.flatMap { Int(exactly: $0) })
+        object.set(stand + "Goal", day.stand.goal.flatMap { Int(exactly: $0) })
+        let count = day.usesWheelchair ? "pushCount" : "stepCount"
+        set(count, value: day.steps, unit: SampleType(count)?.canonicalUnit, in: &object)
+        object.set("derived", day.isDerived)
+        return object
+    }
+
+    private func set(_ name: String, _ ring: ActivityDay.Ring, in object: inout JSONObject) {
+        set(name, value: ring.value, unit: ring.unit, in: &object)
+        set(name + "Goal", value: ring.goal, unit: ring.unit, in: &object)
+    }
+
+    private func set(_ name: String, value: Double?, unit: Unit?, in object: inout JSONObject) {
+        guard let value else { return object.set(name, String?.none) }
+        var amount = JSONObject()
+        amount.set("value", value)
+        amount.set("unit", unit?.code)
+        object.set(name, amount)
+    }
+
+    private func person(_ day: ActivityDay) -> String { day.subject == me ? "me" : day.subject }
+
+    /// The names of a row's cells.
+    public static let columns = [
+        "date", "zone", "subject", "move", "moveGoal", "moveUnit", "exercise", "exerciseGoal", "exerciseUnit", "stand",
+        "standGoal", "steps", "pushes", "derived",
+    ]
+
+    /// The cells under ``columns``; empty where nothing is told.
+    public func cells(_ day: ActivityDay) -> [String] {
+        func text(_ number: Double?) -> String { number.map(\.description) ?? "" }
+        func whole(_ number: Double?) -> String { number.map { Int(exactly: $0).map(\.description) ?? $0.description } ?? "" }
+        var cells = [day.date, zone.identifier, person(day)]
+        for ring in [day.move, day.exercise] { cells += [text(ring.value), text(ring.goal), ring.unit?.code ?? ""] }
+        cells += [whole(day.stand.value), whole(day.stand.goal)]
+        cells += day.usesWheelchair ? ["", text(day.steps)] : [text(day.steps), ""]
+        return cells + [day.isDerived ? "true" : "false"]
+    }
+}

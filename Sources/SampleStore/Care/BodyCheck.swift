@@ -1,0 +1,172 @@
+import HealthModel
+
+/// What `store check --deep` verifies of bodies: that each can be read as what its sample's kind tells, that its digest is its own, that what it
+/// carries packed unpacks to what was packed, and that what it names is there.
+///
+/// One body is in memory at a time, and of what it carries 64 KiB.
+final class BodyCheck {
+    /// What must not be.
+    private(set) var problems: [String] = []
+    /// What need not be put right, and may be of use to know.
+    private(set) var notes: [String] = []
+
+    private let connection: Connection
+    /// Bodies that were verified as those of a kind: several samples may share one.
+    private var verified: Set<Verified> = []
+    private var counts: [Fault: Int] = [:]
+    private var missing: [SampleKind: Int] = [:]
+
+    private struct Verified: Hashable {
+        var body: Int64
+        var kind: SampleKind
+    }
+
+    /// What is wrong with the body of a sample.
+    private struct Fault: Hashable {
+        var type: String
+        var words: String
+    }
+
+    init(connection: Connection) { self.connection = connection }
+
+    /// Verifies all of them.
+    func run() throws(StoreError) {
+        for (table, remembered) in [("sample", ""), ("deleted", " AND NOT forgotten"), ("witness", ""), ("quarantine", "")] {
+            try verify(table, remembered)
+        }
+        for (fault, count) in counts.sorted(by: { ($0.key.type, $0.key.words) < ($1.key.type, $1.key.words) }) {
+            problems.append("\(fault.type): \(count) \(count == 1 ? "sample" : "samples") \(fault.words)")
+        }
+        for (kind, count) in missing.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            let what = kind == .workoutRoute ? "workouts" : kind == .workout ? "routes" : "samples"
+            notes.append("\(count) \(what) that a \(kind.name) names are not in the store")
+        }
+        try unused()
+        let lost =
+            try connection.integer(
+                "SELECT count(*) FROM context WHERE body IS NOT NULL AND body NOT IN (SELECT id FROM body)") ?? 0
+        if lost > 0 { problems.append("\(lost) contexts whose body is missing") }
+    }
+
+    private static let objects = "series.kind NOT IN (\(SampleKind.quantity.rawValue), \(SampleKind.category.rawValue))"
+
+    private func verify(_ table: String, _ remembered: String) throws(StoreError) {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT series.type, series.kind, context.body, body.digest, body.octets
+            FROM \(table) AS s JOIN series ON series.id = s.series JOIN context ON context.id = s.context
+                LEFT JOIN body ON body.id = context.body
+            WHERE (\(Self.objects) OR context.body IS NOT NULL)\(remembered)
+            """)
+        while try statement.step() {
+            let type = statement.text(0)
+            guard let kind = SampleKind(rawValue: statement.integer(1)) else { continue }
+            func note(_ words: String) { counts[Fault(type: type, words: words), default: 0] += 1 }
+            let hasBody = !statement.isNull(2)
+            guard kind != .quantity, kind != .category else {
+                note("with a body, although the kind has none")
+                continue
+            }
+            guard hasBody, !statement.isNull(4) else {
+                // A context whose body is missing is counted as such.
+                if !hasBody { note("without a body") }
+                continue
+            }
+            let key = Verified(body: statement.integer(2), kind: kind)
+            guard !verified.contains(key) else { continue }
+            if verified.count > 100_000 { verified.removeAll(keepingCapacity: true) }
+            verified.insert(key)
+            let body = SampleBody(octets: Array(statement.blob(4)))
+            if Array(statement.blob(3)) != body.digest { note("whose body is not that of its digest") }
+            let reading = BodyReading(body, kind)
+            for fault in reading.faults { note(fault) }
+            for uuid in reading.named where try !exists(uuid) { missing[kind, default: 0] += 1 }
+        }
+    }
+
+    /// Whether a UUID is that of a sample: live, deleted, kept as another one's witness, or held.
+    private func exists(_ text: String) throws(StoreError) -> Bool {
+        guard let uuid = SampleIdentity(text) else { return false }
+        if try !Replacements.places(of: uuid, connection).isEmpty { return true }
+        if try connection.integer("SELECT 1 FROM quarantine WHERE uuid = ?", .text(uuid.description)) != nil { return true }
+        let low = Int64(uuid.milliseconds) * 1000
+        return try connection.integer(
+            """
+            SELECT 1 FROM series JOIN witness AS w ON w.series = series.id AND w.start BETWEEN ? AND ? AND w.hash = ? LIMIT 1
+            """, .integer(low), .integer(low + 999), .blob(uuid.storedHash)) != nil
+    }
+
+    /// Bodies stay when an ingest is undone for good: the rows that had them are forgotten, and a reading that comes again has the same one.
+    private func unused() throws(StoreError) {
+        let tables = ["sample", "deleted WHERE NOT forgotten", "witness", "quarantine"]
+        let used = tables.map { "SELECT context FROM \($0)" }.joined(separator: " UNION ")
+        let statement = try Statement(
+            connection,
+            """
+            SELECT count(*), coalesce(sum(length(octets)), 0) FROM body WHERE id NOT IN
+                (SELECT body FROM context WHERE body IS NOT NULL AND id IN (\(used)))
+            """)
+        guard try statement.step(), statement.integer(0) > 0 else { return }
+        let count = statement.integer(0)
+        notes.append("\(count) \(count == 1 ? "body" : "bodies") that no sample has, \(statement.integer(1)) octets")
+    }
+}
+
+/// What the body of a kind's sample says, as far as its soundness goes.
+private struct BodyReading {
+    /// What is wrong with it.
+    private(set) var faults: [String] = []
+    /// The UUIDs that it names.
+    private(set) var named: [String] = []
+
+    private static let unreadable = "whose body cannot be read"
+
+    init(_ body: SampleBody, _ kind: SampleKind) {
+        var points: Points?
+        do {
+            switch kind {
+            case .quantity, .category: break
+            case .correlation: named = try body.decoded(as: Correlation.self).objects
+            case .workout: named = try body.decoded(as: Workout.self).routes
+            case .activitySummary: _ = try body.decoded(as: ActivitySummary.self)
+            case .workoutRoute:
+                let route = try body.decoded(as: WorkoutRoute.self)
+                (points, named) = (route.points, [route.workout].compactMap { $0 })
+            case .heartbeatSeries: points = try body.decoded(as: HeartbeatSeries.self).points
+            case .electrocardiogram: points = try body.decoded(as: Electrocardiogram.self).points
+            case .audiogram: _ = try body.decoded(as: Audiogram.self)
+            case .visionPrescription: _ = try body.decoded(as: VisionPrescription.self)
+            case .stateOfMind: _ = try body.decoded(as: StateOfMind.self)
+            case .medicationDoseEvent: _ = try body.decoded(as: MedicationDoseEvent.self)
+            case .scoredAssessment: _ = try body.decoded(as: ScoredAssessment.self)
+            case .clinicalRecord: _ = try body.decoded(as: ClinicalRecord.self)
+            case .document: _ = try body.decoded(as: ClinicalDocument.self)
+            }
+        } catch {
+            faults.append(Self.unreadable)
+        }
+        check(body, points)
+    }
+
+    /// What is packed behind it unpacks to what was packed, and has as many points as it says.
+    private mutating func check(_ body: SampleBody, _ points: Points?) {
+        let hasMore = body.json.count < body.octets.count
+        guard let content = body.content else {
+            if hasMore { faults.append("whose content is damaged") }
+            if let points, points.count > 0, !hasMore { faults.append("whose points are missing") }
+            return
+        }
+        do throws(ContentError) {
+            if let points {
+                var reader = try PointsReader(points, content)
+                while try reader.next() != nil {}
+            } else {
+                var reader = try ContentReader(content)
+                while try reader.next() != nil {}
+            }
+        } catch {
+            faults.append(points == nil ? "whose content is damaged" : "whose points are damaged")
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import HealthModel
+
+/// Reads the rings of one person's days.
+struct ActivityReader {
+    let store: SampleStore
+    let query: ActivityQuery
+    let days: CalendarIntervals
+    /// The person's.
+    let series: [SeriesDescription]
+    let history: CharacteristicHistory
+    let subject: String
+
+    /// Days that are gathered at once.
+    static let window = 1024
+    /// Of a minute: sums of shares end a last bit below it.
+    private static let minute = 1 - 1e-9
+
+    private static let summary = SampleType("activitySummary")
+    private static let energy = SampleType("activeEnergyBurned")
+    private static let moveTime = SampleType("appleMoveTime")
+    private static let exercise = SampleType("appleExerciseTime")
+    private static let standTime = SampleType("appleStandTime")
+    private static let standHour = SampleType("appleStandHour")
+    private static let pushes = SampleType("pushCount")
+    private static let stood = standHour?.categoryValues?.value(of: "stood") ?? 0
+
+    /// What rings are made of.
+    static let types: Set<SampleType> = Set(
+        [summary, energy, moveTime, exercise, standTime, standHour, pushes, .stepCount].compactMap { $0 })
+
+    /// The day of a summary: its start is the date's midnight in UTC.
+    static func day(ofSummaryAt start: Int64) -> Int {
+        Int(start.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient)
+    }
+
+    /// `2026-11-20`.
+    static func date(_ day: Int) -> String {
+        String(WallTime(microseconds: Int64(day) * Calendar.day).description.prefix { $0 != "T" })
+    }
+
+    /// The days of a stretch of which there is something.
+    func days(in window: Range<Int>) throws -> [ToldActivityDay] {
+        let told = try summaries(in: window)
+        let energy = try sums(Self.energy, window)
+        let moveTime = try sums(Self.moveTime, window)
+        let exercise = try sums(Self.exercise, window)
+        let steps = try sums(.stepCount, window)
+        let pushes = try sums(Self.pushes, window)
+        let hours = try standHours(in: window)
+        let standTime = try sums(Self.standTime, window)
+        var numbers = Set(told.keys)
+        for sums in [energy, moveTime, exercise, steps, pushes, standTime] { numbers.formUnion(sums.keys) }
+        numbers.formUnion(hours.keys)
+        var found: [ToldActivityDay] = []
+        for number in numbers.sorted() {
+            let date = Self.date(number)
+            let movesByTime = history.value(of: .activityMoveMode, on: date)?.value == "appleMoveTime"
+            let usesWheelchair = history.value(of: .wheelchairUse, on: date)?.value == "yes"
+            let count = usesWheelchair ? pushes[number] : steps[number]
+            if let (summary, stored) = told[number] {
+                var day = ActivityDay(summary, subject: subject, movesByTime: movesByTime)
+                (day.usesWheelchair, day.steps) = (usesWheelchair, count)
+                found.append((day, stored))
+                continue
+            }
+            var day = ActivityDay(date: date, subject: subject)
+            (day.usesWheelchair, day.movesByTime, day.steps) = (usesWheelchair, movesByTime, count)
+            day.move =
+                movesByTime
+                ? .init(value: moveTime[number], unit: ActivityDay.minute)
+                : .init(value: energy[number], unit: ActivityDay.kilocalorie)
+            day.exercise = .init(value: exercise[number], unit: ActivityDay.minute)
+            if let stood = hours[number] {
+                day.stand.value = Double(stood.count)
+            } else if !usesWheelchair, standTime[number] != nil {
+                // A minute on one's feet is no minute of rolling.
+                day.stand.value = Double(try hoursOnFeet(on: number))
+            }
+            let isEmpty = day.move.value == nil && day.exercise.value == nil && day.stand.value == nil && count == nil
+            if !isEmpty { found.append((day, nil)) }
+        }
+        return found
+    }
+
+    /// Sums of a type by day, in its canonical unit.
+    private func sums(_ type: SampleType?, _ window: Range<Int>) throws(StoreError) -> [Int: Double] {
+        guard let type else { return [:] }
+        let own = series.filter { $0.type == type }
+        guard !own.isEmpty else { return [:] }
+        let statistics = try store.statistics(
+            StatisticsQuery(
+                type: type, intervals: days, from: days.start(of: window.lowerBound), to: days.start(of: window.upperBound),
+                subject: subject, priority: query.priority), of: own)
+        var sums: [Int: Double] = [:]
+        for row in statistics { sums[days.index(of: row.start)] = row.sum }
+        return sums
+    }
+
+    /// The hours of each day in which the person stood, counted from the day's beginning; none of a day of which no sample tells.
+    private func standHours(in window: Range<Int>) throws(StoreError) -> [Int: Set<Int64>] {
+        var hours: [Int: Set<Int64>] = [:]
+        for series in series where series.type == Self.standHour {
+            let statement = try store.connection.statement(
+                "SELECT start, value FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start")
+            defer { statement.reset() }
+            try statement.bind([
+                .integer(series.id), .integer(days.start(of: window.lowerBound).microseconds),
+                .integer(days.start(of: window.upperBound).microseconds),
+            ])
+            while try statement.step() {
+                let start = statement.integer(0)
+                let day = days.index(of: Instant(microseconds: start))
+                let hour = (start - days.start(of: day).microseconds) / Self.hour
+                hours[day, default: []].formUnion(statement.real(1) == Double(Self.stood) ? [hour] : [])
+            }
+        }
+        return hours
+    }
+
+    private static let hour: Int64 = 3_600_000_000
+
+    /// How many hours of a day have a minute on one's feet.
+    private func hoursOnFeet(on day: Int) throws(StoreError) -> Int {
+        guard let type = Self.standTime, let hour = CalendarInterval(count: 1, unit: .hour) else { return 0 }
+        let start = days.start(of: day)
+        let statistics = try store.statistics(
+            StatisticsQuery(
+                type: type, intervals: CalendarIntervals(hour, zone: query.zone, anchor: start), from: start,
+                to: days.start(of: day + 1), subject: subject, priority: query.priority),
+            of: series.filter { $0.type == type })
+        return statistics.count { $0.sum >= Self.minute }
+    }
+
+    /// The summaries that a source told, the best source's where several did.
+    private func summaries(in window: Range<Int>) throws(StoreError) -> [Int: (ActivitySummary, StoredSample)] {
+        var found: [Int: (ActivitySummary, StoredSample)] = [:]
+        let own = series.filter { $0.type.kind == .activitySummary }
+        let sorted =
+            own.count < 2
+            ? own
+            : try SourcePriority(query.priority).sorted(own) { series throws(StoreError) in try store.names(of: series) }
+        let decoder = SampleDecoder(connection: store.connection)
+        for series in sorted {
+            let statement = try store.connection.statement(
+                "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start, seq DESC"
+            )
+            defer { statement.reset() }
+            try statement.bind([
+                .integer(series.id), .integer(Int64(window.lowerBound) * Calendar.day),
+                .integer(Int64(window.upperBound) * Calendar.day),
+            ])
+            while try statement.step() {
+                let stored = try decoder.decode(statement, series: series.id)
+                let day = Self.day(ofSummaryAt: stored.sample.start.microseconds)
+                // One that cannot be read is what 'store check --deep' finds.
+                guard found[day] == nil, let summary = try? stored.sample.body?.decoded(as: ActivitySummary.self) else {
+                    continue
+                }
+                found[day] = (summary, stored)
+            }
+        }
+        return found
+    }
+}

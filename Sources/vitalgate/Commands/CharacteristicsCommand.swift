@@ -1,0 +1,163 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import SampleStore
+
+/// `characteristics`: what is so of a person and is measured by no sensor.
+enum CharacteristicsCommand: Command {
+    private static let types = CharacteristicType.allCases.map(\.rawValue)
+
+    static let specification = CommandSpecification(
+        name: "characteristics", summary: "Show and set a person's birth date, sex, blood type …",
+        discussion: """
+            They are no samples: one value holds at a time, from a day on, and those of before are kept. An import of the Health app's export sets what \
+            it tells. What was said last counts: what you set stays against an export that was made before, and an export that was made later stands \
+            against yours; the import says so. 'ingest undo' takes back what an import set.
+            """,
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "Show what is so today, and since when.",
+                options: [
+                    SharedOptions.subject,
+                    Option(names: ["--history"], help: "Everything that was ever said, with what was taken back."),
+                    SharedOptions.timeZone, Format.option, Format.safe,
+                ]),
+            CommandSpecification(
+                name: "set", summary: "Say what is so.",
+                arguments: [
+                    Argument(name: "TYPE", help: types.joined(separator: ", ") + ".", completion: .values(types)),
+                    Argument(
+                        name: "VALUE",
+                        help: "A date, A+, female, 'type II', yes, or HealthKit's name of it; left out with --clear.",
+                        arity: .optional),
+                ],
+                options: [
+                    SharedOptions.subject,
+                    Option(names: ["--from"], value: "DATE", help: "The first day on which it is so; today without it."),
+                    Option(names: ["--clear"], help: "Say that nothing is known of it."), SharedOptions.timeZone,
+                ],
+                examples: [
+                    Example("vitalgate characteristics set bloodType A+", "From today on."),
+                    Example(
+                        "vitalgate characteristics set wheelchairUse yes --from 2026-03-01",
+                        "Days from then on have pushes and roll hours."),
+                ]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        if context.invocation.path.last == "set" { try set(context) } else { try list(context) }
+        return .success
+    }
+
+    private static func day(_ instant: Instant, _ zone: TimeZoneRules) -> String {
+        String(instant.wallTime(at: zone.offset(at: instant)).description.prefix { $0 != "T" })
+    }
+
+    // MARK: Set
+
+    private static func set(_ context: CommandContext) throws {
+        let invocation = context.invocation
+        let name = invocation.argument("TYPE") ?? ""
+        guard let type = CharacteristicType(written: name) else {
+            throw invocation.invalid("TYPE", value: name, expected: "one of \(types.joined(separator: ", "))")
+        }
+        let zone = try context.zone()
+        let now = context.machine.now()
+        let value = try value(of: type, today: day(now, zone), invocation)
+        let from = try context.instant(option: "--from", zone: zone).map { day($0, zone) } ?? day(now, zone)
+        let store = try context.access().openForWriting(creating: true)
+        let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        try store.set(type, to: value, of: subject, from: from, said: now)
+        context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared"), from \(from) on")
+    }
+
+    /// What a person wrote is told to nobody, also where it is wrong.
+    private static func value(
+        of type: CharacteristicType, today: String, _ invocation: Invocation
+    ) throws -> Characteristic? {
+        let text = invocation.argument("VALUE")
+        if invocation.flag("--clear") {
+            guard text == nil else { throw invocation.invalid("VALUE", value: "…", expected: "left out together with --clear") }
+            return nil
+        }
+        guard let text else { throw invocation.invalid("VALUE", value: "", expected: type.expectation + ", or --clear") }
+        guard let value = Characteristic(type, written: text), type != .dateOfBirth || value.value <= today else {
+            throw invocation.invalid("VALUE", value: "…", expected: type.expectation)
+        }
+        return value
+    }
+
+    // MARK: List
+
+    private static func list(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let zone = try context.zone()
+        let asked = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subjects = try store.subjectsWithCharacteristics().filter { asked == nil || $0 == asked }
+        let isHistory = context.invocation.flag("--history")
+        let today = day(context.machine.now(), zone)
+        var entries: [CharacteristicEntry] = []
+        for subject in subjects {
+            let history = try store.characteristics(of: subject)
+            entries +=
+                isHistory
+                ? CharacteristicType.allCases.flatMap { type in history.entries.filter { $0.type == type } }
+                : CharacteristicType.allCases.compactMap { history.entry(of: $0, on: today) }
+        }
+        switch context.format {
+        case .ndjson:
+            for entry in entries {
+                try context.streams.output.write(object(entry, me: store.subject, isHistory: isHistory).line)
+            }
+        case .csv:
+            let header = ["subject", "type", "value", "from", "said", "ingest"] + (isHistory ? ["withdrawn"] : [])
+            let rows = entries.map { entry in
+                [
+                    entry.subject == store.subject ? "me" : entry.subject, entry.type.rawValue, entry.value?.value ?? "",
+                    entry.from ?? "", entry.said?.description ?? "", entry.ingest.map(\.description) ?? "",
+                ] + (isHistory ? ["\(entry.isWithdrawn)"] : [])
+            }
+            try TableOutput(context: context).write(header: header, rows: rows)
+        case .table:
+            if entries.isEmpty { context.note("nothing is set") } else { try table(entries, isHistory, store, context) }
+        }
+    }
+
+    /// Without its fraction, which says nothing to a person.
+    private static func second(of instant: Instant) -> Instant {
+        Instant(seconds: instant.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient)
+    }
+
+    private static func object(_ entry: CharacteristicEntry, me: String, isHistory: Bool) -> JSONObject {
+        var object = JSONObject()
+        object.set("subject", entry.subject == me ? "me" : entry.subject)
+        object.set("type", entry.type.rawValue)
+        object.set("value", entry.value?.value)
+        object.set("from", entry.from)
+        object.set("said", entry.said?.description)
+        object.set("ingest", entry.ingest.map { Int($0) })
+        if isHistory { object.set("withdrawn", entry.isWithdrawn) }
+        return object
+    }
+
+    private static func table(
+        _ entries: [CharacteristicEntry], _ isHistory: Bool, _ store: SampleStore, _ context: CommandContext
+    ) throws {
+        let times = try context.times()
+        let names = try store.personNames()
+        let isSeveral = Set(entries.map(\.subject)).count > 1 || entries.contains { $0.subject != store.subject }
+        let header = (isSeveral ? ["person"] : []) + ["characteristic", "value", "from", "by"] + (isHistory ? ["said", ""] : [])
+        let rows = entries.map { entry in
+            var row = isSeveral ? [names[entry.subject] ?? entry.subject] : []
+            row += [
+                entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-", entry.ingest.map { "ingest \($0)" } ?? "you",
+            ]
+            if isHistory {
+                row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "taken back" : ""]
+            }
+            return row
+        }
+        try TableOutput(context: context).write(header: header, rows: rows)
+    }
+}

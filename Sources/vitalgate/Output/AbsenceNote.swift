@@ -1,0 +1,45 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// Says why there is no sample of a UUID: it is a duplicate, was replaced, is deleted, or never was.
+struct AbsenceNote {
+    let context: CommandContext
+    let store: SampleStore
+
+    func tell(of uuid: SampleIdentity) throws -> ExitCode {
+        if let first = try store.explain(uuid)?.first {
+            context.note("vitalgate: \(uuid) is a duplicate of \(first.other.uuid) by rule \(first.rule.rawValue)")
+            return .dataError
+        }
+        switch try store.lookup(uuid) {
+        case .live: return .success
+        case .deleted(_, let replacement?): context.note("vitalgate: " + (try explain(uuid, replacedBy: replacement)))
+        case .deleted(_, nil):
+            context.note("vitalgate: \(uuid) is deleted; 'vitalgate restore \(uuid)' brings it back")
+        case nil: context.note("vitalgate: there is no sample \(uuid)")
+        }
+        return .dataError
+    }
+
+    /// What replaced a sample, and that again, up to the one that is there now.
+    private func explain(_ uuid: SampleIdentity, replacedBy replacement: String) throws -> String {
+        var text = "\(uuid) was replaced by \(replacement)"
+        var next = SampleIdentity(replacement)
+        var seen: Set<SampleIdentity> = [uuid]
+        while let uuid = next, seen.insert(uuid).inserted {
+            if let repair = try store.repair(thatMade: uuid) {
+                text += " (migration \(repair.id): \(Repair.words(of: repair.repair)))"
+            }
+            next = nil
+            switch try store.lookup(uuid) {
+            case .deleted(_, let replacement?):
+                text += ", that by \(replacement)"
+                next = SampleIdentity(replacement)
+            case .deleted(_, nil): text += ", which is deleted"
+            default: break
+            }
+        }
+        return text
+    }
+}

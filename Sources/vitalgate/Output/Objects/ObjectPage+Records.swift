@@ -1,0 +1,83 @@
+import CommandLineKit
+import HealthModel
+
+// What people and clinics tell.
+extension ObjectPage {
+    mutating func show(_ record: ClinicalRecord, of sample: Sample) {
+        page.row("resource", "\(record.resourceType) \(record.identifier), FHIR \(record.version)")
+        page.row("from", record.sourceURL)
+        page.row("last updated", record.lastUpdated)
+        // In the order in which things happen, others behind.
+        let others = record.dates.keys.filter { !ClinicalRecord.dateNames.contains($0) }.sorted()
+        for name in ClinicalRecord.dateNames + others { page.row(name, record.dates[name]) }
+        codes(record.codes)
+        if sample.body?.content != nil { hints.append("'vitalgate show \(sample.identity) --raw' gives the resource itself") }
+    }
+
+    mutating func show(_ document: ClinicalDocument, of sample: Sample) {
+        page.row("patient", document.patient)
+        page.row("custodian", document.custodian)
+        page.row("author", document.author)
+        page.row(
+            "valid",
+            document.valid ? "as HL7's schema demands" : "no: \(document.reason ?? "HL7's schema demands something else")")
+        if let content = sample.body?.content {
+            page.row("size", Readable.bytes(content.length))
+            hints.append("'vitalgate show \(sample.identity) --raw' gives the document itself")
+        }
+    }
+
+    mutating func show(_ prescription: VisionPrescription, of sample: Sample) {
+        if let expiration = prescription.expiration {
+            page.row("expires", moment(expiration, after: sample))
+        }
+        page.row("brand", prescription.brand)
+        if !prescription.attachments.isEmpty {
+            page.row("attachments", "\(prescription.attachments.count), which are not exported")
+        }
+        let rows = VisionPrescription.names.compactMap { name -> [String]? in
+            let (left, right) = (prescription.leftEye?[name], prescription.rightEye?[name])
+            guard left != nil || right != nil else { return nil }
+            return [name, Self.text(left) ?? "", Self.text(right) ?? ""]
+        }
+        page.table("lenses", [.init(""), .init("left eye", .right), .init("right eye", .right)], rows)
+    }
+
+    mutating func show(_ state: StateOfMind, of sample: Sample) {
+        page.row("kind", state.kind)
+        page.row("valence", "\(Readable.number(sample.value)) from -1 to 1")
+        page.row("labels", state.labels.joined(separator: ", "))
+        page.row("associations", state.associations.joined(separator: ", "))
+    }
+
+    mutating func show(_ event: MedicationDoseEvent, of sample: Sample) {
+        page.row("medication", event.medication)
+        page.row("status", sample.origin.type.caseName(of: sample.value) ?? Readable.number(sample.value))
+        page.row("schedule", event.scheduleType)
+        if let scheduled = event.scheduled {
+            page.row("scheduled", moment(scheduled, after: sample))
+        }
+        for (label, dose) in [("dose", event.dose), ("planned dose", event.scheduledDose)] {
+            page.row(label, Self.text(dose).map { $0 + (dose?.unit == nil ? event.doseUnit.map { " \($0)" } ?? "" : "") })
+        }
+        codes(event.codes)
+    }
+
+    mutating func show(_ assessment: ScoredAssessment, of sample: Sample) {
+        page.row("score", Readable.number(sample.value))
+        page.row("risk", assessment.risk)
+        let names = sample.origin.type.id == "gad7" ? ObjectValues.gad7Answer : ObjectValues.phq9Answer
+        page.table(
+            "answers", [.init("question", .right), .init("answer")],
+            assessment.answers.enumerated().map { ["\($0 + 1)", names.name(of: $1) ?? "\($1)"] })
+    }
+
+    /// Systems by the names that `--where` knows, others by what they go by.
+    private mutating func codes(_ codes: [Coding]) {
+        page.table(
+            "codes", [.init("system"), .init("code"), .init("display")],
+            codes.map { coding in
+                [coding.system.map { CodeSystems.name(of: $0) ?? $0 } ?? "", coding.code ?? "", coding.display ?? ""]
+            })
+    }
+}

@@ -1,0 +1,136 @@
+import CommandLineKit
+import Formats
+import HealthModel
+import SampleStore
+
+/// Everything about one sample, for a person: `show UUID`.
+struct ObjectPage {
+    let store: SampleStore
+    let times: ShownTimes
+    var page: PageText
+    /// The configuration's priority of sources, by which a night is told once.
+    let priority: [String]
+
+    init(_ context: CommandContext, _ store: SampleStore) throws {
+        self.store = store
+        times = try context.times()
+        page = PageText(terminal: context.streams.outputTerminal)
+        priority = try context.configuration().priority
+    }
+
+    /// The page's text.
+    mutating func text(of stored: StoredSample) throws -> String {
+        let sample = stored.sample
+        page.heading("\(sample.origin.type.id)  \(sample.shown ?? Self.value(of: sample))")
+        try head(stored)
+        try kind(of: sample)
+        for (key, value) in sample.metadata?.entries ?? [] { metadata.append([key, Self.text(of: value)]) }
+        page.table("metadata", [.init("key", .left, minimumWidth: 16), .init("value", .left, minimumWidth: 16)], metadata)
+        for hint in hints { page.hint(hint) }
+        return page.text
+    }
+
+    /// Rows for the table of metadata.
+    private var metadata: [[String]] = []
+    /// Said at the end of the page.
+    var hints: [String] = []
+
+    private mutating func head(_ stored: StoredSample) throws {
+        let sample = stored.sample
+        page.row("uuid", stored.uuid.description)
+        page.row("when", when(sample))
+        if sample.origin.subject != store.subject {
+            page.row("person", try store.personNames()[sample.origin.subject] ?? sample.origin.subject)
+        }
+        let source = sample.origin.source
+        page.row(
+            "source", source.name + (source.version.map { " \($0)" } ?? "") + (source.id == source.name ? "" : " (\(source.id))"))
+        page.row("device", sample.origin.device.map(Self.text))
+        if sample.origin.kind == .quantity { page.row("received as", "\(sample.numeral.text) \(Readable.unit(sample.unit))") }
+        page.row(
+            "received",
+            "\(times.local(sample.received)), time from \(sample.timeOrigin.name), ingest \(stored.ingest)")
+        if let group = sample.group { page.row("group", Sample.groupText(group)) }
+        if let whole = try correlation(of: sample) {
+            page.row("belongs to", "\(whole.sample.origin.type.id) \(whole.uuid)")
+        }
+    }
+
+    /// `2026-11-20 07:31:00 +01:00 to 08:00:02, 29:02`
+    private func when(_ sample: Sample) -> String {
+        let start = times.start(of: sample)
+        guard sample.end != sample.start else { return start }
+        let zone = (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: sample.end)
+        var end = Readable.local(sample.end, at: zone)
+        // The same day and zone need not be said twice.
+        if start.prefix(11) == end.prefix(11) { end = String(end.dropFirst(11)) }
+        if let zone = start.split(separator: " ").last, end.hasSuffix(" \(zone)") { end = String(end.dropLast(zone.count + 1)) }
+        let length = Double(sample.end.microseconds &- sample.start.microseconds) / 1e6
+        return "\(start) to \(end), \(Readable.clock(length))"
+    }
+
+    /// A time that a body tells, in the zone of the page.
+    func moment(_ offset: Int64, after sample: Sample) -> String {
+        let instant = Instant(microseconds: sample.start.microseconds &+ offset)
+        return Readable.local(instant, at: (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: instant))
+    }
+
+    /// The correlation that names a sample, looked for where those of its time are.
+    private func correlation(of sample: Sample) throws -> StoredSample? {
+        guard sample.origin.kind == .quantity || sample.origin.kind == .category,
+            let object = ObjectField(named: "object")
+        else { return nil }
+        let day = Int64(86_400_000_000)
+        let near = SamplePredicate.starts(
+            from: Instant(microseconds: sample.start.microseconds &- day),
+            before: Instant(microseconds: sample.start.microseconds &+ day))
+        let names = SamplePredicate.comparison(.object(object), .equal, .text(sample.identity.description))
+        let cursor = try store.samples(matching: SampleQuery(.and([near, names]), limit: 1))
+        defer { cursor.close() }
+        return try cursor.next()
+    }
+
+    // MARK: Texts
+
+    static func value(of sample: Sample) -> String {
+        guard sample.origin.kind == .quantity else { return "" }
+        return "\(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))"
+    }
+
+    private static func text(of value: MetadataValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .number(let numeral): numeral.text
+        case .boolean(let isTrue): isTrue ? "yes" : "no"
+        case .quantity(let numeral, let unit): "\(numeral.text) \(Readable.unit(unit))"
+        }
+    }
+
+    private static func text(of device: Device) -> String {
+        var parts = [device.name, device.manufacturer, device.model].compactMap { $0 }
+        if parts.isEmpty { parts = [device.key] }
+        let rest: [(String, String?)] = [
+            ("serial", device.serial), ("hardware", device.hardware), ("firmware", device.firmware),
+            ("software", device.software),
+        ]
+        return (parts + rest.compactMap { name, text in text.map { "\(name) \($0)" } }).joined(separator: ", ")
+    }
+
+    /// An amount in a unit, where it has a conversion to it; else as it was told.
+    static func text(_ amount: Amount?, in unit: HealthModel.Unit? = nil, of type: SampleType? = nil) -> String? {
+        guard let amount else { return nil }
+        if let unit, let value = amount.value(in: unit, of: type) { return "\(Readable.number(value)) \(Readable.unit(unit))" }
+        return amount.numeral.text + (amount.unit.map { " \(Readable.unit($0))" } ?? "")
+    }
+
+    /// What a UUID in a body stands for: its sample, or that it is not there.
+    func sample(of uuid: String) throws -> (text: String, sample: StoredSample?) {
+        guard let identity = SampleIdentity(uuid) else { return ("no UUID", nil) }
+        switch try store.lookup(identity) {
+        case .live(let stored): return (stored.sample.shown ?? Self.value(of: stored.sample), stored)
+        case .deleted(_, let replacement?): return ("replaced by \(replacement)", nil)
+        case .deleted(_, nil): return ("deleted", nil)
+        case nil: return ("not in the store", nil)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import CommandLineKit
+import Formats
+import HealthModel
+import SampleStore
+
+/// Writes days' rings: one day drawn, several as the rows of a table, or as lines for programs.
+struct RingsReport {
+    private let context: CommandContext
+    private let persons: [String: String]
+    private let line: ActivityLine
+    private let sampleLine: SampleLine
+    private var first: [ToldActivityDay]?
+    private var isTable = false
+    private var hasHeader = false
+    private(set) var count = 0
+
+    /// - Parameter persons: by subject, what people are called.
+    init(context: CommandContext, zone: TimeZoneRules, me: String, persons: [String: String]) {
+        (self.context, self.persons) = (context, persons)
+        line = ActivityLine(zone: zone, me: me)
+        sampleLine = SampleLine(me: me)
+    }
+
+    /// Takes days in their order.
+    mutating func write(_ days: [ToldActivityDay]) throws {
+        count += days.count
+        switch context.format {
+        case .ndjson:
+            var bytes: [UInt8] = []
+            for (day, summary) in days {
+                if let summary {
+                    sampleLine.append(summary.sample, ingest: summary.ingest, seq: summary.seq, to: &bytes)
+                } else {
+                    bytes += line.object(day).line
+                }
+            }
+            try context.streams.output.write(bytes)
+        case .csv: try writeRows(days)
+        case .table:
+            // Those of one day are drawn; that there are more is only known once they come.
+            let waiting = first ?? []
+            if isTable || Set((waiting + days).map(\.day.date)).count > 1 {
+                try table(waiting + days)
+                first = []
+            } else {
+                first = waiting + days
+            }
+        }
+    }
+
+    mutating func finish() throws {
+        if context.format == .csv, !hasHeader { try writeRows([]) }
+        for (index, (day, _)) in (first ?? []).enumerated() {
+            try context.streams.output.write((index > 0 ? "\n" : "") + drawing(of: day))
+        }
+    }
+
+    private mutating func writeRows(_ days: [ToldActivityDay]) throws {
+        var bytes: [UInt8] = []
+        if !hasHeader { context.csv.append(row: ActivityLine.columns, to: &bytes) }
+        hasHeader = true
+        for (day, _) in days { context.csv.append(row: line.cells(day), to: &bytes) }
+        try context.streams.output.write(bytes)
+    }
+
+    // MARK: One day
+
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+    /// Of rings and of what stands beside them: red, green, cyan.
+    private static let colours = [31, 32, 36]
+
+    private func drawing(of day: ActivityDay) -> String {
+        let terminal = context.streams.outputTerminal
+        let rings: [(name: String, ring: ActivityDay.Ring, unit: String)] = [
+            ("move", day.move, day.move.unit.map(Readable.unit) ?? ""),
+            ("exercise", day.exercise, day.exercise.unit.map(Readable.unit) ?? ""),
+            (day.usesWheelchair ? "roll" : "stand", day.stand, "h"),
+        ]
+        let isDrawn = terminal.isUnicode && rings.contains { $0.ring.fraction != nil }
+        let colours = terminal.showsColours ? Self.colours : []
+        var text = [Self.heading(day.date) + (persons.isEmpty ? "" : name(day)), ""]
+        let longest = rings.map { Self.figures($0.ring, $0.unit).count }.max() ?? 0
+        for (index, (name, ring, unit)) in rings.enumerated() {
+            let figures = Self.figures(ring, unit)
+            var row = name + String(repeating: " ", count: max(1, 10 - name.count)) + figures
+            if let fraction = ring.fraction {
+                let percent = "\(Readable.number((fraction * 100).rounded())) %"
+                row += String(repeating: " ", count: max(2, 10 + longest + 7 - row.count - percent.count)) + percent
+                if !isDrawn { row += "  " + TextTable.bar(fraction, width: 20, unicode: terminal.isUnicode) }
+            }
+            while row.last == " " { row.removeLast() }
+            text.append(index < colours.count ? "\u{1B}[\(colours[index])m\(row)\u{1B}[0m" : row)
+        }
+        if let steps = day.steps { text.append((day.usesWheelchair ? "pushes" : "steps ") + "    " + Self.amount(steps)) }
+        if day.isDerived { text += ["", "from samples: no goals are known"] }
+        guard isDrawn else { return text.joined(separator: "\n") + "\n" }
+        let drawing = RingsDrawing(fractions: rings.map(\.ring.fraction), colours: colours).text
+        let above = max(0, (drawing.count - text.count) / 2)
+        return drawing.enumerated().map { index, line in
+            let row = index - above
+            let beside = text.indices.contains(row) && !text[row].isEmpty ? "   " + text[row] : ""
+            var whole = line + beside
+            while whole.last == " " { whole.removeLast() }
+            return whole + "\n"
+        }.joined()
+    }
+
+    private func name(_ day: ActivityDay) -> String { "  " + TerminalText.sanitized(persons[day.subject] ?? day.subject) }
+
+    /// `Fri 2026-11-20`.
+    private static func heading(_ date: String) -> String {
+        guard let midnight = try? Timestamp(iso8601: "\(date)T00:00:00").wall else { return date }
+        // 1970-01-01 was a Thursday.
+        let day = (midnight.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient + 3)
+            .flooredQuotientAndRemainder(dividingBy: 7).remainder
+        return "\(weekdays[Int(day)]) \(date)"
+    }
+
+    /// `421.5 of 500 kcal`, `34 min`, `–`.
+    private static func figures(_ ring: ActivityDay.Ring, _ unit: String) -> String {
+        guard let value = ring.value else { return ring.goal.map { "- of \(amount($0)) \(unit)" } ?? "-" }
+        return amount(value) + (ring.goal.map { " of \(amount($0))" } ?? "") + " " + unit
+    }
+
+    private static func amount(_ value: Double) -> String {
+        let rounded = (value * 10).rounded() / 10
+        guard let whole = Int(exactly: rounded), whole.magnitude < 1_000_000_000_000 else { return Readable.number(rounded) }
+        return Readable.count(whole)
+    }
+
+    // MARK: Several days
+
+    private mutating func table(_ days: [ToldActivityDay]) throws {
+        let terminal = context.streams.outputTerminal
+        let rings = ["move", "exercise", "stand"]
+        var columns: [TextTable.Column] = [.init("day", .left, minimumWidth: 14)]
+        if persons.count > 1 { columns.append(.init("person")) }
+        for ring in rings { columns += [.init(ring, .right), .init("", .left, minimumWidth: 6)] }
+        var table = TextTable(columns: columns + [.init("steps", .right), .init("from")])
+        for (day, _) in days {
+            var cells = [Self.heading(day.date)]
+            if persons.count > 1 { cells.append(persons[day.subject] ?? day.subject) }
+            let units = [day.move.unit.map(Readable.unit) ?? "", day.exercise.unit.map(Readable.unit) ?? "", "h"]
+            for (ring, unit) in zip([day.move, day.exercise, day.stand], units) {
+                let bar = ring.fraction.map { TextTable.bar($0, width: 6, unicode: terminal.isUnicode) }
+                cells += [ring.value == nil && ring.goal == nil ? "" : Self.figures(ring, unit), bar ?? ""]
+            }
+            cells.append(day.steps.map { Self.amount($0) + (day.usesWheelchair ? " pushes" : "") } ?? "")
+            cells.append(day.isDerived ? "samples" : "summary")
+            table.append(cells)
+        }
+        let header = !isTable || terminal.width != nil
+        try context.streams.output.write(
+            table.rendered(width: terminal.width, unicode: terminal.isUnicode, header: header))
+        isTable = true
+    }
+}

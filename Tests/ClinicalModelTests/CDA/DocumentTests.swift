@@ -1,0 +1,183 @@
+import ClinicalModel
+import FoundationEssentials
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+/// CDA documents: published ones, each with what it has to come to (`Files/EXPECTED.tsv`), and hostile ones.
+@Suite struct DocumentTests {
+    private static let folder = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/Files"
+    private static let profiles = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 } + "/DeviceProfiles"
+    private static let received = Instant(seconds: 1_790_000_000)
+
+    private static func octets(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: "\(folder)/\(path)")))
+    }
+
+    private static func interpreter(keepsInvalid: Bool = false) -> DocumentInterpreter {
+        DocumentInterpreter(
+            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere", profiles]),
+            keepsInvalid: keepsInvalid)
+    }
+
+    /// What becomes of octets: a reading, or why there is none.
+    private static func reading(_ octets: [UInt8], _ interpreter: DocumentInterpreter) throws -> Reading? {
+        var readings: [Reading] = []
+        let row = TextRow()
+        _ = try octets.withUnsafeBytes { bytes in
+            row.cells = [bytes]
+            let frame = RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ResourceRow.cda)
+            return try interpreter.interpret(frame, into: &readings)
+        }
+        return readings.first
+    }
+
+    private static func told(_ octets: [UInt8], _ interpreter: DocumentInterpreter) -> String {
+        do {
+            guard let reading = try reading(octets, interpreter), let body = reading.body else { return "skipped" }
+            let document = try body.decoded(as: ClinicalDocument.self)
+            let names = [document.title, document.patient, document.custodian, document.author]
+            return "stored\t" + names.joined(separator: "\t") + "\t" + time(reading.time)
+        } catch let refusal as Refusal {
+            return "refused\t\(refusal.place)\t\(refusal.reason)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private static func time(_ time: ReadingTime) -> String {
+        switch time {
+        case .instants(let start, _, let offset): "\(start) \(offset.map { "\($0)" } ?? "")"
+        case .wall(let start, _, _): "\(start)"
+        default: "none"
+        }
+    }
+
+    @Test func eachComesToWhatIsExpected() throws {
+        let interpreter = Self.interpreter()
+        let sources = String(decoding: try Self.octets("SOURCE.tsv"), as: UTF8.self).split(separator: "\n").dropFirst()
+        let files = sources.compactMap { $0.split(separator: "\t").first.map(String.init) }
+        let all = try FileManager.default.subpathsOfDirectory(atPath: Self.folder).filter { $0.contains("/") }
+        #expect(Set(files) == Set(all))
+        let told = try files.map { "\($0)\t\(Self.told(try Self.octets($0), interpreter))" }
+        let expected = String(decoding: try Self.octets("EXPECTED.tsv"), as: UTF8.self).split(separator: "\n").map(String.init)
+        for line in told where !expected.contains(line) { Issue.record("\(line)") }
+        #expect(told.count == expected.count)
+    }
+
+    @Test func octetsStayAsTheyCame() throws {
+        let interpreter = Self.interpreter(keepsInvalid: true)
+        for file in ["cda/hl7ex-CCD.XML", "cda/ms-Patient-1.ccda.xml", "cda/hl7ex-Referral_Note.xml", "cda/onc-2023SVAPCCD.xml"] {
+            let octets = try Self.octets(file)
+            let reading = try #require(try Self.reading(octets, interpreter))
+            #expect(try reading.body?.content?.octets() == octets)
+            #expect(try Self.reading(octets, interpreter)?.ordinal == reading.ordinal)
+            #expect(reading.origin.type.id == "cda" && reading.unit == .one)
+        }
+    }
+
+    @Test func whatIsNotValidIsKeptWhereAPersonSaysSo() throws {
+        let (strict, lenient) = (Self.interpreter(), Self.interpreter(keepsInvalid: true))
+        let octets = try Self.octets("cda/onc-Sample_addSchemaErrors.xml")
+        #expect(throws: Refusal.self) { try Self.reading(octets, strict) }
+        let document = try #require(try Self.reading(octets, lenient)?.body?.decoded(as: ClinicalDocument.self))
+        #expect(!document.valid && document.reason?.hasPrefix("line ") == true)
+        // What is no XML, and what is no document, is kept by nobody.
+        for file in ["cda-refuse/hl7ex-Health_Concern_Act_Example.xml", "cda-refuse/hl7ex-Brand_Name_Example.xml"] {
+            #expect(throws: Refusal.self) { try Self.reading(Self.octets(file), lenient) }
+        }
+    }
+
+    @Test func withoutTheSchemaNothingIsGuessed() throws {
+        let octets = try Self.octets("cda/hl7ex-CCD.XML")
+        let interpreter = DocumentInterpreter(
+            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere"]), keepsInvalid: true)
+        #expect(Self.told(octets, interpreter).contains("HL7's schema is not here"))
+    }
+
+    /// The Health app's own document tells its samples again.
+    @Test func theHealthAppsOwn() throws {
+        let own = """
+            <?xml version="1.0"?>
+            <ClinicalDocument xmlns="urn:hl7-org:v3"><realmCode code="US"/><typeId root="2.16.840.1.113883.1.3" extension="POCD_HD000040"/>
+             <id extension="Health Export CDA" root="1.1.1.1.1.1.1.1.1"/><title>Health Data Export</title><entry/></ClinicalDocument>
+            """
+        #expect(Self.told(Array(own.utf8), Self.interpreter()) == "skipped")
+        #expect(Self.told(Array(own.replacing("Health Export CDA", with: "x").utf8), Self.interpreter()) == "skipped")
+        #expect(
+            Self.told(
+                Array(own.replacing("Health Export CDA", with: "x").replacing("<entry/>", with: "").utf8), Self.interpreter()
+            ).hasPrefix("refused"))
+        // However long it is.
+        let long = Array(own.utf8) + [UInt8](repeating: 0x20, count: ResourceRow.maximumLength)
+        #expect(Self.told(long, Self.interpreter()) == "skipped")
+    }
+
+    /// Whatever stands in front of the root, no entity is declared, no file opened, nothing expanded.
+    @Test(
+        arguments: [
+            #"<!DOCTYPE a [<!ENTITY x "y">]><ClinicalDocument xmlns="urn:hl7-org:v3">&x;</ClinicalDocument>"#,
+            #"<!-- a --><?p i?> <!DOCTYPE a SYSTEM "file:///etc/passwd"><ClinicalDocument xmlns="urn:hl7-org:v3"/>"#,
+            "<?xml version=\"1.0\" encoding=\"UTF-7\"?>+ADwAIQ-DOCTYPE a+AD4-<ClinicalDocument xmlns=\"urn:hl7-org:v3\"/>",
+            #"<ClinicalDocument xmlns="urn:hl7-org:v3"><title>&undeclared;</title></ClinicalDocument>"#,
+            #"<ClinicalDocument xmlns="urn:hl7-org:v3"><!DOCTYPE a></ClinicalDocument>"#, "", "<", "<?xml", "<!--", "\u{FEFF}",
+            "{}",
+        ]) func isRefused(_ text: String)
+    {
+        for octets in [Array(text.utf8), [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }] {
+            #expect(Self.told(octets, Self.interpreter(keepsInvalid: true)).hasPrefix("refused"), "\(text)")
+        }
+    }
+
+    @Test func depthAndLengthHaveBounds() {
+        let interpreter = Self.interpreter(keepsInvalid: true)
+        let deep = "<ClinicalDocument xmlns=\"urn:hl7-org:v3\">" + String(repeating: "<a>", count: 10_000)
+        #expect(Self.told(Array(deep.utf8), interpreter).hasPrefix("refused"))
+        let long = [UInt8](repeating: UInt8(ascii: "<"), count: ResourceRow.maximumLength + 1)
+        #expect(Self.told(long, interpreter).contains("longer than 16 MiB"))
+        let comment = Array("<!--".utf8) + [UInt8](repeating: UInt8(ascii: "-"), count: 3 << 20)
+        #expect(Self.told(comment, interpreter).hasPrefix("refused"))
+    }
+
+    /// Cut at any octet it is no document; what is changed anywhere is refused, or read, and ends no program.
+    @Test func cutAndChanged() throws {
+        let octets = try Self.octets("cda/hl7ccda-us-realm-header-example.xml")
+        let interpreter = Self.interpreter()
+        let end = try #require(octets.lastIndex(of: UInt8(ascii: ">")))
+        for length in stride(from: 0, through: end, by: 7) {
+            #expect(!Self.told(Array(octets[..<length]), interpreter).hasPrefix("stored"), "cut at \(length)")
+        }
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<200 {
+            var changed = octets
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                changed[Int.random(in: changed.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let told = Self.told(changed, interpreter)
+            #expect(told.hasPrefix("stored") || told.hasPrefix("refused") || told == "skipped", "\(told)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("20120815103000-0500", "2012-08-15T15:30:00.000000Z -05:00"),
+            ("201208151030+0000", "2012-08-15T10:30:00.000000Z +00:00"),
+            ("20120815103000.25+0130", "2012-08-15T09:00:00.250000Z +01:30"), ("20120815", "2012-08-15T00:00:00.000000"),
+            ("2012", "2012-01-01T00:00:00.000000"), ("201202", "2012-02-01T00:00:00.000000"),
+            ("2012081510", "2012-08-15T10:00:00.000000"),
+            ("20120815-0500", "2012-08-15T00:00:00.000000"), ("20120230", "refused"), ("2012081525", "refused"),
+            ("12", "refused"),
+            ("2012-08-15", "refused"), ("20120815103000-05", "refused"), ("2012081510300", "refused"), ("20120815.5", "refused"),
+        ] as [(String, String)]) func times(_ text: String, _ expected: String) throws
+    {
+        let file = String(decoding: try Self.octets("cda/hl7ccda-us-realm-header-example.xml"), as: UTF8.self)
+        let changed = file.replacing(/<effectiveTime value="[^"]*"/, with: "<effectiveTime value=\"\(text)\"", maxReplacements: 1)
+        let told = Self.told(Array(changed.utf8), Self.interpreter(keepsInvalid: true))
+        if expected == "refused" {
+            #expect(told.hasPrefix("refused"), "\(told)")
+        } else {
+            #expect(told.hasSuffix("\t" + expected), "\(told)")
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import ClinicalModel
+import HealthModel
+import Testing
+
+/// Published resources, each with what it has to come to (`Files/EXPECTED.tsv`; where they come from: `Files/SOURCE.tsv`).
+@Suite struct PublishedResourceTests {
+    @Test func eachComesToWhatIsExpected() throws {
+        var told: [String] = ["path\toutcome"]
+        for row in try Files.rows("SOURCE.tsv") { told.append("\(row[0])\t\(try Outcome(try Files.octets(row[0])).text)") }
+        let expected = try Files.text("EXPECTED.tsv").split(separator: "\n").map(String.init)
+        for line in told where !expected.contains(line) { print("TOLD \(line)") }
+        #expect(told == expected)
+    }
+
+    @Test func octetsAreKeptAsTheyCame() throws {
+        for row in try Files.rows("SOURCE.tsv") {
+            let file = try Files.octets(row[0])
+            let outcome = try Outcome(file)
+            for reading in outcome.readings {
+                let octets = reading.octets
+                if reading.place.kind == .byte {
+                    let start = reading.place.number
+                    #expect(Array(file[start..<(start + octets.count)]) == octets, "\(row[0]), \(reading.place)")
+                } else {
+                    let start = try #require(file.firstIndex(of: UInt8(ascii: "{")))
+                    let end = try #require(file.lastIndex(of: UInt8(ascii: "}")))
+                    #expect(Array(file[start...end]) == octets, "\(row[0])")
+                }
+            }
+        }
+    }
+}

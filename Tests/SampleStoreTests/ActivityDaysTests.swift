@@ -1,0 +1,191 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// A day's rings: Apple's where there are any, else what the person's samples come to.
+@Suite struct ActivityDaysTests {
+    private static func seconds(_ text: String) throws -> Double {
+        Double(try Instant(text).microseconds - 1_767_225_600_000_000) / 1e6
+    }
+
+    private static func type(_ id: String) throws -> SampleType { try #require(SampleType(id)) }
+
+    static func summary(_ date: String, energy: String, source: String = "apple-health", version: Int64 = 1) throws -> GatedSample
+    {
+        var summary = ActivitySummary(date: date)
+        summary.activeEnergyBurned = Amount(try Numeral(energy), try Unit(ucum: "kcal"))
+        summary.activeEnergyBurnedGoal = Amount(try Numeral("500"), try Unit(ucum: "kcal"))
+        let start = try Instant("\(date)T00:00:00+00:00")
+        let reading = Reading(
+            origin: Origin(
+                subject: TestStore.subject, type: try type("activitySummary"),
+                source: SourceRevision(id: source, name: source, version: nil), device: nil),
+            numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: nil),
+            record: RecordIdentifier(id: date, version: version), body: try SampleBody(encoding: summary), place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
+    }
+
+    /// A watch and a phone: where both tell, the watch counts. Steps over midnight count on both days.
+    @Test func aDayOfSamples() throws {
+        try TestStore.with { test in
+            func maker(_ id: String, _ source: String = "watch") throws -> SampleMaker {
+                try SampleMaker(Self.type(id), source: source, sourceName: source)
+            }
+            let (steps, phone) = (try maker("stepCount"), try maker("stepCount", "phone"))
+            let (energy, exercise, hours) = (
+                try maker("activeEnergyBurned"), try maker("appleExerciseTime"), try maker("appleStandHour")
+            )
+            try test.keep([
+                try steps("1000", at: Self.seconds("2026-11-20T23:50:00+01:00"), lasting: 1200),
+                try steps("300", at: Self.seconds("2026-11-20T08:00:00+01:00"), lasting: 600),
+                try phone("290", at: Self.seconds("2026-11-20T08:00:00+01:00"), lasting: 600),
+                try phone("70", at: Self.seconds("2026-11-20T09:00:00+01:00"), lasting: 60),
+                try energy("20.5", at: Self.seconds("2026-11-20T08:00:00+01:00"), lasting: 600),
+                try energy("400", at: Self.seconds("2026-11-20T17:00:00+01:00"), lasting: 3600),
+                try exercise("31", at: Self.seconds("2026-11-20T17:00:00+01:00"), lasting: 3600),
+                try hours("0", at: Self.seconds("2026-11-20T08:00:00+01:00"), lasting: 3600),
+                try hours("1", at: Self.seconds("2026-11-20T09:00:00+01:00"), lasting: 3600),
+                try hours("0", at: Self.seconds("2026-11-20T17:00:00+01:00"), lasting: 3600),
+            ])
+            let query = ActivityQuery(zone: try .berlin)
+            let days = try test.store.activityDays(query).map(\.day)
+            #expect(days.map(\.date) == ["2026-11-20", "2026-11-21"])
+            #expect(days.allSatisfy { $0.isDerived && $0.move.goal == nil && $0.stand.goal == nil })
+            #expect(days[0].move == .init(value: 420.5, unit: ActivityDay.kilocalorie))
+            #expect(days[0].exercise == .init(value: 31, unit: ActivityDay.minute))
+            #expect(days[0].stand == .init(value: 2))
+            #expect(days.map(\.steps) == [870, 500])
+            #expect(days[1].move.value == nil && days[1].exercise.value == nil && days[1].stand.value == nil)
+            // Another zone has other days.
+            let tokyo = ActivityQuery(zone: TimeZoneRules(fixed: ZoneOffset(seconds: 9 * 3600)))
+            #expect(try test.store.activityDays(tokyo).map(\.day.steps) == [370, 1000])
+            // One day alone.
+            let one = ActivityQuery(
+                zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"),
+                to: try Instant("2026-11-20T12:00:00.000001+01:00"))
+            #expect(try test.store.activityDays(one).map(\.day) == [days[0]])
+            let none = ActivityQuery(
+                zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"), to: try Instant("2026-11-20T00:00:00+01:00"))
+            #expect(try test.store.activityDays(none).isEmpty)
+        }
+    }
+
+    /// What Apple told of a day is told as it was told; the day before has none, and is derived.
+    @Test func aToldDayIsNotDerived() throws {
+        try TestStore.with { test in
+            let energy = try SampleMaker(Self.type("activeEnergyBurned"))
+            try test.keep([
+                try energy("100", at: Self.seconds("2026-11-19T08:00:00+01:00"), lasting: 600),
+                try energy("200", at: Self.seconds("2026-11-20T08:00:00+01:00"), lasting: 600),
+                try Self.summary("2026-11-20", energy: "421.5"),
+            ])
+            let days = try test.store.activityDays(ActivityQuery(zone: try .berlin))
+            #expect(days.map(\.day.move.value) == [100, 421.5])
+            #expect(days.map(\.day.move.goal) == [nil, 500])
+            #expect(days.map(\.day.isDerived) == [true, false])
+            #expect(days.map { $0.summary == nil } == [true, false])
+            // It is deleted, and the day is derived; nothing of it was ever stored.
+            let changes = try test.store.lastChange()
+            let told = try #require(days[1].summary)
+            try test.store.delete([told.uuid], description: TestStore.description(.delete))
+            #expect(try test.store.activityDays(ActivityQuery(zone: try .berlin)).map(\.day.move.value) == [100, 200])
+            #expect(try test.store.lastChange() == changes + 1)
+        }
+    }
+
+    /// No repair of times moves a day of the calendar.
+    @Test func aToldDayIsNotMoved() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.summary("2026-11-20", energy: "421.5")])
+            let request = MigrationRequest(
+                .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
+            #expect(try test.store.migrate(request).plan.repaired == 0)
+        }
+    }
+
+    /// Minutes on one's feet tell of hours where no stand hours are told; they tell a wheelchair user nothing.
+    @Test func aWheelchairUsersDay() throws {
+        try TestStore.with { test in
+            let (time, pushes) = (try SampleMaker(Self.type("appleStandTime")), try SampleMaker(Self.type("pushCount")))
+            let (hours, steps) = (try SampleMaker(Self.type("appleStandHour")), try SampleMaker(.stepCount))
+            for day in ["2026-11-19", "2026-11-20", "2026-11-21"] {
+                try test.keep([
+                    // Half a minute in each of two hours, and a whole one in a third.
+                    try time("1", at: Self.seconds("\(day)T09:59:30+01:00"), lasting: 60),
+                    try time("1", at: Self.seconds("\(day)T14:00:00+01:00"), lasting: 60),
+                    try time("0.9", at: Self.seconds("\(day)T15:00:00+01:00"), lasting: 60),
+                    try pushes("800", at: Self.seconds("\(day)T14:00:00+01:00"), lasting: 600),
+                    try steps("12", at: Self.seconds("\(day)T15:00:00+01:00"), lasting: 600),
+                ])
+            }
+            try test.keep([try hours("0", at: Self.seconds("2026-11-21T14:00:00+01:00"), lasting: 3600)])
+            func days() throws -> [ActivityDay] { try test.store.activityDays(ActivityQuery(zone: try .berlin)).map(\.day) }
+            #expect(try days().map(\.steps) == [12, 12, 12])
+            #expect(try days().map(\.stand.value) == [1, 1, 1])
+            // From a day on: what was before stays what it was.
+            try test.store.set(
+                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.subject, from: "2026-11-20",
+                said: TestStore.received)
+            #expect(try days().map(\.usesWheelchair) == [false, true, true])
+            #expect(try days().map(\.steps) == [12, 800, 800])
+            #expect(try days().map(\.stand.value) == [1, nil, 1])
+        }
+    }
+
+    /// A move ring of minutes.
+    @Test func aRingOfMinutes() throws {
+        try TestStore.with { test in
+            let energy = try SampleMaker(Self.type("activeEnergyBurned"))
+            let time = try SampleMaker(Self.type("appleMoveTime"))
+            try test.keep([try energy("100", at: 0, lasting: 600), try time("7", at: 0, lasting: 600)])
+            try test.store.set(
+                .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.subject,
+                from: "2025-01-01", said: TestStore.received)
+            let day = try #require(try test.store.activityDays(ActivityQuery(zone: TimeZoneRules(fixed: .utc))).first?.day)
+            #expect(day.move == .init(value: 7, unit: ActivityDay.minute) && day.movesByTime)
+        }
+    }
+
+    /// A day that the zone skipped has no samples.
+    @Test func aSkippedDay() throws {
+        try TestStore.with { test in
+            let zone = try TimeZoneRules(rule: "<-10>10<+14>-14,M3.5.0/0,M10.5.0/0", identifier: "Apia")
+            let steps = try SampleMaker(.stepCount)
+            try test.keep([
+                try steps("2400", at: Self.seconds("2026-03-28T12:00:00-10:00"), lasting: 24 * 3600),
+                try Self.summary("2026-03-29", energy: "1"),
+            ])
+            let days = try test.store.activityDays(ActivityQuery(zone: zone)).map(\.day)
+            #expect(days.map(\.date) == ["2026-03-28", "2026-03-29", "2026-03-30"])
+            #expect(days.map(\.steps) == [1200, nil, 1200])
+        }
+    }
+
+    /// Nobody's samples have no rings, unless they are asked for; two persons have rings of their own.
+    @Test func eachPersonsOwn() throws {
+        try TestStore.with { test in
+            for (index, subject) in ["anna", Origin.unassigned, TestStore.subject].enumerated() {
+                try test.keep([try SampleMaker(.stepCount, subject: subject)("\(index + 1)", at: 0)])
+            }
+            var query = ActivityQuery(zone: TimeZoneRules(fixed: .utc))
+            #expect(try test.store.activityDays(query).map(\.day.steps) == [3, 1])
+            query.subject = Origin.unassigned
+            #expect(try test.store.activityDays(query).map(\.day.steps) == [2])
+            query.subject = "nobody"
+            #expect(try test.store.activityDays(query).isEmpty)
+        }
+    }
+
+    /// Days years apart are found without walking through what lies between.
+    @Test func daysFarApart() throws {
+        try TestStore.with { test in
+            let steps = try SampleMaker(.stepCount)
+            try test.keep([try steps("1", at: -40 * 365 * 86400), try steps("2", at: 0), try steps("3", at: 86400 * 1500)])
+            #expect(try test.store.activityDays(ActivityQuery(zone: .berlin)).map(\.day.steps) == [1, 2, 3])
+        }
+    }
+}

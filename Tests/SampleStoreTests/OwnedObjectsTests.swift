@@ -1,0 +1,122 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// What belongs to a correlation goes with it and comes back with it, where that is asked for, and never otherwise.
+@Suite struct OwnedObjectsTests {
+    private static func beats(_ count: Int) throws -> [GatedSample] {
+        try (0..<count).map { try SampleMaker(source: "s\($0 % 2)")("\(60 + $0)", at: Double($0 / 2) * 60) }
+    }
+
+    private static func correlation(_ objects: [GatedSample], at second: Double) throws -> GatedSample {
+        let start = Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6))
+        let reading = Reading(
+            origin: Origin(
+                subject: TestStore.subject, type: try #require(SampleType("food")),
+                source: SourceRevision(id: "s", name: "s", version: nil), device: nil),
+            numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
+            body: try SampleBody(encoding: Correlation(objects: objects.map(\.sample.identity))), place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
+    }
+
+    private func live(_ test: TestStore) throws -> Set<SampleIdentity> { Set(try test.identities()) }
+
+    /// Random deletions and restorations of few samples that several correlations share, against a dictionary.
+    @Test func asADictionarySays() throws {
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<12 {
+            try TestStore.with { test in
+                let beats = try Self.beats(4)
+                let owned = [[0, 1], [1, 2], [0, 1, 2, 3]]
+                let wholes = try owned.enumerated().map { index, own in
+                    try Self.correlation(own.map { beats[$0] }, at: Double(index))
+                }
+                try test.keep(beats, wholes)
+                let all = (beats + wholes).map(\.sample.identity)
+                // Which change deleted it; 0 while it is live.
+                var deleted = Dictionary(uniqueKeysWithValues: all.map { ($0, 0) })
+                for change in 1...25 {
+                    let index = Int.random(in: 0..<all.count, using: &random)
+                    let uuid = all[index]
+                    let own = index < beats.count ? [] : owned[index - beats.count].map { all[$0] }
+                    let withObjects = Bool.random(using: &random)
+                    let mayFail = Bool.random(using: &random)
+                    if mayFail == (deleted[uuid] == 0) {
+                        guard deleted[uuid] == 0 else { continue }
+                        let staying = own.count { deleted[$0] == 0 }
+                        #expect(try test.store.countOfObjects(namedBy: [uuid]) == staying)
+                        let count = try test.store.delete(
+                            [uuid], withObjects: withObjects, description: TestStore.description(.delete)
+                        ).count
+                        #expect(count == 1 + (withObjects ? staying : 0))
+                        deleted[uuid] = change
+                        for other in own where withObjects && deleted[other] == 0 { deleted[other] = change }
+                    } else {
+                        guard let by = deleted[uuid], by > 0 else { continue }
+                        let coming = own.filter { deleted[$0] == by }
+                        #expect(try test.store.countOfObjects(namedBy: [uuid], deleted: true) == coming.count)
+                        let count = try test.store.restore(
+                            [uuid], withObjects: withObjects, description: TestStore.description(.restore)
+                        ).count
+                        #expect(count == 1 + (withObjects ? coming.count : 0))
+                        deleted[uuid] = 0
+                        for other in coming where withObjects { deleted[other] = 0 }
+                    }
+                    #expect(try live(test) == Set(deleted.filter { $0.value == 0 }.keys))
+                }
+                #expect(try test.store.check(deep: true) == [])
+            }
+        }
+    }
+
+    /// A query's own are not counted among those that belong to them, and go once.
+    @Test func queries() throws {
+        try TestStore.with { test in
+            let beats = try Self.beats(4)
+            let whole = try Self.correlation(beats, at: 0)
+            try test.keep(beats, [whole])
+            let food: Set<SampleType> = [try #require(SampleType("food"))]
+            #expect(try test.store.countOfObjects(namedBy: SampleQuery(types: food)) == 4)
+            #expect(try test.store.countOfObjects(namedBy: SampleQuery()) == 0)
+            #expect(try test.store.countOfObjects(namedBy: SampleQuery(types: [.heartRate])) == 0)
+            let some = SampleQuery(where: try SamplePredicate("case = none or value < 62 or object ~ '-'"))
+            #expect(try test.store.countOfObjects(namedBy: some) == 2)
+            let before = try test.lines()
+            let (ingest, count) = try test.store.delete(
+                matching: some, withObjects: true, description: TestStore.description(.delete))
+            #expect(count == 5)
+            #expect(try test.lines() == [])
+            _ = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
+            #expect(try test.lines() == before)
+        }
+    }
+
+    /// A correlation names what its samples were once; what a repair made of them belongs to it as well.
+    @Test func repairedObjects() throws {
+        try TestStore.with { test in
+            let beats = try Self.beats(2)
+            let whole = try Self.correlation(beats, at: 0)
+            try test.keep(beats, [whole])
+            let shift = MigrationRequest(
+                .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
+            #expect(try test.store.migrate(shift).plan.repaired == 3)
+            let repaired = try test.lines()
+            let moved = try #require(try test.samples().first { $0.sample.origin.kind == .correlation })
+            #expect(try test.store.countOfObjects(namedBy: [moved.uuid]) == 2)
+            let count = try test.store.delete(
+                [moved.uuid], withObjects: true, description: TestStore.description(.delete)
+            ).count
+            #expect(count == 3)
+            #expect(try test.lines() == [])
+            #expect(try test.store.countOfObjects(namedBy: [moved.uuid], deleted: true) == 2)
+            #expect(
+                try test.store.restore([moved.uuid], withObjects: true, description: TestStore.description(.restore)).count == 3)
+            #expect(try test.lines() == repaired)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+/// Deleting what others belong to.
+@Suite struct ObjectDeletionTests {
+    private func uuids(_ folder: TestFolder) throws -> Set<String> {
+        Set(try folder.vitalgate("query", "all", "--format", "ndjson").objects().compactMap { $0["uuid"].text })
+    }
+
+    /// A correlation's samples stay, as in HealthKit, and the command says so.
+    @Test func objectsStay() throws {
+        let objects = try ObjectStore.filled()
+        let all = try uuids(objects.folder)
+        let run = try objects.folder.vitalgate("delete", objects["pressure"])
+        #expect(run.errors.contains("1 samples deleted; 2 that belong to them stay"))
+        #expect(try uuids(objects.folder) == all.subtracting([objects["pressure"]]))
+        #expect(try objects.folder.vitalgate("restore", objects["pressure"]).errors.contains("1 samples restored (this"))
+        #expect(try uuids(objects.folder) == all)
+        // One of a query's own is not told twice.
+        let both = try objects.folder.vitalgate("delete", objects["pressure"], objects["systolic"])
+        #expect(both.errors.contains("2 samples deleted; 1 that belongs to them stays"))
+    }
+
+    @Test func objectsGoAndComeBack() throws {
+        let objects = try ObjectStore.filled()
+        let all = try uuids(objects.folder)
+        let three = Set([objects["pressure"], objects["systolic"], objects["diastolic"]])
+        let preview = try objects.folder.vitalgate("delete", "--type", "bloodPressure", "--with-objects")
+        #expect(preview.errors.contains("3 samples would be deleted, among them 2 that belong to them"))
+        #expect(try uuids(objects.folder) == all)
+        #expect(
+            try objects.folder.vitalgate("delete", "--type", "bloodPressure", "--with-objects", "--yes").errors
+                .contains("3 samples deleted, among them 2"))
+        #expect(try uuids(objects.folder) == all.subtracting(three))
+        let alone = try objects.folder.vitalgate("restore", objects["pressure"])
+        #expect(alone.errors.contains("1 samples restored; 2 deleted with them stay so"))
+        #expect(try objects.folder.vitalgate("delete", objects["pressure"]).status == 0)
+        // They were deleted by another change than the correlation now: they come back by their own UUIDs, or by undoing it.
+        #expect(try objects.folder.vitalgate("restore", objects["pressure"], "--with-objects").errors.contains("1 samples"))
+        #expect(try objects.folder.vitalgate("restore", objects["systolic"], objects["diastolic"]).status == 0)
+        #expect(try uuids(objects.folder) == all)
+        #expect(try objects.folder.vitalgate("delete", objects["pressure"], "--with-objects").status == 0)
+        #expect(try uuids(objects.folder) == all.subtracting(three))
+        #expect(
+            try objects.folder.vitalgate("restore", objects["pressure"], "--with-objects").errors.contains(
+                "3 samples restored (this"))
+        #expect(try uuids(objects.folder) == all)
+        #expect(try objects.folder.vitalgate("store", "check", "--deep").output == "ok\n")
+    }
+
+    /// A workout's route goes with it; a route that is not there does no harm.
+    @Test func aWorkoutsRoutes() throws {
+        let objects = try ObjectStore.filled()
+        let run = try objects.folder.vitalgate("delete", objects["workout"], "--with-objects")
+        #expect(run.errors.contains("2 samples deleted, among them 1 that belongs to them"))
+        let left = try uuids(objects.folder)
+        #expect(!left.contains(objects["route"]) && !left.contains(objects["workout"]))
+        let undone = try objects.folder.vitalgate("ingest", "list", "--format", "ndjson").objects().last?["ingest"].integer
+        #expect(try objects.folder.vitalgate("ingest", "undo", "\(undone ?? 0)").status == 0)
+        #expect(try uuids(objects.folder) == left.union([objects["route"], objects["workout"]]))
+        let check = try objects.folder.vitalgate("store", "check", "--deep")
+        #expect(check.output == "ok\n" && check.errors.contains("1 routes that a workout names are not in the store"))
+    }
+}
