@@ -193,7 +193,8 @@ if let library = Context.environment["VITALGATE_FUZZ"] {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion", "Pipeline",
+                "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion",
+                "Pipeline",
                 "Profiles",
                 "SerialSource", "Wire",
             ],

@@ -29,7 +29,7 @@ import Testing
         }
         let written = daysBefore.map { Instant(microseconds: received.microseconds - $0 * Calendar.day) }
         let reading = FileReading(
-            path: "export.xml", profile: FileReading.appleHealth, subject: subject ?? store.subject,
+            path: "export.xml", profile: "apple-health-export", subject: subject ?? store.subject,
             source: ScriptedSource(rows: told.map { _ in [""] }, received: received, failure: failure),
             interpreter: ScriptedInterpreter(Dictionary(uniqueKeysWithValues: answers), written: written))
         let time = received

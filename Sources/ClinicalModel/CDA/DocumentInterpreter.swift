@@ -17,10 +17,14 @@ public final class DocumentInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private let schema: DocumentSchema
     private let keepsInvalid: Bool
+    private let isOwnExport: Bool
 
-    /// - Parameter keepsInvalid: whether documents that are not as the schema demands are kept all the same.
-    public init(registry: OriginRegistry, schema: DocumentSchema, keepsInvalid: Bool) {
-        (self.registry, self.schema, self.keepsInvalid) = (registry, schema, keepsInvalid)
+    /// - Parameters:
+    ///   - keepsInvalid: whether documents that are not as the schema demands are kept all the same.
+    ///   - isOwnExport: whether the file is called as the Health app calls its own.
+    public init(registry: OriginRegistry, schema: DocumentSchema, keepsInvalid: Bool, isOwnExport: Bool = false) {
+        (self.registry, self.schema) = (registry, schema)
+        (self.keepsInvalid, self.isOwnExport) = (keepsInvalid, isOwnExport)
     }
 
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
@@ -31,7 +35,7 @@ public final class DocumentInterpreter: FrameInterpreter {
         case .bytes(let bytes): octets = bytes
         case .row(let row): (octets, source) = (row[ResourceRow.octets], row.text(ResourceRow.source))
         }
-        if Self.isOwnExport(octets) { return .skipped(Self.ownExport) }
+        if isOwnExport || Self.isOwnExport(octets) { return .skipped(Self.ownExport) }
         guard octets.count <= ResourceRow.maximumLength else {
             throw Refusal("the document is longer than \(ResourceRow.maximumLength >> 20) MiB", at: frame.place)
         }

@@ -66,8 +66,8 @@ public struct FileReading {
         self.path = path
         subject = registry.subject
         if let format = try KnownFormat(
-            of: file, options: options, folders: library.folders, registry: registry, received: received, meter: meter)
-        {
+            of: file, path: path, options: options, folders: library.folders, registry: registry, received: received, meter: meter
+        ) {
             try options.interpreter.refuseAll(of: format.id)
             (profile, source, interpreter) = (format.id, format.source, format.interpreter)
             (table, text) = (nil, nil)

@@ -17,14 +17,14 @@ struct KnownFormat {
     /// - Parameter folders: those of the profiles; the schema of documents lies in one.
     /// - Throws: ``SourceError`` where it cannot be read.
     init?(
-        of file: InputFile, options: ReadingOptions, folders: [String], registry: OriginRegistry, received: Instant,
+        of file: InputFile, path: String, options: ReadingOptions, folders: [String], registry: OriginRegistry, received: Instant,
         meter: ReadMeter
     ) throws {
         let name = options.profile
         func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
         if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
             id = Self.appleHealth
-            source = AppleHealthExportSource(file, received: received, meter: meter)
+            source = AppleHealthExportSource(file, path: path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
         } else if isMeant(Self.lines, LineFile.recognises) {
@@ -53,7 +53,8 @@ struct KnownFormat {
             id = Self.cda
             source = DocumentFile(file, received: received, meter: meter)
             interpreter = DocumentInterpreter(
-                registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: options.keepsInvalidDocuments)
+                registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: options.keepsInvalidDocuments,
+                isOwnExport: path.split(separator: "/").last == "export_cda.xml")
         } else {
             return nil
         }

@@ -6,7 +6,8 @@ import Testing
 @Suite struct PageTests {
     @Test(
         arguments: [
-            ("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12), ("rings", 26),
+            ("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12),
+            ("rings", 26),
             ("lines", 4),
         ])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
