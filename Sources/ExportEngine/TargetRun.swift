@@ -148,7 +148,7 @@ public final class TargetRun {
                 looked += 1
                 if settings.passes(change.sample) {
                     if kinds.contains(change.sample.origin.kind) {
-                        batch.changes.append(change)
+                        batch.changes.append(try whole(change))
                         batch.anchors.append(anchor.description)
                         unheld.append(count)
                     } else {
@@ -159,6 +159,13 @@ public final class TargetRun {
             }
         } catch is Enough {}
         return (batch, unheld + [count], end)
+    }
+
+    /// With its maker's own id, where the target is told all of it.
+    private func whole(_ change: SampleChange) throws -> SampleChange {
+        guard exporter.tellsRecords, case .added(var stored) = change else { return change }
+        stored.sample.record = try reader.record(of: stored.sample)
+        return .added(stored)
     }
 
     private struct Enough: Error {}

@@ -12,7 +12,7 @@ final class ChangeText {
 
     init(_ form: FileExporter.Form, _ context: ExportContext) {
         (self.form, self.context) = (form, context)
-        line = ChangeLine(me: context.me)
+        line = ChangeLine(me: context.me, withContent: true)
     }
 
     /// In front of a file's first line.

@@ -71,12 +71,22 @@ final class ExportFile {
         guard ftruncate(descriptor, off_t(state.length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else { throw Self.error(path) }
     }
 
-    /// Appends lines, durable once this returns.
-    func append(_ octets: [UInt8], anchor: String?, day: Int) throws(DeliveryError) {
+    /// Octets behind the place up to which the file is whole.
+    private var pending = 0
+
+    /// Writes lines of which nobody knows until ``append(_:anchor:day:)`` comes behind them.
+    func write(_ octets: [UInt8]) throws(DeliveryError) {
         try Self.write(octets, to: descriptor, path)
+        pending += octets.count
+    }
+
+    /// Appends lines, durable once this returns, and those that were written before.
+    func append(_ octets: [UInt8], anchor: String?, day: Int) throws(DeliveryError) {
+        try write(octets)
         guard fdatasync(descriptor) == 0 else { throw Self.error(path) }
         var next = state
-        next.length += octets.count
+        next.length += pending
+        pending = 0
         (next.anchor, next.day) = (anchor, day)
         try save(next)
     }

@@ -3,7 +3,8 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// Writes changes into files of a folder, one after the other: lines of NDJSON as `changes` prints them, or rows of CSV.
+/// Writes changes into files of a folder, one after the other: lines of NDJSON as `changes` prints them, with all that their objects carry, or rows of
+/// CSV.
 ///
 /// The file that grows is `NAME.ndjson`. When it is long enough, or another day has begun, it gets its final name, `NAME-20261123-000001.ndjson`,
 /// and never changes again. How far it is whole stands in `NAME.state`, written behind the lines: what a kill or a power cut left behind that place is
@@ -30,6 +31,8 @@ public final class FileExporter: Exporter {
 
     /// Lines and rows hold every kind.
     public var kinds: Set<SampleKind> { settings.form == .openMHealth ? [.quantity] : Set(SampleKind.allCases) }
+
+    public var tellsRecords: Bool { settings.form == .ndjson }
 
     /// What a person settles.
     public struct Settings: ExporterSettings {
@@ -88,6 +91,8 @@ public final class FileExporter: Exporter {
     private let lines: ChangeText
     private let context: ExportContext
     private var file: ExportFile?
+    /// Lines that are written in one go; a batch of routes and documents is larger than the memory is to be.
+    private static let portion = 4 << 20
     /// A batch's lines; kept, since megabytes that come and go cost more than what is written into them.
     private var octets: [UInt8] = []
 
@@ -125,6 +130,15 @@ public final class FileExporter: Exporter {
         for index in known..<batch.changes.count {
             let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
             if !lines.append(batch.changes[index], anchor: anchor, to: &octets) { leftOut += 1 }
+            guard octets.count >= Self.portion else { continue }
+            do throws(DeliveryError) {
+                try file.write(octets)
+            } catch {
+                self.file = nil
+                throw error
+            }
+            // What one large object took is given back.
+            octets.removeAll(keepingCapacity: octets.count < 2 * Self.portion)
         }
         do throws(DeliveryError) {
             try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day)

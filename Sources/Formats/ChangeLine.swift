@@ -5,8 +5,10 @@ import HealthModel
 public final class ChangeLine {
     private let line: SampleLine
 
-    /// - Parameter me: the subject that is written as `me`.
-    public init(me: String) { line = SampleLine(me: me) }
+    /// - Parameters:
+    ///   - me: the subject that is written as `me`.
+    ///   - withContent: whether a line tells all of its object, as ``SampleLine`` does.
+    public init(me: String, withContent: Bool = false) { line = SampleLine(me: me, withContent: withContent) }
 
     /// Appends the line with its newline.
     ///

@@ -44,7 +44,8 @@ public final class SampleLine {
 
     /// - Parameters:
     ///   - me: the subject that is written as `me`.
-    ///   - withContent: whether a line tells also what its object carries packed: points, a resource, a document (``ContentFields``).
+    ///   - withContent: whether a line tells also what its object carries packed: points, a resource, a document (``ContentFields``), and what
+    ///     its UUID is made of, so that it can be read back (``IdentityFields``).
     public init(me: String, withContent: Bool = false) { (self.me, self.withContent) = (me, withContent) }
 
     /// Appends the line with its newline.
@@ -85,6 +86,7 @@ public final class SampleLine {
         } else {
             bytes.append(contentsOf: "{}".utf8)
         }
+        if withContent { IdentityFields.append(sample, to: &bytes) }
         Self.append(64, to: &bytes) { buffer in
             var length = 0
             if let ingest {

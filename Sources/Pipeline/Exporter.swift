@@ -14,6 +14,9 @@ public protocol Exporter: AnyObject {
     /// What it has a place for. Samples of other kinds are never given to it, and counted as left out.
     var kinds: Set<SampleKind> { get }
 
+    /// Whether it hands on the ids that makers gave to their records (``SampleHeader/record``), which are looked up for it.
+    var tellsRecords: Bool { get }
+
     /// Whether what was there before the target began has to come before what is new, as in a file of lines. Else both come by turns, each in its order.
     var isOrdered: Bool { get }
 
@@ -45,6 +48,7 @@ public protocol Exporter: AnyObject {
 
 extension Exporter {
     public var kinds: Set<SampleKind> { [.quantity] }
+    public var tellsRecords: Bool { false }
     public var isOrdered: Bool { false }
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func idle() throws(DeliveryError) -> Duration? { nil }

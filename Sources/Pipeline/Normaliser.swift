@@ -203,6 +203,10 @@ public final class Normaliser {
             (start, end, zone) = (added, added, nil)
             (nominalStart, nominalEnd) = (nominal.microseconds, nominal.microseconds)
             timeOrigin = .receipt
+        case .told(let told):
+            (start, end, zone) = (told.start, told.end, told.zone)
+            (nominalStart, nominalEnd) = (told.nominal.lowerBound, told.nominal.upperBound)
+            timeOrigin = told.origin
         case .receipt:
             (start, end, zone) = (received, received, nil)
             (nominalStart, nominalEnd) = (received.microseconds, received.microseconds)

@@ -67,8 +67,39 @@ public enum ReadingTime: Hashable, Sendable {
     case wall(start: WallTime, end: WallTime, ticks: Int64?)
     /// When a record was added to where it comes from; its identity counts from `nominal`, which is the same wherever it is added.
     case added(Instant, nominal: Instant)
+    /// A sample's own, as a line of ours tells them.
+    case told(ToldTime)
     /// The source gives none.
     case receipt
+}
+
+/// The times of a sample that was told whole: those that it has, and those that its identity is made of.
+public final class ToldTime: Hashable, Sendable {
+    /// When it was measured, or began.
+    public let start: Instant
+    /// When it ended.
+    public let end: Instant
+    /// At the reading, where known.
+    public let zone: ZoneOffset?
+    /// What the identity is made of, in microseconds.
+    public let nominal: ClosedRange<Int64>
+    /// Whose clock the time is.
+    public let origin: TimeOrigin
+
+    /// Times of their parts.
+    public init(start: Instant, end: Instant, zone: ZoneOffset?, nominal: ClosedRange<Int64>, origin: TimeOrigin) {
+        (self.start, self.end, self.zone, self.nominal, self.origin) = (start, end, zone, nominal, origin)
+    }
+
+    public static func == (one: ToldTime, other: ToldTime) -> Bool {
+        one.start == other.start && one.end == other.end && one.zone == other.zone && one.nominal == other.nominal
+            && one.origin == other.origin
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(start)
+        hasher.combine(nominal)
+    }
 }
 
 /// What a frame without readings is counted as in the ledger, such as `workout` or `insulin`.

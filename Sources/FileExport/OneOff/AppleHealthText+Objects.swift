@@ -3,29 +3,35 @@ import Pipeline
 
 // Elements that have more to tell than a number.
 extension AppleHealthText {
-    func workout(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+    func workout(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws -> SampleFate {
         let sample = stored.sample
         guard let activity = Int(exactly: sample.value).flatMap({ sample.origin.type.categoryValues?.constant(of: $0) }),
             let workout = try? sample.body?.decoded(as: Workout.self)
-        else { return false }
-        Self.element("Workout", 1, &octets) { octets in
+        else { return Self.unreadable }
+        Self.open("Workout", 1, &octets) { octets in
             Self.set("workoutActivityType", activity, &octets)
             Self.set("duration", workout.duration, unit: "durationUnit", &octets)
             Self.set("totalDistance", workout.totalDistance, unit: "totalDistanceUnit", &octets)
             self.header(of: sample, to: &octets)
-        } content: { octets in
-            self.metadata(of: stored, indent: 2, to: &octets)
-            for event in workout.events { Self.append(event, of: sample, 2, &octets) }
-            for activity in workout.activities { Self.append(activity, of: sample, &octets) }
-            for statistics in workout.statistics {
-                Self.append(statistics, from: sample.start, to: sample.end, of: sample, 2, &octets)
-            }
         }
-        return true
+        metadata(of: stored, indent: 2, to: &octets)
+        for event in workout.events { Self.append(event, of: sample, 2, &octets) }
+        for activity in workout.activities { Self.append(activity, of: sample, &octets) }
+        for statistics in workout.statistics {
+            Self.append(statistics, from: sample.start, to: sample.end, of: sample, 2, &octets)
+        }
+        for route in workout.routes {
+            guard let identity = SampleIdentity(route) else { continue }
+            try self.route(identity, to: &octets, spill: spill)
+        }
+        Self.close("Workout", 1, &octets)
+        return .written
     }
 
-    func summary(_ sample: Sample, to octets: inout [UInt8]) -> Bool {
-        guard let summary = try? sample.body?.decoded(as: ActivitySummary.self) else { return false }
+    func summary(_ sample: Sample, to octets: inout [UInt8]) -> SampleFate {
+        guard let summary = try? sample.body?.decoded(as: ActivitySummary.self) else { return Self.unreadable }
         Self.element("ActivitySummary", 1, &octets) { octets in
             Self.set("dateComponents", summary.date, &octets)
             // Both have one unit.
@@ -45,7 +51,7 @@ extension AppleHealthText {
                 if let amount { Self.set(name, amount.numeral.text, &octets) }
             }
         }
-        return true
+        return .written
     }
 
     private static func append(_ event: Workout.Event, of sample: Sample, _ indent: Int, _ octets: inout [UInt8]) {

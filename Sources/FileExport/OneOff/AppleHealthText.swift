@@ -1,17 +1,36 @@
 import HealthModel
 import Pipeline
 
-/// The `export.xml` of Apple's Health app, so that what reads those reads this.
+/// The `export.xml` of Apple's Health app, so that what reads those reads this, and in a ZIP its folders beside it.
 ///
 /// Values have the digits and the unit that were measured, where HealthKit can write that unit, else its own. Times have seconds, as there; where samples
 /// differ in less, their UUIDs, which stand as HealthKit's sync identifiers, keep them apart. Of several people each needs a file of their own.
+///
+///     apple_health_export/export.xml
+///     apple_health_export/workout-routes/route_….gpx
+///     apple_health_export/electrocardiograms/ecg_….csv
+///     apple_health_export/clinical-records/Immunization-….json
+///
+/// An `export.xml` by itself has the locations of routes in it, as before iOS 12; what is a file of its own in an archive is left out of it.
 final class AppleHealthText: SampleText {
-    private let context: ExportContext
-    /// What stands in a correlation is looked up.
-    private let member: SampleFileWriter.Lookup
+    /// In front of every name of an archive.
+    static let folder = "apple_health_export/"
 
-    init(_ context: ExportContext, _ member: @escaping SampleFileWriter.Lookup) {
-        (self.context, self.member) = (context, member)
+    let context: ExportContext
+    /// What stands in a correlation or workout, and what gets a file of its own, is looked up.
+    let member: SampleFileWriter.Lookup
+    /// Whether what does not stand in `export.xml` has a place beside it.
+    let isArchive: Bool
+    /// What came and is told with another sample; and what was told so.
+    var waiting: Set<SampleIdentity> = []
+    var told: Set<SampleIdentity> = []
+    /// What gets a file of its own, in the order of the files.
+    var files: [SampleIdentity] = []
+    /// What became of those that waited.
+    var late: [(fate: SampleFate, count: Int)] = []
+
+    init(_ context: ExportContext, _ member: @escaping SampleFileWriter.Lookup, isArchive: Bool) {
+        (self.context, self.member, self.isArchive) = (context, member, isArchive)
     }
 
     func begin(_ octets: inout [UInt8]) {
@@ -20,37 +39,59 @@ final class AppleHealthText: SampleText {
         octets += "\"/>\n".utf8
     }
 
-    func end(_ octets: inout [UInt8]) { octets += "</HealthData>\n".utf8 }
+    func end(_ octets: inout [UInt8]) {
+        octets += "</HealthData>\n".utf8
+        settle()
+    }
 
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) throws -> Bool {
+    static let unreadable = SampleFate.leftOut("what the store has of it cannot be read, as 'store check --deep' says")
+    private static let unnamed = SampleFate.leftOut("HealthKit has no type for it")
+
+    func append(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws -> SampleFate {
         let sample = stored.sample
         switch sample.origin.kind {
-        case .quantity, .category: return record(stored, indent: 1, to: &octets)
-        case .correlation:
-            guard let type = sample.origin.type.healthKitIdentifier,
-                let correlation = try? sample.body?.decoded(as: Correlation.self)
-            else { return false }
-            var records: [StoredSample] = []
-            for object in correlation.objects {
-                // What was deleted since is no more a part of it.
-                guard let identity = SampleIdentity(object), let record = try member(identity) else { continue }
-                records.append(record)
-            }
-            Self.element("Correlation", 1, &octets) { octets in
-                Self.set("type", type, &octets)
-                self.header(of: sample, to: &octets)
-            } content: { octets in
-                self.metadata(of: stored, indent: 2, to: &octets)
-                for record in records { _ = self.record(record, indent: 2, to: &octets) }
-            }
-            return true
-        case .workout: return workout(stored, to: &octets)
+        case .quantity, .category:
+            let beats = try beats(of: sample)
+            return record(stored, beats, indent: 1, to: &octets) ? .written : Self.unnamed
+        case .correlation: return try correlation(stored, to: &octets)
+        case .workout: return try workout(stored, to: &octets, spill: spill)
         case .activitySummary: return summary(sample, to: &octets)
-        default: return false
+        case .workoutRoute, .heartbeatSeries:
+            waiting.insert(stored.uuid)
+            return .later
+        case .audiogram: return audiogram(stored, to: &octets)
+        case .visionPrescription: return prescription(stored, to: &octets)
+        case .electrocardiogram: return electrocardiogram(sample)
+        case .clinicalRecord: return clinicalRecord(sample, to: &octets)
+        case .stateOfMind, .medicationDoseEvent, .scoredAssessment:
+            return .leftOut("Apple has published no form for \(sample.origin.kind.name) in an export")
+        case .document: return .leftOut("an export of the Health app has no place for documents")
         }
     }
 
-    private func record(_ stored: StoredSample, indent: Int, to octets: inout [UInt8]) -> Bool {
+    private func correlation(_ stored: StoredSample, to octets: inout [UInt8]) throws -> SampleFate {
+        let sample = stored.sample
+        guard let type = sample.origin.type.healthKitIdentifier else { return Self.unnamed }
+        guard let correlation = try? sample.body?.decoded(as: Correlation.self) else { return Self.unreadable }
+        var records: [StoredSample] = []
+        for object in correlation.objects {
+            // What was deleted since is no more a part of it.
+            guard let identity = SampleIdentity(object), let record = try member(identity) else { continue }
+            records.append(record)
+        }
+        Self.element("Correlation", 1, &octets) { octets in
+            Self.set("type", type, &octets)
+            self.header(of: sample, to: &octets)
+        } content: { octets in
+            self.metadata(of: stored, indent: 2, to: &octets)
+            for record in records { _ = self.record(record, nil, indent: 2, to: &octets) }
+        }
+        return .written
+    }
+
+    private func record(_ stored: StoredSample, _ beats: Beats?, indent: Int, to octets: inout [UInt8]) -> Bool {
         let sample = stored.sample
         guard let type = sample.origin.type.healthKitIdentifier, let (value, unit) = Self.value(of: sample) else { return false }
         Self.element("Record", indent, &octets) { octets in
@@ -58,7 +99,8 @@ final class AppleHealthText: SampleText {
             self.header(of: sample, unit: unit, to: &octets)
             Self.set("value", value, &octets)
         } content: { octets in
-            self.metadata(of: stored, indent: indent + 1, to: &octets)
+            self.metadata(of: stored, indent: indent + 1, to: &octets, without: beats == nil ? nil : "instantaneousBeats")
+            if let beats { Self.append(beats, indent + 1, &octets) }
         }
         return true
     }
@@ -75,8 +117,8 @@ final class AppleHealthText: SampleText {
         Self.set("endDate", Self.time(sample.end, zone), &octets)
     }
 
-    func metadata(of stored: StoredSample, indent: Int, to octets: inout [UInt8]) {
-        Self.append(stored.sample.metadata, indent, &octets)
+    func metadata(of stored: StoredSample, indent: Int, to octets: inout [UInt8], without key: String? = nil) {
+        Self.append(stored.sample.metadata, indent, &octets, without: key)
         // A record that its maker numbered keeps its number.
         Self.append(key: "HKMetadataKeySyncIdentifier", stored.sample.record?.id ?? stored.uuid.description, indent, &octets)
         Self.append(key: "HKMetadataKeySyncVersion", "\(stored.sample.record?.version ?? 1)", indent, &octets)
@@ -147,8 +189,8 @@ final class AppleHealthText: SampleText {
         }
     }
 
-    static func append(_ metadata: Metadata?, _ indent: Int, _ octets: inout [UInt8]) {
-        for (key, value) in metadata?.entries ?? [] {
+    static func append(_ metadata: Metadata?, _ indent: Int, _ octets: inout [UInt8], without left: String? = nil) {
+        for (key, value) in metadata?.entries ?? [] where key != left {
             guard let (name, text) = entry(key, value) else { continue }
             append(key: name, text, indent, &octets)
         }
@@ -159,16 +201,25 @@ final class AppleHealthText: SampleText {
         _ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void,
         content: ((inout [UInt8]) -> Void)? = nil
     ) {
-        let margin = String(repeating: " ", count: indent)
-        octets += "\(margin)<\(name)".utf8
-        attributes(&octets)
+        open(name, indent, &octets, attributes: attributes)
         guard let content else {
+            octets.removeLast(2)
             octets += "/>\n".utf8
             return
         }
-        octets += ">\n".utf8
         content(&octets)
-        octets += "\(margin)</\(name)>\n".utf8
+        close(name, indent, &octets)
+    }
+
+    /// The beginning of an element that has more in it.
+    static func open(_ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void) {
+        octets += "\(String(repeating: " ", count: indent))<\(name)".utf8
+        attributes(&octets)
+        octets += ">\n".utf8
+    }
+
+    static func close(_ name: String, _ indent: Int, _ octets: inout [UInt8]) {
+        octets += "\(String(repeating: " ", count: indent))</\(name)>\n".utf8
     }
 
     /// An attribute; what XML cannot hold is a blank.
@@ -176,6 +227,18 @@ final class AppleHealthText: SampleText {
         octets.append(UInt8(ascii: " "))
         octets += name.utf8
         octets += "=\"".utf8
+        escape(value, &octets)
+        octets.append(UInt8(ascii: "\""))
+    }
+
+    /// An element with a text in it.
+    static func text(_ name: String, _ value: String, _ margin: String, _ octets: inout [UInt8]) {
+        octets += "\(margin)<\(name)>".utf8
+        escape(value, &octets)
+        octets += "</\(name)>\n".utf8
+    }
+
+    private static func escape(_ value: String, _ octets: inout [UInt8]) {
         for scalar in value.unicodeScalars {
             switch scalar {
             case "&": octets += "&amp;".utf8
@@ -187,6 +250,5 @@ final class AppleHealthText: SampleText {
             default: octets += String(scalar).utf8
             }
         }
-        octets.append(UInt8(ascii: "\""))
     }
 }

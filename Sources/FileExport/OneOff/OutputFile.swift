@@ -17,10 +17,11 @@ final class OutputFile {
     private var descriptor: Int32
     private var archive: OpaquePointer?
     private var waiting: [UInt8] = []
+    private let time: Int64
 
     /// - Parameter time: seconds since 1970 of a member of an archive.
     init(path: String, packing: Packing, time: Int64) throws(ExportFileError) {
-        self.path = path
+        (self.path, self.time) = (path, time)
         partial = "\(path).part-\(getpid())"
         guard access(path, F_OK) != 0 else { throw ExportFileError("\(path): it is there already, and is not overwritten") }
         descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -39,9 +40,22 @@ final class OutputFile {
     private func openArchive(member: String, _ time: Int64, _ choose: (OpaquePointer) -> Int32) throws(ExportFileError) {
         guard let archive = archive_write_new() else { throw ExportFileError(path, ENOMEM) }
         self.archive = archive
-        guard choose(archive) == ARCHIVE_OK, archive_write_open_fd(archive, descriptor) == ARCHIVE_OK,
-            let entry = archive_entry_new()
-        else { throw archiveError() }
+        guard choose(archive) == ARCHIVE_OK, archive_write_open_fd(archive, descriptor) == ARCHIVE_OK else {
+            throw archiveError()
+        }
+        try openMember(member, in: archive, time)
+    }
+
+    /// Goes on with another member of the archive.
+    func begin(member: String) throws(ExportFileError) {
+        guard let archive else { throw ExportFileError("\(path): it is no archive") }
+        try flush()
+        guard archive_write_finish_entry(archive) == ARCHIVE_OK else { throw archiveError() }
+        try openMember(member, in: archive, time)
+    }
+
+    private func openMember(_ member: String, in archive: OpaquePointer, _ time: Int64) throws(ExportFileError) {
+        guard let entry = archive_entry_new() else { throw archiveError() }
         defer { archive_entry_free(entry) }
         archive_entry_set_pathname(entry, member)
         archive_entry_set_filetype(entry, 0o100000)
@@ -62,11 +76,18 @@ final class OutputFile {
         if waiting.count >= Self.portion { try flush() }
     }
 
-    private func flush() throws(ExportFileError) {
-        defer { waiting.removeAll(keepingCapacity: true) }
+    /// Within ``write(_:)``: writes what is there so far, where it is much.
+    func spill(_ octets: inout [UInt8]) throws(ExportFileError) {
+        if octets.count >= Self.portion { try flush(&octets) }
+    }
+
+    private func flush() throws(ExportFileError) { try flush(&waiting) }
+
+    private func flush(_ octets: inout [UInt8]) throws(ExportFileError) {
+        defer { octets.removeAll(keepingCapacity: true) }
         var written = 0
-        while written < waiting.count {
-            let count = waiting[written...].withUnsafeBytes { bytes in
+        while written < octets.count {
+            let count = octets[written...].withUnsafeBytes { bytes in
                 if let archive {
                     archive_write_data(archive, bytes.baseAddress, bytes.count)
                 } else {

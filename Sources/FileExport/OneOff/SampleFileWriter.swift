@@ -12,7 +12,7 @@ import Pipeline
 public final class SampleFileWriter {
     /// What the file is.
     public enum Form: String, Sendable, CaseIterable {
-        /// A line of JSON each, as `query` prints it.
+        /// A line of JSON each, as `query` prints it, and with all that its object carries: points, resources, documents.
         case ndjson
         /// A row each, as `query --format csv` prints it.
         case csv
@@ -26,8 +26,10 @@ public final class SampleFileWriter {
     public struct Counts: Hashable, Sendable {
         /// In the file.
         public var written = 0
-        /// Of types that the form has no place for.
-        public var leftOut = 0
+        /// What the form has no place for: how many, by the reason.
+        public var reasons: [String: Int] = [:]
+        /// All of these together.
+        public var leftOut: Int { reasons.values.reduce(0, +) }
     }
 
     /// Finds a sample; `nil` where there is none, or no more.
@@ -40,7 +42,7 @@ public final class SampleFileWriter {
     /// - Parameters:
     ///   - path: `.zst` at its end has it packed, and `.zip` for ``Form/appleHealth``.
     ///   - types: all that come, for the columns of ``Form/wide``.
-    ///   - member: finds what belongs to a correlation, which ``Form/appleHealth`` writes into it.
+    ///   - member: finds what belongs to a correlation or workout, which ``Form/appleHealth`` writes into it.
     /// - Throws: ``ExportFileError``.
     public init(
         path: String, form: Form, context: ExportContext, types: [SampleType], member: @escaping Lookup = { _ in nil }
@@ -50,14 +52,14 @@ public final class SampleFileWriter {
             case .ndjson: LineText(context)
             case .csv: RowText(context)
             case .wide: WideText(context, types)
-            case .appleHealth: AppleHealthText(context, member)
+            case .appleHealth: AppleHealthText(context, member, isArchive: path.hasSuffix(".zip"))
             }
         let packing: OutputFile.Packing
         if path.hasSuffix(".zst") {
             packing = .zstandard
         } else if path.hasSuffix(".zip") {
             guard form == .appleHealth else { throw ExportFileError("\(path): only apple-health makes a ZIP; take .zst") }
-            packing = .zip(member: "apple_health_export/export.xml")
+            packing = .zip(member: AppleHealthText.folder + "export.xml")
         } else {
             packing = .none
         }
@@ -77,26 +79,56 @@ public final class SampleFileWriter {
     ///
     /// - Throws: ``ExportFileError``; what the lookup of members throws.
     public func append(_ stored: StoredSample) throws {
-        var taken = Result<Bool, any Error>.success(false)
-        try file.write { octets in taken = Result { try text.append(stored, to: &octets) } }
-        let isTaken = try taken.get()
-        if isTaken { counts.written += 1 } else { counts.leftOut += 1 }
+        var fate = Result<SampleFate, any Error>.success(.written)
+        try file.write { octets in fate = Result { try text.append(stored, to: &octets, spill: file.spill) } }
+        count(try fate.get(), 1)
+    }
+
+    private func count(_ fate: SampleFate, _ number: Int) {
+        switch fate {
+        case .written: counts.written += number
+        case .leftOut(let reason): counts.reasons[reason, default: 0] += number
+        case .later: break
+        }
     }
 
     /// The file gets its name, once it is whole and on the disk.
-    public func finish() throws(ExportFileError) -> Counts {
+    ///
+    /// - Throws: ``ExportFileError``; what the lookup of members throws.
+    public func finish() throws -> Counts {
         try file.write { text.end(&$0) }
+        for (fate, number) in text.late { count(fate, number) }
+        try text.writeMembers(into: file)
         try file.finish()
         return counts
     }
 }
 
+/// What becomes of a sample in a file.
+enum SampleFate: Hashable {
+    case written
+    /// It is told with another sample, or by itself behind all (``SampleText/late``).
+    case later
+    case leftOut(String)
+}
+
 /// Samples as text of one form.
 protocol SampleText: AnyObject {
     func begin(_ octets: inout [UInt8])
-    /// - Returns: false where the form has no place for it.
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) throws -> Bool
+    /// - Parameter spill: writes what is there already, where it is much; an object may be larger than the memory is to be.
+    func append(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws -> SampleFate
     func end(_ octets: inout [UInt8])
+    /// What became of those that were to come later, and of how many each; asked for behind ``end(_:)``.
+    var late: [(fate: SampleFate, count: Int)] { get }
+    /// Further members of an archive.
+    func writeMembers(into file: OutputFile) throws
+}
+
+extension SampleText {
+    var late: [(fate: SampleFate, count: Int)] { [] }
+    func writeMembers(into file: OutputFile) throws {}
 }
 
 /// Lines of NDJSON.
@@ -104,16 +136,18 @@ private final class LineText: SampleText {
     private let context: ExportContext
     private let line: SampleLine
 
-    init(_ context: ExportContext) { (self.context, line) = (context, SampleLine(me: context.me)) }
+    init(_ context: ExportContext) { (self.context, line) = (context, SampleLine(me: context.me, withContent: true)) }
 
     func begin(_ octets: inout [UInt8]) {}
     func end(_ octets: inout [UInt8]) {}
 
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+    func append(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> SampleFate {
         let wanted = context.wantedQuantity(of: stored.sample)
         line.append(
             stored.sample, ingest: stored.ingest, seq: stored.seq, value: wanted?.value, unit: wanted?.unit, to: &octets)
-        return true
+        return .written
     }
 }
 
@@ -127,9 +161,11 @@ private final class RowText: SampleText {
     func begin(_ octets: inout [UInt8]) { csv.append(row: SampleCells.columns, to: &octets) }
     func end(_ octets: inout [UInt8]) {}
 
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+    func append(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> SampleFate {
         let (value, unit) = context.quantity(of: stored.sample)
         csv.append(row: SampleCells.cells(stored, value: value, unit: unit, me: context.me), to: &octets)
-        return true
+        return .written
     }
 }

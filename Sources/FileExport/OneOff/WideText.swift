@@ -32,9 +32,11 @@ final class WideText: SampleText {
 
     func begin(_ octets: inout [UInt8]) { csv.append(row: Self.head + names, to: &octets) }
 
-    func append(_ stored: StoredSample, to octets: inout [UInt8]) -> Bool {
+    func append(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> SampleFate {
         let sample = stored.sample
-        guard let column = columns[sample.origin.type] else { return false }
+        guard let column = columns[sample.origin.type] else { return .leftOut("a table has columns for quantities alone") }
         if start != sample.start { flush(to: &octets) }
         start = sample.start
         let row = rows.firstIndex {
@@ -46,7 +48,7 @@ final class WideText: SampleText {
                 Row(origin: sample.origin, end: sample.end, zone: sample.zone, cells: Array(repeating: nil, count: names.count)))
         }
         rows[row ?? rows.count - 1].cells[column] = context.quantity(of: sample).value.description
-        return true
+        return .written
     }
 
     func end(_ octets: inout [UInt8]) { flush(to: &octets) }

@@ -96,7 +96,9 @@ public struct FileReading {
     public var isOfProfile: Bool { table != nil }
 
     /// What was assumed; complete once the file is read.
-    public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }
+    public var notes: [String] {
+        (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
+    }
 
     /// Cuts a text from memory as a file of this form would be; what `profile test` needs.
     public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {

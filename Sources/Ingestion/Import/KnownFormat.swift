@@ -28,6 +28,12 @@ struct KnownFormat {
                 file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
+        } else if isMeant(Self.lines, LineFile.recognises) {
+            // Before resources, which such a line may name.
+            id = Self.lines
+            let (lines, reader) = (LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry))
+            try reader.survey(lines)
+            (source, interpreter) = (lines, reader)
         } else if let release = name.flatMap({ Self.fhirReleases[$0] }) {
             id = name ?? Self.fhir
             source = ResourceFileSource(file, received: received, meter: meter)
@@ -59,6 +65,8 @@ struct KnownFormat {
     static let appleHealth = "apple-health-export"
     /// An electrocardiogram of such an export, by itself.
     static let electrocardiogram = "apple-health-electrocardiogram"
+    /// Our own lines, as `export` writes them.
+    static let lines = "vitalgate-lines"
     /// A route.
     static let gpx = "gpx"
     /// A clinical document.

@@ -122,7 +122,7 @@ public final class ProfileInterpreter: FrameInterpreter {
                 case .wall(let start, _, _): began = Timestamp(wall: start, offset: nil)
                 case .instants(let start, _, let offset):
                     began = Timestamp(wall: start.wallTime(at: offset ?? .utc), offset: offset ?? .utc)
-                case .added, .receipt: break
+                case .added, .told, .receipt: break
                 }
                 return .skipped(summary.kind)
             } catch {

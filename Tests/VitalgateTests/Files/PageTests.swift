@@ -7,7 +7,7 @@ import Testing
     @Test(
         arguments: [
             ("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12),
-            ("rings", 26), ("documents", 7),
+            ("rings", 26), ("documents", 7), ("lines", 4),
         ])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()
@@ -29,6 +29,7 @@ import Testing
         for block in try Self.blocks(of: page) {
             switch block.language {
             case "csv": try folder.write("thermometer.csv", block.text)
+            case "ndjson": try folder.write("hand.ndjson", block.text)
             case "sh": script.append(block.text)
             default: break
             }

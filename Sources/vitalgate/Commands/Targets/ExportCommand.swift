@@ -16,9 +16,10 @@ enum ExportCommand: Command {
             answer is asked again, less and less often, and gets all that it missed. With --once it ends when the target has everything: status 75 where the \
             target does not answer, 69 where a person has to act, 65 where it did not take some of it.
 
-            --to writes the samples that are there now into a new file, in the order of their start: ndjson as 'query' prints it; csv; wide, a table with a row for \
+            --to writes the samples that are there now into a new file, in the order of their start: ndjson as 'query' prints it, with the points and documents that it leaves out, which 'import' reads back; csv; wide, a table with a row for \
             each moment and a column for each type; or apple-health, the export.xml of Apple's Health app, of one person. A name that ends in .zst is packed, one \
-            that ends in .zip is a ZIP as the Health app makes it.
+            that ends in .zip is a ZIP as the Health app makes it, with routes, electrocardiograms and clinical records as files of their own. What a form has \
+            no place for is left out, and said.
             """,
         arguments: [
             Argument(
@@ -88,17 +89,19 @@ enum ExportCommand: Command {
         let cursor = try store.samples(matching: query)
         defer { cursor.close() }
         var count = 0
-        while let stored = try cursor.next() {
+        while var stored = try cursor.next() {
+            // What its maker numbered keeps its number.
+            if form != .csv, form != .wide { stored.sample.record = try store.record(of: stored.sample) }
             try writer.append(stored)
             count += 1
             if count % 1000 == 0 { progress.update("\(Readable.count(count, "sample")) written") }
         }
         let counts = try writer.finish()
         progress.finish()
-        context.note(
-            "\(path): \(Readable.count(counts.written, "sample"))"
-                + (counts.leftOut > 0
-                    ? "; \(Readable.count(counts.leftOut)) of types that \(form.rawValue) does not know were left out" : ""))
+        context.note("\(path): \(Readable.count(counts.written, "sample"))")
+        for (reason, number) in counts.reasons.sorted(by: { $0.key < $1.key }) {
+            context.note("left out: \(Readable.count(number, "sample")): \(reason)")
+        }
         return .success
     }
 

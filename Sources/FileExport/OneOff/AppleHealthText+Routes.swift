@@ -1,0 +1,157 @@
+import Formats
+import HealthModel
+import Pipeline
+
+// Where workouts went: in files beside the export, or within it.
+extension AppleHealthText {
+    /// The reason why a route is in no place.
+    private static let alone =
+        "an export.xml holds the routes of its workouts alone; a name that ends in .zip holds the others as well"
+    private static let untimed = "a location without a time has no place in an export.xml; a name that ends in .zip holds it"
+
+    /// A route of a workout that is being told.
+    func route(
+        _ identity: SampleIdentity, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws {
+        // One that was refused, or deleted since, is named by its workout still.
+        guard !told.contains(identity), let stored = try member(identity), let route = Self.route(of: stored.sample) else {
+            return
+        }
+        if !isArchive, try !Self.isTimed(route, stored.sample) { return }
+        Self.open("WorkoutRoute", 2, &octets) { header(of: stored.sample, to: &$0) }
+        metadata(of: stored, indent: 3, to: &octets)
+        if isArchive {
+            Self.element("FileReference", 3, &octets) { Self.set("path", "/\(Self.file(of: stored.sample))", &$0) }
+            files.append(identity)
+        } else if let content = stored.sample.body?.content {
+            var locations = try Locations(route, content)
+            while let location = try locations.next() {
+                append(location, of: stored.sample, to: &octets)
+                try spill(&octets)
+            }
+        }
+        Self.close("WorkoutRoute", 2, &octets)
+        told.insert(identity)
+    }
+
+    /// `Location`, as exports had it before iOS 12.
+    private func append(_ location: Locations.Location, of sample: Sample, to octets: inout [UInt8]) {
+        Self.element("Location", 3, &octets) { octets in
+            if let time = location.time {
+                Self.set(
+                    "date", Self.time(Instant(microseconds: sample.start.microseconds &+ time), sample.zone ?? .utc), &octets)
+            }
+            for name in Locations.names { if let number = location[name] { Self.set(name, number.text, &octets) } }
+        }
+    }
+
+    private static func route(of sample: Sample) -> WorkoutRoute? {
+        guard sample.origin.kind == .workoutRoute else { return nil }
+        return try? sample.body?.decoded(as: WorkoutRoute.self)
+    }
+
+    private static func isTimed(_ route: WorkoutRoute, _ sample: Sample) throws -> Bool {
+        guard let content = sample.body?.content else { return false }
+        var locations = try Locations(route, content)
+        while let location = try locations.next() { if location.time == nil { return false } }
+        return true
+    }
+
+    /// What came by itself, and was told with nothing else, gets a file that nobody names, or is left out.
+    func settle() {
+        var (written, alone, untimed, beats) = (0, 0, 0, 0)
+        for identity in waiting.sorted() {
+            if told.contains(identity) {
+                written += 1
+                continue
+            }
+            guard let stored = try? member(identity) else { continue }
+            if stored.sample.origin.kind == .heartbeatSeries {
+                beats += 1
+            } else if isArchive {
+                files.append(identity)
+                written += 1
+            } else if let route = Self.route(of: stored.sample), (try? Self.isTimed(route, stored.sample)) == false {
+                untimed += 1
+            } else {
+                alone += 1
+            }
+        }
+        late = [
+            (.written, written), (.leftOut(Self.alone), alone), (.leftOut(Self.untimed), untimed),
+            (.leftOut("an export holds the beats of a heart rate variability's record alone, and no gaps"), beats),
+        ].filter { $0.1 > 0 }
+    }
+
+    /// A file as the Health app makes it of a route; one that no workout names is of its own program.
+    func gpx(_ sample: Sample, into file: OutputFile) throws {
+        guard let route = Self.route(of: sample), let content = sample.body?.content else { return }
+        let creator = told.contains(sample.identity) ? "Apple Health Export" : sample.origin.source.name
+        var times = ZonedTimeText()
+        var locations = try Locations(route, content)
+        try file.write { octets in
+            octets += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\"".utf8
+            Self.set("creator", creator, &octets)
+            octets += " xmlns=\"http://www.topografix.com/GPX/1/1\">\n  <metadata>\n    <time>".utf8
+            times.append(context.now(), .utc, to: &octets)
+            octets += "</time>\n  </metadata>\n  <trk>\n".utf8
+            if let name = route.name { Self.text("name", name, "    ", &octets) }
+            octets += "    <trkseg>\n".utf8
+        }
+        while let location = try locations.next() {
+            try file.write { octets in
+                octets += "      <trkpt".utf8
+                if let number = location["longitude"] { Self.set("lon", number.text, &octets) }
+                if let number = location["latitude"] { Self.set("lat", number.text, &octets) }
+                octets.append(UInt8(ascii: ">"))
+                if let number = location["altitude"] { octets += "<ele>\(number.text)</ele>".utf8 }
+                if let time = location.time {
+                    octets += "<time>".utf8
+                    times.append(Instant(microseconds: sample.start.microseconds &+ time), .utc, to: &octets)
+                    octets += "</time>".utf8
+                }
+                octets += "<extensions>".utf8
+                for (name, element) in Self.extensions {
+                    if let number = location[name] { octets += "<\(element)>\(number.text)</\(element)>".utf8 }
+                }
+                octets += "</extensions></trkpt>\n".utf8
+            }
+        }
+        try file.write { $0 += "    </trkseg>\n  </trk>\n</gpx>\n".utf8 }
+    }
+
+    private static let extensions = [
+        ("speed", "speed"), ("course", "course"), ("horizontalAccuracy", "hAcc"), ("verticalAccuracy", "vAcc"),
+    ]
+}
+
+/// The locations of a route, one by one.
+private struct Locations {
+    /// The numbers of one, by the names of ``WorkoutRoute/columns``.
+    struct Location {
+        var numbers: [Numeral?]
+        let places: [String: Int]
+
+        subscript(name: String) -> Numeral? { places[name].flatMap { $0 < numbers.count ? numbers[$0] : nil } }
+
+        /// In microseconds after the route's start.
+        var time: Int64? { self[Points.time].flatMap { Int64(exactly: $0.doubleValue.rounded()) } }
+    }
+
+    /// In the order of the export's attributes.
+    static let names = WorkoutRoute.columns.map(\.name).filter { $0 != Points.time }
+
+    private var reader: PointsReader
+    private let places: [String: Int]
+
+    init(_ route: WorkoutRoute, _ content: PackedContent) throws(ContentError) {
+        reader = try PointsReader(route.points, content)
+        var places: [String: Int] = [:]
+        for (place, column) in route.points.columns.enumerated() where places[column.name] == nil { places[column.name] = place }
+        self.places = places
+    }
+
+    mutating func next() throws(ContentError) -> Location? {
+        try reader.next().map { Location(numbers: $0, places: places) }
+    }
+}

@@ -1,0 +1,132 @@
+import HealthModel
+import Pipeline
+
+// Beats, ears and eyes.
+extension AppleHealthText {
+    /// The single beats of a record, with the time of day of each.
+    typealias Beats = [(rate: String, time: String)]
+
+    private static let heartbeats = SampleType("heartbeatSeries")
+    private static let variability = SampleType("heartRateVariabilitySDNN")
+
+    /// The series of the same source and times as a record of heart rate variability; `nil` where there is none, or it tells more than an export can.
+    func beats(of record: Sample) throws -> Beats? {
+        guard record.origin.type == Self.variability, let type = Self.heartbeats else { return nil }
+        let origin = Origin(
+            subject: record.origin.subject, type: type, source: record.origin.source, device: record.origin.device)
+        let identity = SampleIdentity(
+            series: origin.seriesKey, start: record.start.microseconds, end: record.end.microseconds,
+            numeral: Numeral(coefficient: 0), unit: .one, ordinal: 0)
+        guard let sample = try member(identity)?.sample, let content = sample.body?.content,
+            let series = try? sample.body?.decoded(as: HeartbeatSeries.self),
+            (1...Self.maximumBeats).contains(series.points.count)
+        else { return nil }
+        let names = series.points.columns.map(\.name)
+        guard let time = names.firstIndex(of: Points.time) else { return nil }
+        let (gap, rate) = (names.firstIndex(of: "gap"), names.firstIndex(of: "heartRate"))
+        var beats: Beats = []
+        var reader = try PointsReader(series.points, content)
+        while let beat = try reader.next() {
+            guard let offset = beat[time].flatMap({ Int64(exactly: $0.doubleValue.rounded()) }), gap.flatMap({ beat[$0] }) == nil,
+                offset >= 0, offset <= record.end.microseconds - record.start.microseconds
+            else { return nil }
+            let instant = Instant(microseconds: record.start.microseconds + offset)
+            beats.append((rate.flatMap { beat[$0]?.text } ?? "", Self.timeOfDay(instant, record.zone ?? .utc)))
+        }
+        told.insert(identity)
+        return beats
+    }
+
+    /// What a record holds; in some minutes a heart beats some hundred times.
+    private static let maximumBeats = 100_000
+
+    /// `08:00:20.25`.
+    private static func timeOfDay(_ instant: Instant, _ zone: ZoneOffset) -> String {
+        var text = instant.wallTime(at: zone).description.dropFirst(11).prefix(15)
+        while text.hasSuffix("0"), text.utf8.count > 11 { text.removeLast() }
+        return String(text)
+    }
+
+    static func append(_ beats: Beats, _ indent: Int, _ octets: inout [UInt8]) {
+        element("HeartRateVariabilityMetadataList", indent, &octets) { _ in
+        } content: { octets in
+            for beat in beats {
+                element("InstantaneousBeatsPerMinute", indent + 1, &octets) { octets in
+                    set("bpm", beat.rate, &octets)
+                    set("time", beat.time, &octets)
+                }
+            }
+        }
+    }
+
+    // MARK: Ears
+
+    func audiogram(_ stored: StoredSample, to octets: inout [UInt8]) -> SampleFate {
+        let sample = stored.sample
+        guard let audiogram = try? sample.body?.decoded(as: Audiogram.self) else { return Self.unreadable }
+        Self.element("Audiogram", 1, &octets) { octets in
+            Self.set("type", "HKDataTypeIdentifierAudiogram", &octets)
+            self.header(of: sample, to: &octets)
+        } content: { octets in
+            self.metadata(of: stored, indent: 2, to: &octets)
+            for point in audiogram.sensitivity {
+                Self.element("SensitivityPoint", 2, &octets) { octets in
+                    Self.set("frequency", point.frequency, suffix: "Value", &octets)
+                    for (side, ear) in [("leftEar", point.left), ("rightEar", point.right)] {
+                        if let ear { Self.append(ear, side, &octets) }
+                    }
+                }
+            }
+        }
+        return .written
+    }
+
+    private static func append(_ ear: Audiogram.Ear, _ side: String, _ octets: inout [UInt8]) {
+        set(side + "Value", ear.sensitivity.numeral.text, &octets)
+        // HealthKit tells decibels of hearing from those of sound by their unit.
+        if let unit = ear.sensitivity.unit { set(side + "Unit", unit.healthKitString ?? "dBHL", &octets) }
+        if let masked = ear.masked { set(side + "Masked", masked ? "1" : "0", &octets) }
+        for (name, bound) in [("Lower", ear.clampedBelow), ("Upper", ear.clampedAbove)] {
+            if let bound { set("\(side)ClampingRange\(name)Bound", bound.numeral.text, &octets) }
+        }
+    }
+
+    // MARK: Eyes
+
+    func prescription(_ stored: StoredSample, to octets: inout [UInt8]) -> SampleFate {
+        let sample = stored.sample
+        guard let prescription = try? sample.body?.decoded(as: VisionPrescription.self),
+            let type = Int(exactly: sample.value).flatMap({ sample.origin.type.categoryValues?.constant(of: $0) })
+        else { return Self.unreadable }
+        let zone = sample.zone ?? .utc
+        Self.element("VisionPrescription", 1, &octets) { octets in
+            Self.set("type", type, &octets)
+            Self.set("dateIssued", Self.time(sample.start, zone), &octets)
+            if let expiration = prescription.expiration {
+                Self.set(
+                    "expirationDate", Self.time(Instant(microseconds: sample.start.microseconds &+ expiration), zone), &octets)
+            }
+            if let brand = prescription.brand { Self.set("brand", brand, &octets) }
+            // The Health app's has no source; one that has one keeps it.
+            if sample.origin.source.id != "apple-health" { Self.set("sourceName", sample.origin.source.name, &octets) }
+        } content: { octets in
+            self.metadata(of: stored, indent: 2, to: &octets)
+            for (name, eye) in [("RightEye", prescription.rightEye), ("LeftEye", prescription.leftEye)] {
+                guard let eye else { continue }
+                Self.element(name, 2, &octets) { octets in
+                    for name in VisionPrescription.names { if let told = eye[name] { Self.set(name, told, suffix: "", &octets) } }
+                }
+            }
+            for attachment in prescription.attachments {
+                Self.element("Attachment", 2, &octets) { Self.set("identifier", attachment, &$0) }
+            }
+        }
+        return .written
+    }
+
+    /// A number under its name and what stands behind that, and its unit.
+    private static func set(_ name: String, _ amount: Amount, suffix: String, _ octets: inout [UInt8]) {
+        set(name + suffix, amount.numeral.text, &octets)
+        if let word = amount.unit?.healthKitString { set(name + "Unit", word, &octets) }
+    }
+}

@@ -1,0 +1,218 @@
+import FoundationEssentials
+import HealthModel
+import Pipeline
+
+/// What a line tells beyond its number: from its `body`, as a store keeps it, or from the fields that people write.
+struct LineBody {
+    /// `nil` for quantities and categories.
+    private(set) var body: SampleBody?
+
+    private let line: LineObject
+    private let type: SampleType
+    private let start: Instant
+    /// What a sample is called here that another one names.
+    private let named: (SampleIdentity) -> SampleIdentity
+
+    /// More JSON than any body has; what is large stands beside it.
+    private static let maximumJSON = 8 << 20
+
+    init(
+        _ line: LineObject, _ type: SampleType, start: Instant, named: @escaping (SampleIdentity) -> SampleIdentity
+    ) throws(LineFault) {
+        (self.line, self.type, self.start, self.named) = (line, type, start, named)
+        body = try line.has("body") ? whole() : written()
+    }
+
+    // MARK: As a store keeps it
+
+    private func whole() throws(LineFault) -> SampleBody? {
+        switch type.kind {
+        case .quantity, .category: return nil
+        case .correlation:
+            var correlation = try decoded(Correlation.self).checked()
+            correlation.objects = correlation.objects.map(renamed)
+            return try encoded(correlation)
+        case .workout:
+            var workout = try decoded(Workout.self).checked()
+            workout.routes = workout.routes.map(renamed)
+            return try encoded(workout)
+        case .activitySummary: return try encoded(try decoded(ActivitySummary.self).checked())
+        case .workoutRoute:
+            var route = try decoded(WorkoutRoute.self)
+            route.workout = route.workout.map(renamed)
+            return try encoded(route, try points(route.points))
+        case .heartbeatSeries:
+            let series = try decoded(HeartbeatSeries.self)
+            return try encoded(series, try points(series.points))
+        case .electrocardiogram:
+            let recording = try decoded(Electrocardiogram.self)
+            try Self.check(recording.symptomsStatus, ObjectValues.symptomsStatus, "body: symptomsStatus")
+            return try encoded(recording, try points(recording.points))
+        case .audiogram: return try encoded(try decoded(Audiogram.self))
+        case .visionPrescription: return try encoded(try decoded(VisionPrescription.self).checked())
+        case .stateOfMind: return try encoded(try decoded(StateOfMind.self).checked())
+        case .medicationDoseEvent: return try encoded(try decoded(MedicationDoseEvent.self).checked())
+        case .scoredAssessment: return try encoded(try decoded(ScoredAssessment.self).checked(type))
+        case .clinicalRecord: return try encoded(try decoded(ClinicalRecord.self), try octets())
+        case .document: return try encoded(try decoded(ClinicalDocument.self), try octets())
+        }
+    }
+
+    private func renamed(_ name: String) -> String { SampleIdentity(name).map { named($0).description } ?? name }
+
+    /// The samples that a line names.
+    static func names(_ line: LineObject) -> [SampleIdentity] {
+        guard let kind = (try? line.text("kind")).flatMap({ SampleKind(named: $0) }), let body = try? line.object("body") else {
+            return []
+        }
+        let names: [String]
+        switch kind {
+        case .correlation: names = (try? body.texts("objects", atMost: 1000)) ?? []
+        case .workout: names = (try? body.texts("routes", atMost: 1000)) ?? []
+        case .workoutRoute: names = (try? body.text("workout")).map { [$0] } ?? []
+        default: names = []
+        }
+        return names.compactMap { SampleIdentity($0) }
+    }
+
+    private func decoded<Body: Decodable>(_ type: Body.Type) throws(LineFault) -> Body {
+        guard let place = line.place("body") else { throw LineFault("body: it is missing") }
+        guard place.count <= Self.maximumJSON else { throw LineFault("body: it is longer than any") }
+        guard let body = try? JSONDecoder().decode(type, from: Data(line.bytes[place])) else {
+            throw LineFault("body: a member is missing, or is not what it has to be")
+        }
+        return body
+    }
+
+    private func encoded(_ value: some Encodable, _ content: PackedContent? = nil) throws(LineFault) -> SampleBody {
+        guard let body = try? SampleBody(encoding: value, content: content) else {
+            throw LineFault("body: it cannot be written down")
+        }
+        return body
+    }
+
+    // MARK: What is large
+
+    private func points(_ points: Points) throws(LineFault) -> PackedContent {
+        guard let data = try line.object("data") else {
+            throw LineFault("data: it is missing; lines of 'export' have the points, those of 'query' only their number")
+        }
+        let columns = try data.objects("columns", atMost: PointsWriter.maximumColumns).map { column throws(LineFault) in
+            Points.Column(try column.text("name") ?? "", unit: try column.text("unit"))
+        }
+        guard columns == points.columns, !columns.isEmpty else {
+            throw LineFault("data: columns: they are not those of the body")
+        }
+        guard let rows = data.place("rows") else { throw LineFault("data: rows: it is missing") }
+        let time = columns.firstIndex { $0.name == Points.time }
+        do {
+            var writer = try PointsWriter(columns: columns)
+            var scanner = LineScanner(line.bytes, from: rows.lowerBound)
+            var numbers: [Numeral?] = []
+            try scanner.forEachElement { (row: Range<Int>) throws(LineFault) in
+                try Self.read(row, of: line.bytes, columns.count, into: &numbers)
+                if let time, let offset = numbers[time]?.doubleValue, !(offset.magnitude <= Double(LineInterpreter.reach)) {
+                    throw LineFault("data: rows: a time lies far from the start")
+                }
+                do throws(ContentError) {
+                    try writer.append(numbers)
+                } catch {
+                    throw LineFault("data: \(error)")
+                }
+            }
+            let packed = try writer.end()
+            guard packed.points.count == points.count else {
+                throw LineFault("data: rows: the body says another number of points")
+            }
+            return packed.content
+        } catch let fault as LineFault {
+            throw fault
+        } catch {
+            throw LineFault("data: \(error)")
+        }
+    }
+
+    private static func read(
+        _ row: Range<Int>, of bytes: UnsafeRawBufferPointer, _ count: Int, into numbers: inout [Numeral?]
+    ) throws(LineFault) {
+        guard bytes[row.lowerBound] == UInt8(ascii: "[") else { throw LineFault("data: rows: a point is no list") }
+        numbers.removeAll(keepingCapacity: true)
+        var scanner = LineScanner(bytes, from: row.lowerBound)
+        try scanner.forEachElement { (place: Range<Int>) throws(LineFault) in
+            guard bytes[place.lowerBound] != UInt8(ascii: "n") else { return numbers.append(nil) }
+            // What is packed has no more than 18 digits before its point.
+            guard let number = LineScanner.number(of: bytes, place), number.doubleValue.magnitude < 1e18 else {
+                throw LineFault("data: rows: it is no number, or larger than any")
+            }
+            numbers.append(number)
+        }
+        guard numbers.count == count else { throw LineFault("data: rows: a point has more or fewer numbers than columns") }
+    }
+
+    /// The resource or document, octet for octet.
+    private func octets() throws(LineFault) -> PackedContent {
+        var octets: [UInt8]
+        if let place = line.place("octets") {
+            guard line.bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw LineFault("octets: it is no text") }
+            octets = try LineScanner.octets(of: line.bytes, place)
+        } else if let text = try line.text("octetsBase64", atMost: LineFile.maximumLine) {
+            guard let data = Data(base64Encoded: text) else { throw LineFault("octetsBase64: it is no base64") }
+            octets = Array(data)
+        } else {
+            throw LineFault("octets: it is missing; lines of 'export' have it, those of 'query' do not")
+        }
+        do throws(ContentError) {
+            return try PackedContent(octets)
+        } catch {
+            throw LineFault("octets: \(error)")
+        }
+    }
+
+    // MARK: As people write it
+
+    private func written() throws(LineFault) -> SampleBody? {
+        switch type.kind {
+        case .quantity, .category: return nil
+        case .correlation: return try encoded(try Correlation(line).checked())
+        case .workout: return try encoded(try Workout(line))
+        case .visionPrescription: return try encoded(try VisionPrescription(line, start).checked())
+        case .stateOfMind: return try encoded(try StateOfMind(line).checked())
+        case .medicationDoseEvent: return try encoded(try MedicationDoseEvent(line, start).checked())
+        case .scoredAssessment:
+            let assessment = ScoredAssessment(answers: try Self.answers(line, type), risk: try line.text("risk"))
+            return try encoded(try assessment.checked(type))
+        default: throw LineFault("body: it is missing; lines of 'export' have it, and of this kind none is read without")
+        }
+    }
+
+    /// The raw numbers of an assessment's answers, which a line tells by name or number.
+    static func answers(_ line: LineObject, _ type: SampleType) throws(LineFault) -> [Int] {
+        let names = type.id == "gad7" ? ObjectValues.gad7Answer : ObjectValues.phq9Answer
+        var answers: [Int] = []
+        for place in try line.list("answers", atMost: 16) ?? [] {
+            let text = String(decoding: UnsafeRawBufferPointer(rebasing: line.bytes[place]), as: UTF8.self)
+            let isName = line.bytes[place.lowerBound] == UInt8(ascii: "\"")
+            let number = isName ? names.value(of: try LineScanner.text(of: line.bytes, place)) : Int(text)
+            guard let number, names.name(of: number) != nil else {
+                throw LineFault("answers: one is no answer of this questionnaire")
+            }
+            answers.append(number)
+        }
+        return answers
+    }
+
+    /// `{"value":1.5,"unit":"mg"}`; `nil` where there is none.
+    static func amount(_ object: LineObject, _ name: String) throws(LineFault) -> Amount? {
+        guard let amount = try object.object(name) else { return nil }
+        guard let value = try amount.number("value") else { throw object.fault(name, "it has no value") }
+        guard let code = try amount.text("unit", atMost: 258) else { return Amount(value, nil) }
+        guard let unit = try? Unit(ucum: code) else { throw object.fault(name, "its unit is no UCUM code") }
+        return Amount(value, unit)
+    }
+
+    /// The present name of a case, by that or by HealthKit's constant.
+    static func check(_ name: String?, _ values: CategoryValues, _ field: String) throws(LineFault) {
+        guard let name else { return }
+        guard values.value(of: name).flatMap(values.name) == name else { throw LineFault(field, "HealthKit has no such value") }
+    }
+}

@@ -1,0 +1,108 @@
+import HealthModel
+import Pipeline
+
+/// Recognises and cuts files of our own lines: NDJSON as `export` and a target of files write it, or as people write it by hand.
+///
+///     if LineFile.recognises(file) { … }
+public enum LineFile {
+    /// The longest line that is read: a document of 32 MiB in base64, with all that is said of it.
+    static let maximumLine = 48 << 20
+    /// How far a file is looked at to recognise it.
+    private static let decidingLength = 64 << 10
+
+    /// Whether an open file begins with a line that is a sample: an object that names its type and its start, and a kind that there is; or a deletion.
+    public static func recognises(_ file: InputFile) -> Bool {
+        let input = FileInput(file)
+        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
+            guard let count = try? input.fill(buffer) else { return false }
+            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// Whether a file that begins with these octets is one of ours; they may end within its first line.
+    static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+        let start = beginning.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        guard let first = beginning[start...].firstIndex(where: { $0 > 0x20 }), beginning[first] == UInt8(ascii: "{") else {
+            return false
+        }
+        var names: [String: String] = [:]
+        // The members that stand there whole; that the text ends within one is no matter.
+        var scanner = LineScanner(beginning, from: first)
+        try? scanner.forEachMember { name, value in
+            guard let name = try? LineScanner.text(of: beginning, name), names.count < 64 else { return }
+            let isShortText = beginning[value.lowerBound] == UInt8(ascii: "\"") && value.count < 1024
+            names[name] = isShortText ? (try? LineScanner.text(of: beginning, value)) ?? "" : ""
+        }
+        if names["deleted"].flatMap({ SampleIdentity($0) }) != nil { return names["type"] != nil }
+        guard let type = names["type"], let kind = names["kind"] else {
+            // By hand, kinds go without saying.
+            return names["start"] != nil && names["type"].flatMap { SampleType($0) } != nil
+        }
+        // What follows a large object may lie beyond what is looked at.
+        return SampleKind(named: kind) != nil && !type.isEmpty
+            && (names["start"] != nil || names["uuid"].flatMap { SampleIdentity($0) } != nil)
+    }
+}
+
+/// Delivers our own lines, one after the other, for ``LineInterpreter``.
+public struct LineFileSource: FrameSource {
+    private let file: InputFile
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// - Parameters:
+    ///   - received: the time of the import.
+    ///   - meter: counts what is read.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        (self.file, self.received, self.meter) = (file, received, meter)
+    }
+
+    /// Gives each line to `handle`; one that is too long as such.
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        meter?.bytes = 0
+        let input = FileInput(file, meter: meter)
+        var stretch = [UInt8](repeating: 0, count: 256 << 10)
+        var line: [UInt8] = []
+        var (number, isTooLong) = (1, false)
+        func give(_ octets: UnsafeRawBufferPointer) throws {
+            defer { number += 1 }
+            let place = Place(.line, number)
+            guard !isTooLong else {
+                isTooLong = false
+                let reason = "the line is longer than \(LineFile.maximumLine >> 20) MiB"
+                return try handle(RawFrame(payload: .malformed(reason), place: place, received: received, channel: "line"))
+            }
+            let isMarked = number == 1 && octets.starts(with: [0xEF, 0xBB, 0xBF])
+            let octets = isMarked ? UnsafeRawBufferPointer(rebasing: octets[3...]) : octets
+            try handle(RawFrame(payload: .bytes(octets), place: place, received: received, channel: "line"))
+        }
+        while true {
+            let count: Result<Int, SourceError> = stretch.withUnsafeMutableBytes { buffer in
+                do throws(SourceError) {
+                    return .success(try input.read(into: buffer))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            let end = try count.get()
+            if end == 0 { break }
+            var start = 0
+            while let feed = stretch[start..<end].firstIndex(of: 0x0A) {
+                if line.isEmpty, !isTooLong {
+                    try stretch.withUnsafeBytes { try give(UnsafeRawBufferPointer(rebasing: $0[start..<feed])) }
+                } else {
+                    if !isTooLong { isTooLong = line.count + feed - start > LineFile.maximumLine }
+                    if !isTooLong { line += stretch[start..<feed] }
+                    try line.withUnsafeBytes { try give($0) }
+                    // What one long line took is given back.
+                    line.removeAll(keepingCapacity: line.count < 1 << 20)
+                }
+                start = feed + 1
+            }
+            if isTooLong { continue }
+            isTooLong = line.count + end - start > LineFile.maximumLine
+            if isTooLong { line = [] } else { line += stretch[start..<end] }
+        }
+        if !line.isEmpty || isTooLong { try line.withUnsafeBytes { try give($0) } }
+    }
+}

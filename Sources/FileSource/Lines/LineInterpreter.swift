@@ -1,0 +1,305 @@
+import HealthModel
+import Pipeline
+
+/// What our own lines mean: each is one sample of whatever kind, or a deletion, which is counted and not carried out.
+///
+/// - A line that was exported whole says what its UUID is made of (`identity`); it is computed anew, and a line whose `uuid` is another is refused. So is
+///   one of another form, such as `query` prints, where its UUID does not follow from what it says.
+/// - A line without `uuid`, as people write them, is named by what it says.
+/// - `me` is the person of the import. Of a line that another person's store wrote, the sample has another UUID then: a series belongs to somebody.
+/// - A sample that a repair made has a UUID that follows from one which is no more. It is read as a reading of its own.
+/// - What the line says of a number in two ways, as measured and converted, has to agree.
+public final class LineInterpreter: FrameInterpreter {
+    let registry: OriginRegistry
+    /// Samples of repairs that got UUIDs of their own.
+    private var repaired = 0
+    /// What other samples name, by the UUIDs of the store that wrote the lines, where it was another person's.
+    private var renamed: [SampleIdentity: SampleIdentity] = [:]
+
+    /// - Parameter registry: of the person who is `me`.
+    public init(registry: OriginRegistry) { self.registry = registry }
+
+    /// What a person has to know; complete once the file is read.
+    public var notes: [String] {
+        guard repaired > 0 else { return [] }
+        return ["\(repaired) of its samples had been repaired: they have UUIDs of their own here"]
+    }
+
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        switch frame.payload {
+        case .malformed(let reason): throw Refusal(reason, at: frame.place)
+        case .row: throw Refusal("it is no line", at: frame.place)
+        case .bytes(let bytes):
+            guard bytes.contains(where: { $0 > 0x20 }) else { return .notData }
+            do throws(LineFault) {
+                guard isUTF8(bytes) else { throw LineFault("the line is no UTF-8") }
+                let line = try LineObject(bytes)
+                guard !line.has("deleted") || line.has("start") else { return .skipped(SkipKind("deletion")) }
+                readings.append(try reading(line, at: frame.place))
+                return .readings
+            } catch {
+                throw Refusal(error.reason, at: frame.place)
+            }
+        }
+    }
+
+    // MARK: Lines of another person's store
+
+    /// Samples that others name at most; a workout's routes, a correlation's samples.
+    private static let maximumNames = 1_000_000
+
+    /// Looks at the whole file before it is read, where `me` was somebody else when it was written: what a correlation, a workout or a route names
+    /// has other UUIDs here.
+    ///
+    /// - Throws: ``SourceError`` where the file cannot be read.
+    public func survey(_ source: some FrameSource) throws {
+        var names: Set<SampleIdentity> = []
+        guard try isAnotherPersons(source) else { return }
+        try source.forEachFrame { frame in
+            guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes) else { return }
+            guard names.count < Self.maximumNames else { return }
+            for name in LineBody.names(line) { names.insert(name) }
+        }
+        guard !names.isEmpty else { return }
+        try source.forEachFrame { frame in
+            guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes),
+                let uuid = (try? line.text("uuid")).flatMap({ SampleIdentity($0) }), names.contains(uuid),
+                let reading = try? reading(line, at: frame.place), case .told(let told) = reading.time
+            else { return }
+            let (series, start) = (reading.origin.seriesKey, told.nominal.lowerBound)
+            renamed[uuid] =
+                reading.record.map { SampleIdentity(series: series, start: start, record: $0) }
+                ?? SampleIdentity(
+                    series: series, start: start, end: told.nominal.upperBound, numeral: reading.numeral, unit: reading.unit,
+                    ordinal: reading.ordinal)
+        }
+        repaired = 0
+    }
+
+    private struct Found: Error {}
+
+    /// By its first whole line.
+    private func isAnotherPersons(_ source: some FrameSource) throws -> Bool {
+        var isAnother = false
+        do {
+            try source.forEachFrame { frame in
+                guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes), !line.has("deleted"),
+                    let subject = try? line.object("identity")?.text("subject")
+                else { return }
+                isAnother = (try? line.text("subject")) == "me" && subject != registry.subject
+                throw Found()
+            }
+        } catch is Found {}
+        return isAnother
+    }
+
+    // MARK: The sample
+
+    private func reading(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
+        let type = try type(line)
+        let identity = try line.object("identity")
+        let (told, subject) = try (times(line, identity), self.subject(line, identity))
+        let value = try LineNumber(line, identity, type)
+        let body = try LineBody(line, type, start: told.start) { [renamed] in renamed[$0] ?? $0 }.body
+        let (source, device) = try (Self.source(line), Self.device(line))
+        let origin = registry.origin(type: type, source: source, device: device, subject: subject.here)
+        let metadata = try Self.metadata(line)
+        let record = try Self.record(identity)
+        let uuid = try line.text("uuid")
+        let isRepaired = try identity?.flag("repaired") ?? false
+        var ordinal = UInt32(0)
+        if let number = try identity?.integer("ordinal") {
+            guard let exact = UInt32(exactly: number) else { throw LineFault("identity: ordinal: it is out of range") }
+            ordinal = exact
+        } else if value.isUnknown {
+            ordinal = value.mark
+        } else if record == nil, let body {
+            // As other readers do where nothing else tells two of one moment apart.
+            ordinal = UInt32(truncatingIfNeeded: body.octets.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF
+        }
+        if let uuid, !isRepaired {
+            guard let known = SampleIdentity(uuid) else { throw LineFault("uuid: it is none of a sample's") }
+            // As the store that wrote it would: of its person, and of the device by the name that it went by there.
+            let series = SeriesKey(subject: subject.there, type: type, source: source.id, device: device?.key ?? "")
+            let start = told.nominal.lowerBound
+            func isNamed(_ ordinal: UInt32) -> Bool {
+                SampleIdentity(
+                    series: series, start: start, end: told.nominal.upperBound, numeral: value.numeral, unit: value.unit,
+                    ordinal: ordinal) == known
+            }
+            if let record {
+                guard SampleIdentity(series: series, start: start, record: record) == known else { throw Self.otherIdentity }
+            } else if identity?.has("ordinal") == true {
+                guard isNamed(ordinal) else { throw Self.otherIdentity }
+            } else {
+                guard let found = ([ordinal] + Self.usualOrdinals).first(where: isNamed) else { throw Self.otherIdentity }
+                ordinal = found
+            }
+        }
+        if isRepaired { repaired += 1 }
+        return Reading(
+            origin: origin, numeral: value.numeral, unit: value.unit, time: .told(told), ordinal: ordinal,
+            group: try Self.group(line), metadata: metadata, record: record, body: body,
+            timeResolution: try Self.resolution(identity), place: place)
+    }
+
+    /// Those of a frame, and of the second pass of an hour that occurs twice.
+    private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
+
+    private static let otherIdentity = LineFault(
+        "uuid: it does not follow from what the line says; a line that was changed, or is not whole, is read without its uuid and identity"
+    )
+
+    private func type(_ line: LineObject) throws(LineFault) -> SampleType {
+        guard let id = try line.text("type") else { throw LineFault("type: it is missing") }
+        guard let name = try line.text("kind") else {
+            guard let type = SampleType(id) else {
+                throw LineFault("type: this version has no such type; a category has to name its kind")
+            }
+            return type
+        }
+        guard let kind = SampleKind(named: name) else { throw LineFault("kind: this version has no such kind") }
+        guard let type = SampleType(id, kind: kind) else { throw LineFault("type: there is no such type of this kind") }
+        return type
+    }
+
+    /// Whose it is in this store, and in the one that wrote the line.
+    private func subject(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> (here: String?, there: String) {
+        let told = try line.text("subject") ?? "me"
+        let there = try identity?.text("subject")
+        for name in [told, there ?? "me"] where name != "me" && name != Origin.unassigned && !Self.isUUID(name) {
+            throw LineFault("subject: it is neither me, unassigned nor a UUID")
+        }
+        guard told != "me" else { return (nil, there ?? registry.subject) }
+        guard (there ?? told) == told else { throw LineFault("subject: the line names two") }
+        return (told, told)
+    }
+
+    private static func isUUID(_ text: String) -> Bool {
+        let octets = Array(text.utf8)
+        return octets.count == 36
+            && octets.indices.allSatisfy { place in
+                [8, 13, 18, 23].contains(place)
+                    ? octets[place] == UInt8(ascii: "-") : octets[place] &- 0x30 < 10 || octets[place] &- 0x61 < 6
+            }
+    }
+
+    // MARK: When
+
+    /// So far may times lie from the start that belong to it: a century.
+    static let reach: Int64 = 100 * 366 * 86_400_000_000
+
+    private func times(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> ToldTime {
+        guard let start = try Self.time(line, "start") else { throw LineFault("start: it is missing") }
+        let end = try Self.time(line, "end") ?? start
+        var zone = start.offset
+        if line.has("zone") {
+            zone = nil
+            if let text = try line.text("zone") {
+                guard let offset = ZoneOffset(text) else { throw LineFault("zone: it is no offset such as +01:00") }
+                zone = offset
+            }
+        }
+        guard end.instant >= start.instant else { throw LineFault("end: it lies before the start") }
+        let (first, last) = (start.instant.microseconds, end.instant.microseconds)
+        let nominal = (try identity?.integer("nominalStart") ?? first, try identity?.integer("nominalEnd") ?? last)
+        guard nominal.1 >= nominal.0, nominal.0.subtractingReportingOverflow(first).partialValue.magnitude <= Self.reach,
+            nominal.1.subtractingReportingOverflow(last).partialValue.magnitude <= Self.reach
+        else { throw LineFault("identity: its nominal times are not those of a sample") }
+        var origin = TimeOrigin.device
+        if let name = try line.object("time")?.text("origin") {
+            guard let known = TimeOrigin.allCases.first(where: { $0.name == name }) else {
+                throw LineFault("time: origin: this version has no such")
+            }
+            origin = known
+        }
+        return ToldTime(start: start.instant, end: end.instant, zone: zone, nominal: nominal.0...nominal.1, origin: origin)
+    }
+
+    /// A time with its zone; `Z` says where no clock stood.
+    static func time(
+        _ object: LineObject, _ name: String
+    ) throws(LineFault) -> (instant: Instant, offset: ZoneOffset?)? {
+        guard let text = try object.text(name) else { return nil }
+        guard let time = try? Timestamp(iso8601: text), let instant = time.instant else {
+            throw object.fault(name, "it is not written as 2026-11-20T06:31:00+01:00")
+        }
+        return (instant, text.last == "Z" || text.last == "z" ? nil : time.offset)
+    }
+}
+
+// Where it comes from, and what else is said.
+extension LineInterpreter {
+    private static func source(_ line: LineObject) throws(LineFault) -> SourceRevision {
+        guard let object = try line.object("source") else { return SourceRevision(id: "lines", name: "Lines") }
+        guard let id = try name(object, "id") else { throw LineFault("source: id: it is missing") }
+        return SourceRevision(id: id, name: try name(object, "name") ?? id, version: try name(object, "version"))
+    }
+
+    private static func device(_ line: LineObject) throws(LineFault) -> Device? {
+        guard let object = try line.object("device") else { return nil }
+        let called = try name(object, "name")
+        guard let key = try name(object, "key") ?? called else { throw LineFault("device: key: it is missing") }
+        return Device(
+            key: key, name: called, manufacturer: try name(object, "manufacturer"),
+            model: try name(object, "model"), serial: try name(object, "serial"), hardware: try name(object, "hardware"),
+            firmware: try name(object, "firmware"), software: try name(object, "software"), udi: try name(object, "udi"))
+    }
+
+    private static let longestName = 16 << 10
+
+    private static func name(_ object: LineObject, _ field: String) throws(LineFault) -> String? {
+        guard let text = try object.text(field, atMost: longestName) else { return nil }
+        // Lines of a series' key end at a line feed.
+        guard !text.utf8.contains(0x0A), !text.utf8.contains(0) else { throw object.fault(field, "it has a line break") }
+        return text
+    }
+
+    private static func record(_ identity: LineObject?) throws(LineFault) -> RecordIdentifier? {
+        guard let object = try identity?.object("record") else { return nil }
+        guard let id = try object.text("id", atMost: longestName), let version = try object.integer("version") else {
+            throw LineFault("identity: record: its id or version is missing")
+        }
+        return RecordIdentifier(id: id, version: version)
+    }
+
+    private static func resolution(_ identity: LineObject?) throws(LineFault) -> Int32 {
+        guard let number = try identity?.integer("resolution") else { return 1 }
+        guard let seconds = Int32(exactly: number), (1...86_400).contains(seconds) else {
+            throw LineFault("identity: resolution: it is out of range")
+        }
+        return seconds
+    }
+
+    private static func group(_ line: LineObject) throws(LineFault) -> Reading.Group {
+        guard let text = try line.text("group") else { return .none }
+        guard text.utf8.count == 16, let number = UInt64(text, radix: 16) else {
+            throw LineFault("group: it is no number of 16 hexadecimal digits")
+        }
+        return .shared(number)
+    }
+
+    /// A flat object of texts, numbers, yes and no, and amounts.
+    static func metadata(_ line: LineObject) throws(LineFault) -> Metadata? {
+        guard let object = try line.object("metadata"), !object.members.isEmpty else { return nil }
+        var entries: [(String, MetadataValue)] = []
+        for (name, place) in object.members {
+            switch object.bytes[place.lowerBound] {
+            case UInt8(ascii: "\""): entries.append((name, .string(try LineScanner.text(of: object.bytes, place))))
+            case UInt8(ascii: "t"): entries.append((name, .boolean(true)))
+            case UInt8(ascii: "f"): entries.append((name, .boolean(false)))
+            case UInt8(ascii: "{"):
+                guard let amount = try LineBody.amount(object, name), let unit = amount.unit else {
+                    throw LineFault("metadata: an amount has no value or no unit")
+                }
+                entries.append((name, .quantity(amount.numeral, unit)))
+            default:
+                guard let number = LineScanner.number(of: object.bytes, place) else {
+                    throw LineFault("metadata: an entry is neither text, number, yes, no nor an amount")
+                }
+                entries.append((name, .number(number)))
+            }
+        }
+        return Metadata(entries)
+    }
+}

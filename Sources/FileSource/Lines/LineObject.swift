@@ -1,0 +1,130 @@
+import HealthModel
+
+/// A JSON object within a line (RFC 8259), by its members' places: what is large is not copied before it is asked for.
+///
+///     let line = try LineObject(octets)
+///     let start = try line.text("start")
+///     let rows = try line.object("data")?.place("rows")
+struct LineObject {
+    /// Deeper than anything that a line has; the reader calls itself once for each level.
+    static let maximumDepth = 32
+    /// More members than any line of ours has; metadata and eyes are below.
+    private static let maximumMembers = 4096
+
+    let bytes: UnsafeRawBufferPointer
+    /// Members with where their values stand.
+    let members: [(name: String, place: Range<Int>)]
+    private let places: [String: Int]
+    /// Where it stands in what it was found in: `identity`.
+    private let path: String
+
+    /// The whole of a line is one object.
+    init(_ bytes: UnsafeRawBufferPointer) throws(LineFault) {
+        var scanner = LineScanner(bytes)
+        scanner.skipBlanks()
+        let start = scanner.index
+        try scanner.skipValue()
+        let end = scanner.index
+        scanner.skipBlanks()
+        guard scanner.index == bytes.count else { throw LineFault("text stands behind the line's object") }
+        guard bytes[start] == UInt8(ascii: "{") else { throw LineFault("the line is no JSON object") }
+        try self.init(bytes, start..<end, path: "")
+    }
+
+    /// An object whose text was looked at.
+    private init(_ bytes: UnsafeRawBufferPointer, _ place: Range<Int>, path: String) throws(LineFault) {
+        (self.bytes, self.path) = (bytes, path)
+        var scanner = LineScanner(bytes, from: place.lowerBound)
+        var members: [(name: String, place: Range<Int>)] = []
+        var places: [String: Int] = [:]
+        try scanner.forEachMember { (name: Range<Int>, value: Range<Int>) throws(LineFault) in
+            let name = try LineScanner.text(of: bytes, name)
+            guard members.count < Self.maximumMembers else {
+                throw LineFault("\(path)it has more than \(Self.maximumMembers) members")
+            }
+            guard places.updateValue(members.count, forKey: name) == nil else {
+                throw LineFault("\(path)two members have one name")
+            }
+            members.append((name, value))
+        }
+        (self.members, self.places) = (members, places)
+    }
+
+    /// Where a member's value stands; `nil` where there is none, or `null`.
+    func place(_ name: String) -> Range<Int>? {
+        guard let index = places[name], bytes[members[index].place.lowerBound] != UInt8(ascii: "n") else { return nil }
+        return members[index].place
+    }
+
+    func has(_ name: String) -> Bool { places[name] != nil }
+
+    func text(_ name: String, atMost length: Int = 64 << 10) throws(LineFault) -> String? {
+        guard let place = place(name) else { return nil }
+        guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw fault(name, "it is no text") }
+        guard place.count <= length else { throw fault(name, "it is longer than any") }
+        return try LineScanner.text(of: bytes, place)
+    }
+
+    /// A number with its digits.
+    func number(_ name: String) throws(LineFault) -> Numeral? {
+        guard let place = place(name) else { return nil }
+        guard let number = LineScanner.number(of: bytes, place) else { throw fault(name, "it is no number") }
+        return number
+    }
+
+    func integer(_ name: String) throws(LineFault) -> Int64? {
+        guard let place = place(name) else { return nil }
+        let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[place]), as: UTF8.self)
+        guard let number = Int64(text) else { throw fault(name, "it is no whole number") }
+        return number
+    }
+
+    func flag(_ name: String) throws(LineFault) -> Bool? {
+        guard let place = place(name) else { return nil }
+        switch bytes[place.lowerBound] {
+        case UInt8(ascii: "t"): return true
+        case UInt8(ascii: "f"): return false
+        default: throw fault(name, "it is neither true nor false")
+        }
+    }
+
+    func object(_ name: String) throws(LineFault) -> LineObject? {
+        guard let place = place(name) else { return nil }
+        guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw fault(name, "it is no object") }
+        return try LineObject(bytes, place, path: "\(path)\(name): ")
+    }
+
+    /// The elements of a list.
+    func list(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [Range<Int>]? {
+        guard let place = place(name) else { return nil }
+        guard bytes[place.lowerBound] == UInt8(ascii: "[") else { throw fault(name, "it is no list") }
+        var scanner = LineScanner(bytes, from: place.lowerBound)
+        var elements: [Range<Int>] = []
+        let tooMany = fault(name, "it has more than \(count) elements")
+        try scanner.forEachElement { (element: Range<Int>) throws(LineFault) in
+            guard elements.count < count else { throw tooMany }
+            elements.append(element)
+        }
+        return elements
+    }
+
+    func objects(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [LineObject] {
+        var objects: [LineObject] = []
+        for place in try list(name, atMost: count) ?? [] {
+            guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw fault(name, "an element is no object") }
+            objects.append(try LineObject(bytes, place, path: "\(path)\(name): "))
+        }
+        return objects
+    }
+
+    func texts(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [String] {
+        var texts: [String] = []
+        for place in try list(name, atMost: count) ?? [] {
+            guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw fault(name, "an element is no text") }
+            texts.append(try LineScanner.text(of: bytes, place))
+        }
+        return texts
+    }
+
+    func fault(_ name: String, _ reason: String) -> LineFault { LineFault("\(path)\(name): \(reason)") }
+}

@@ -1,0 +1,120 @@
+import FoundationEssentials
+import HealthModel
+import Testing
+
+/// An export of the Health app with the folders beside it, written from a store and read back into another: the same.
+@Suite struct AppleFoldersTests {
+    private static let published = Repository.tests + "/Published/exports/brtkwr"
+
+    private static let others = """
+         <Audiogram type="HKDataTypeIdentifierAudiogram" sourceName="Settings" sourceVersion="17" \
+        startDate="2024-02-11 10:08:12 +0100" endDate="2024-02-11 10:10:12 +0100">
+          <MetadataEntry key="HKDeviceName" value="x"/>
+          <SensitivityPoint frequencyValue="250" frequencyUnit="Hz" leftEarValue="5.0" leftEarUnit="dBHL" rightEarValue="8" \
+        rightEarUnit="dBHL" leftEarMasked="1" leftEarClampingRangeLowerBound="-10"/>
+          <SensitivityPoint frequencyValue="1" frequencyUnit="kHz" leftEarValue="15.0" leftEarUnit="dBHL"/>
+         </Audiogram>
+         <VisionPrescription type="HKVisionPrescriptionTypeContacts" dateIssued="2024-02-11 00:00:00 +0100" \
+        expirationDate="2026-02-11 00:00:00 +0100" brand="B&amp;C">
+          <RightEye sphere="-1.25" sphereUnit="D" cylinder="-0.50" cylinderUnit="D" axis="180" axisUnit="deg" baseCurve="8.6" \
+        baseCurveUnit="mm"/>
+          <LeftEye sphere="-1.50" sphereUnit="D"/>
+          <Attachment identifier="A-1"/>
+         </VisionPrescription>
+         <Record type="HKQuantityTypeIdentifierHeartRateVariabilitySDNN" sourceName="Watch" unit="ms" \
+        startDate="2024-02-11 08:00:00 +0100" endDate="2024-02-11 08:01:00 +0100" value="42.5">
+          <HeartRateVariabilityMetadataList>
+           <InstantaneousBeatsPerMinute bpm="66" time="08:00:00.25"/>
+           <InstantaneousBeatsPerMinute bpm="70" time="8:00:20,5 AM"/>
+          </HeartRateVariabilityMetadataList>
+         </Record>
+        </HealthData>
+        """
+
+    private static let electrocardiogram = """
+        Name,Test User
+        Recorded Date,2024-06-15 10:30:00 +0200
+        Classification,Inconclusive Low Heart Rate
+        Symptoms,None
+        Software Version,2.0
+        Device,"Watch7,12"
+        Sample Rate,512.000 Hz
+        Lead,Lead I
+        Unit,µV
+
+        100.25
+        -50
+        -50.100
+        """
+
+    /// The archive of a person with routes, an electrocardiogram, and what stands in the export alone.
+    private func archive(in folder: TestFolder) throws -> String {
+        let export = String(decoding: try Data(contentsOf: URL(filePath: Self.published + "/export.xml")), as: UTF8.self)
+        let whole = export.replacing("</HealthData>", with: Self.others)
+        var members = [ZIPFile.Member(name: "apple_health_export/export.xml", Array(whole.utf8))]
+        let routes = try FileManager.default.contentsOfDirectory(atPath: Self.published + "/workout-routes")
+        for route in routes.sorted() {
+            let octets = Array(try Data(contentsOf: URL(filePath: Self.published + "/workout-routes/" + route)))
+            members.append(.init(name: "apple_health_export/workout-routes/" + route, octets))
+        }
+        members.append(
+            .init(name: "apple_health_export/electrocardiograms/ecg_2024-06-15.csv", Array(Self.electrocardiogram.utf8)))
+        return try folder.write("in.zip", ZIPFile(members: members).bytes)
+    }
+
+    /// What the lines tell, with points, but for UUIDs and what only says who stored it when.
+    private func told(_ folder: TestFolder, _ store: String, _ name: String) throws -> [String] {
+        #expect(try folder.vitalgate("export", "--to", folder.path(name), store: store).status == 0)
+        return folder.text(name).split(separator: "\n").map { line in
+            let fields = line.firstMatch(of: /"kind":.*"device":/)?.output ?? ""
+            return String(fields).replacing(/"[0-9a-f]{8}-[0-9a-f-]{27}"/, with: "\"object\"")
+        }
+        .sorted()
+    }
+
+    @Test func theArchiveComesBack() throws {
+        let folder = try TestFolder()
+        let first = try Account(folder.vitalgate("import", archive(in: folder), "--format", "ndjson").last)
+        // Five workouts and records, three routes, a record with its beats, ears, eyes, a heart.
+        #expect(first.stored == 13 && first.skipped.isEmpty)
+        let run = try folder.vitalgate("export", "--to", folder.path("back.zip"))
+        #expect(run.status == 0 && run.errors.contains("13 samples") && !run.errors.contains("left out"))
+        let other = folder.path("other.db")
+        let back = try Account(folder.vitalgate("import", folder.path("back.zip"), "--format", "ndjson", store: other).last)
+        #expect(back.stored == 13 && back.skipped.isEmpty && back.refused == 0)
+        let (here, there) = (try told(folder, folder.store, "here.ndjson"), try told(folder, other, "there.ndjson"))
+        #expect(here == there)
+        #expect(here.count { $0.contains("\"data\":{\"columns\":") } == 5)
+        #expect(here.contains { $0.contains("[100.25],[-50],[-50.100]") })
+    }
+
+    /// In one XML the locations stand in it, and what has no place there is named.
+    @Test func oneFileHoldsTheRoutes() throws {
+        let folder = try TestFolder()
+        try folder.vitalgate("import", archive(in: folder))
+        let run = try folder.vitalgate("export", "--to", folder.path("back.xml"))
+        #expect(run.errors.contains("12 samples"))
+        #expect(run.errors.contains("left out: 1 sample: electrocardiogram: it is a file of its own"))
+        let other = folder.path("other.db")
+        let back = try Account(folder.vitalgate("import", folder.path("back.xml"), "--format", "ndjson", store: other).last)
+        #expect(back.stored == 12 && back.skipped.isEmpty && back.refused == 0)
+        // Such a route has no name.
+        let here = try told(folder, folder.store, "here.ndjson").filter { !$0.contains("\"electrocardiogram\"") }.map {
+            $0.replacing(/,"name":"Route [^"]*"/, with: "")
+        }
+        #expect(here == (try told(folder, other, "there.ndjson")))
+    }
+
+    /// A route that belongs to nothing is a file that nobody names; in one XML it has no place.
+    @Test func aRouteByItself() throws {
+        let folder = try TestFolder()
+        try folder.vitalgate("import", Self.published + "/workout-routes/route_2024-01-15_10.00am.gpx")
+        #expect(try folder.vitalgate("export", "--to", folder.path("back.zip")).errors.contains("1 sample"))
+        let other = folder.path("other.db")
+        #expect(
+            try Account(folder.vitalgate("import", folder.path("back.zip"), "--format", "ndjson", store: other).last).stored == 1)
+        #expect(try told(folder, folder.store, "here.ndjson") == told(folder, other, "there.ndjson"))
+        #expect(
+            try folder.vitalgate("export", "--to", folder.path("back.xml")).errors.contains("left out: 1 sample: an export.xml"))
+    }
+}
