@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Keeps the readings on a FHIR R4 server: an Observation each, a blood pressure one with two components.
+/// Keeps the readings, sleep and workouts on a FHIR R4 server: an Observation each, a blood pressure one with two components.
 ///
 /// Where the server lets us name resources, a sample is `Observation/{UUID}`, so that the same reading twice is one. Where it does not, a sample is
 /// found by its identifier: it is looked for first, made only if nobody else did, and looked for again, until there is exactly one. A batch is one
@@ -19,6 +19,12 @@ public final class FHIRExporter: ComparableExporter {
     private var devices: Set<String> = []
     /// What was made and has to be found by a search, by its identifier: how often it was looked for in vain.
     private var unconfirmed: [String: Int] = [:]
+
+    /// Quantities, stages of sleep, workouts; of a blood pressure the two pressures.
+    public let kinds: Set<SampleKind> = [.quantity, .category, .workout]
+
+    /// Only a type and a value for which FHIR has a code, of a person who is known there.
+    public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
 
     /// How often a batch is made anew of what the server has, where somebody else was quicker.
     private static let rounds = 4
@@ -137,7 +143,7 @@ public final class FHIRExporter: ComparableExporter {
         var last: [String: Wanted] = [:]
         for change in batch.changes {
             let sample = change.sample
-            guard encoder.hasPlace(for: sample.origin) else {
+            guard encoder.hasPlace(for: sample) else {
                 leftOut += 1
                 continue
             }

@@ -23,7 +23,9 @@ final class ObjectRows {
         """
 
     static let columns =
-        CopyText.head + ["kind", "number", "name", "fields", "resource", "xml", "octets"] + (1...arrays).map { "p\($0)" } + ["more"]
+        CopyText.head + ["kind", "number", "name", "fields", "resource", "xml", "octets"] + (1...arrays).map { "p\($0)" } + [
+            "more"
+        ]
         + CopyText.tail
 
     /// So many columns of points a kind has at most.

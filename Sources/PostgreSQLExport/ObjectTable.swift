@@ -120,7 +120,8 @@ struct ObjectTable {
     ]
 
     private static let document: [Column] = [
-        text("title"), text("patient"), text("custodian"), text("author"), Column("valid", "boolean", "(fields->>'valid')::boolean"),
+        text("title"), text("patient"), text("custodian"), text("author"),
+        Column("valid", "boolean", "(fields->>'valid')::boolean"),
         text("reason"), Column("xml", "text", "xml"), Column("octets", "bytea", "octets"),
         rest("title", "patient", "custodian", "author", "valid", "reason"),
     ]

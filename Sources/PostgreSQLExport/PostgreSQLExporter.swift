@@ -41,7 +41,9 @@ public final class PostgreSQLExporter: ComparableExporter {
         ]
         try checkVersion(try schema.found(connection))
         var tables = [("progress", "SELECT INSERT UPDATE"), ("hub", "SELECT INSERT")]
-        for table in ["sample", "deletion"] + ObjectTable.all.map(\.name) { tables.append((table, "SELECT INSERT UPDATE DELETE")) }
+        for table in ["sample", "deletion"] + ObjectTable.all.map(\.name) {
+            tables.append((table, "SELECT INSERT UPDATE DELETE"))
+        }
         for (table, rights) in tables {
             for right in rights.split(separator: " ") {
                 let answer = try connection.run(

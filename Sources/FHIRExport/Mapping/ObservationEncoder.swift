@@ -51,14 +51,19 @@ public final class ObservationEncoder {
     }
 
     /// Whether there is a place for such samples: they are about a person, and it is known who that is over there.
-    public func hasPlace(for origin: Origin) -> Bool {
-        patients[origin.subject] != nil && ObservationCodes.isAboutAPerson(origin.type)
+    public func hasPlace(for sample: Sample) -> Bool {
+        let origin = sample.origin
+        guard patients[origin.subject] != nil else { return false }
+        return origin.kind == .quantity ? ObservationCodes.isAboutAPerson(origin.type) : ObjectObservation(sample) != nil
     }
 
     /// Appends a sample's Observation; a pressure's is a component of ``BloodPressurePanel``.
     ///
     /// - Parameter id: its name there; `nil` where the server is to give it one.
     func append(_ sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]) {
+        if sample.origin.kind != .quantity, let object = ObjectObservation(sample) {
+            return append(object, of: sample, id: id, fate: fate, to: &octets)
+        }
         let template = template(for: sample.origin)
         octets += "{\"resourceType\":\"Observation\",".utf8
         if let id { Self.append(id: id, to: &octets) }
@@ -82,6 +87,13 @@ public final class ObservationEncoder {
         octets += "\"subject\":{\"reference\":".utf8
         JSONText.append(string: patients[origin.subject] ?? "", to: &octets)
         octets += "},".utf8
+    }
+
+    /// `,"performer":[{"reference":"…"}]`: the person, with what they wear.
+    func appendPerformer(of origin: Origin, to octets: inout [UInt8]) {
+        octets += ",\"performer\":[{\"reference\":".utf8
+        JSONText.append(string: patients[origin.subject] ?? "", to: &octets)
+        octets += "}]".utf8
     }
 
     /// `,"device":{"reference":"…"}`, where a device is known. Where the server gives ids, it puts its own in place of the UUID.
