@@ -168,7 +168,7 @@ import Testing
         try proof.suffer(40, using: &random) { random in
             guard Int.random(in: 0..<3, using: &random) > 0 else { return }
             let direction = CuttingRelay.Direction.allCases[Int.random(in: 0..<2, using: &random)]
-            relay.cut(direction, after: Int.random(in: 1..<(direction == .toServer ? 40_000 : 4000), using: &random))
+            relay.cut(direction, after: Int.random(in: 1..<(direction == .toServer ? 9000 : 3000), using: &random))
         }
         #expect(relay.count > 0)
         relay.mend()

@@ -34,7 +34,7 @@ INVARIANTS = {
     "subject": "subject.reference.exists() and subject.reference.startsWith('Patient/')",
     "effective": "effective.exists()",
     "identifier": "identifier.all(system.exists() and value.exists())",
-    "quantity": "(value | component.value).all(system = 'http://unitsofmeasure.org' and code.exists() and value.exists())",
+    "quantity": "(value.ofType(Quantity) | component.value.ofType(Quantity)).all(system = 'http://unitsofmeasure.org' and code.exists() and value.exists())",
 }
 # HL7's guides: hl7.org/fhir/uv/phr (ValueSet pcd-sleep-observation-code, -value), hl7.org/fhir/us/physical-activity (ValueSet
 # pa-observation-code-activity, and the categories of pa-observation-base): codes of the resource, codes of its value, categories.
