@@ -137,7 +137,9 @@ struct ObjectTable {
         Column(DatabaseSchema.snake(field), type, "(fields->>'\(field)')::\(type)")
     }
 
-    private static func json(_ field: String) -> Column { Column(DatabaseSchema.snake(field), "jsonb", "nullif(fields->'\(field)', 'null'::jsonb)") }
+    private static func json(_ field: String) -> Column {
+        Column(DatabaseSchema.snake(field), "jsonb", "nullif(fields->'\(field)', 'null'::jsonb)")
+    }
 
     private static func texts(_ field: String) -> Column { Column(DatabaseSchema.snake(field), "text[] NOT NULL", list(field)) }
 

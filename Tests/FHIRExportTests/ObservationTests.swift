@@ -101,6 +101,10 @@ import Testing
         for sample in try objects(device) {
             line { encoder.append(sample, id: "\(sample.identity)", fate: .live, to: &$0) }
         }
+        for document in try documents() {
+            let resource = try DocumentResource(document)
+            line { resource.append(id: "\(document.identity)", fate: .live, encoder, to: &$0) }
+        }
         line { DeviceResource(device).append(withID: true, to: &$0) }
         let file = Self.snapshots.appending(path: "resources.ndjson")
         if getenv("VITALGATE_RECORD") != nil { try Data(lines).write(to: file) }
@@ -127,6 +131,18 @@ import Testing
         var yoga = try sample(type, "57", .one, seconds: 7, isPeriod: true)
         yoga.body = try SampleBody(encoding: Workout(events: [.init(type: "pause", start: 60_000_000, end: 60_000_000)]))
         return stages + [running, yoga]
+    }
+
+    private func documents() throws -> [Sample] {
+        var record = try sample(#require(SampleType("labResultRecord")), "0", .one)
+        record.body = try SampleBody(
+            encoding: ClinicalRecord(displayName: "Glucose", resourceType: "Observation", identifier: "o-1", version: "DSTU2"),
+            content: PackedContent("{\"resourceType\": \"Observation\", \"valueQuantity\": {\"value\": 6.30}}".utf8))
+        var document = try sample(#require(SampleType("cda")), "0", .one)
+        document.body = try SampleBody(
+            encoding: ClinicalDocument(title: "Visit", patient: "", custodian: "", author: "", valid: true),
+            content: PackedContent("<ClinicalDocument/>".utf8))
+        return [record, document]
     }
 
     /// Codes are those of the guides; what has none has no place.

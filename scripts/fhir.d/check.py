@@ -3,11 +3,13 @@
 fhir.resources looks at the form and lets any code and unit pass, so what R4's definitions say beyond that is asserted here. Prints one line.
 """
 
+import base64
 import copy
 import json
 import sys
 
 from fhir.resources.R4B.device import Device
+from fhir.resources.R4B.documentreference import DocumentReference
 from fhir.resources.R4B.observation import Observation
 from fhirpathpy import evaluate
 from fhirpathpy.models import models
@@ -65,6 +67,14 @@ def check(resource):
     if resource["resourceType"] == "Device":
         Device.model_validate(resource)
         return
+    if resource["resourceType"] == "DocumentReference":
+        DocumentReference.model_validate(resource)
+        if resource["status"] not in {"current", "superseded", "entered-in-error"} or "subject" not in resource:
+            raise ValueError("status or subject")
+        for content in resource["content"]:
+            if len(base64.b64decode(content["attachment"]["data"], validate=True)) != content["attachment"]["size"]:
+                raise ValueError("size")
+        return
     Observation.model_validate(resource)
     if resource["status"] not in STATUS:
         raise ValueError("status")
@@ -119,6 +129,7 @@ for number, resource in enumerate(resources, 1):
 rate = next(r for r in resources if r["meta"].get("profile") == ["http://hl7.org/fhir/StructureDefinition/heartrate"])
 pressure = next(r for r in resources if r["meta"].get("profile") == ["http://hl7.org/fhir/StructureDefinition/bp"])
 sleep = next(r for r in resources if r["meta"].get("profile", [""])[0].endswith("pcd-sleep-observation"))
+document = next(r for r in resources if r["resourceType"] == "DocumentReference")
 workout = next(r for r in resources if r["meta"].get("profile", [""])[0].endswith("pa-observation-activity-measure"))
 faults = {
     "an unknown status": (rate, lambda r: r.update(status="banana")),
@@ -136,6 +147,8 @@ faults = {
     "another code of sleep": (sleep, lambda r: r["code"]["coding"][0].update(code="1")),
     "a workout of no category": (workout, lambda r: r["category"].pop()),
     "a workout's unit of no system": (workout, lambda r: r["component"][0]["valueQuantity"].pop("system")),
+    "a document of another size": (document, lambda r: r["content"][0]["attachment"].update(size=1)),
+    "a document of nobody": (document, lambda r: r.pop("subject")),
     "an unknown element": (rate, lambda r: r.update(colour="red")),
 }
 for name, (resource, spoil) in faults.items():

@@ -54,6 +54,7 @@ public final class ObservationEncoder {
     public func hasPlace(for sample: Sample) -> Bool {
         let origin = sample.origin
         guard patients[origin.subject] != nil else { return false }
+        if DocumentResource.kinds.contains(origin.kind) { return DocumentResource.hasPlace(for: sample) }
         return origin.kind == .quantity ? ObservationCodes.isAboutAPerson(origin.type) : ObjectObservation(sample) != nil
     }
 
@@ -110,8 +111,8 @@ public final class ObservationEncoder {
     }
 
     /// By its identifier, since it may not be there yet.
-    static func append(replacedBy next: String, to octets: inout [UInt8]) {
-        octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"Observation\",".utf8
+    static func append(replacedBy next: String, type: String = "Observation", to octets: inout [UInt8]) {
+        octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"\(type)\",".utf8
         octets += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8
         JSONText.append(string: "urn:uuid:" + next, to: &octets)
         octets += "}}}]".utf8
