@@ -14,8 +14,10 @@ extension AppleHealthInterpreter {
             exported = moment.instant.microseconds / 1_000_000
             return .other(.notData)
         case "Workout":
+            let locations = routes.takeInline(at: place)
+            routes.workout.removeAll()
             let tree = try tree(texts, "workout", at: place)
-            let workout = try workout(tree, at: place)
+            let workout = try workout(tree, locations, at: place)
             let records = tree.children(named: "Record")
             guard !records.isEmpty else { return .reading(workout) }
             var readings = [workout]
@@ -24,6 +26,25 @@ extension AppleHealthInterpreter {
                 readings.append(reading)
             }
             return .several(readings)
+        case "RouteBegin":
+            routes.beginInline(base: texts.count > 1 ? (try? moment(texts[1], "start", at: place))?.instant : nil, at: place)
+            return .other(.notData)
+        case "Location":
+            let time =
+                texts.count > GPXRow.time ? (try? moment(texts[GPXRow.time], "date", at: place))?.instant.microseconds : nil
+            routes.appendInline(Array(texts), time, at: place)
+            return .other(.notData)
+        case "WorkoutRoute":
+            guard let route = try routes.route(texts, at: place) else { return .other(.notData) }
+            return .reading(route)
+        case "FilesEnd":
+            try routes.finish()
+            return .other(.notData)
+        case "Me": return .other(try characteristic(texts, at: place))
+        case "HeartbeatSeries": return try heartbeats(texts, at: place)
+        case "Audiogram": return .reading(try audiogram(try tree(texts, "audiogram", at: place), at: place))
+        case "VisionPrescription":
+            return .reading(try prescription(try tree(texts, "vision prescription", at: place), at: place))
         case "ActivitySummary": return .reading(try summary(try tree(texts, "activity summary", at: place), at: place))
         default: return .other(Self.outcome(ofElement: texts.first))
         }
@@ -31,7 +52,7 @@ extension AppleHealthInterpreter {
 
     private func tree(_ texts: Texts, _ name: StaticString, at place: Place) throws(Refusal) -> ExportTree {
         guard let tree = ExportTree(texts) else {
-            throw Refusal("the \(name) is larger than \(ExportRows.maximumTree >> 20) MiB", at: place)
+            throw Refusal("the \(name) is larger than \(ExportRows.maximumTree >> 20) MiB, or has too many parts", at: place)
         }
         return tree
     }
@@ -41,7 +62,9 @@ extension AppleHealthInterpreter {
 
     // MARK: Workouts
 
-    private func workout(_ tree: ExportTree, at place: Place) throws(Refusal) -> Reading {
+    private func workout(
+        _ tree: ExportTree, _ locations: [Result<RouteLocations, Refusal>], at place: Place
+    ) throws(Refusal) -> Reading {
         guard let type = Self.workoutType else { throw Refusal("the catalogue has no workouts", at: place) }
         let start = try moment(tree, "startDate", at: place)
         let end = try moment(tree, "endDate", at: place)
@@ -72,10 +95,64 @@ extension AppleHealthInterpreter {
                     events: try events(of: activity, start.instant, at: place),
                     statistics: try statistics(of: activity, at: place), metadata: activity.metadata))
         }
-        return Reading(
+        var reading = Reading(
             origin: origin(tree, type), numeral: Numeral(coefficient: Int64(number ?? -1)), unit: .one,
             time: .instants(start: start.instant, end: end.instant, offset: start.offset), ordinal: ordinal,
-            metadata: tree.metadata, body: try body(workout, at: place), place: place)
+            metadata: tree.metadata, place: place)
+        let identity = SampleIdentity(
+            series: reading.origin.seriesKey, start: start.instant.microseconds, end: end.instant.microseconds,
+            numeral: reading.numeral, unit: .one, ordinal: ordinal)
+        routes.workout = headers(of: tree, "\(identity)", start, end, locations, at: place)
+        for case .header(let header) in routes.workout { workout.routes.append("\(header.identity)") }
+        do throws(Refusal) {
+            reading.body = try body(workout, at: place)
+        } catch {
+            routes.workout.removeAll()
+            throw error
+        }
+        return reading
+    }
+
+    /// What a workout's element says of its routes.
+    private func headers(
+        of tree: ExportTree, _ workout: String, _ start: ExportTime.Moment, _ end: ExportTime.Moment,
+        _ locations: [Result<RouteLocations, Refusal>], at place: Place
+    ) -> [ExportRoutes.Entry] {
+        var entries: [ExportRoutes.Entry] = []
+        var identities: Set<SampleIdentity> = []
+        var next = locations[...]
+        for route in tree.children(named: "WorkoutRoute") {
+            let own = route[String(describing: ExportTree.hasLocations)] == nil ? nil : next.popFirst()
+            do throws(Refusal) {
+                guard let type = Self.routeType else { throw Refusal("the catalogue has no routes", at: place) }
+                let begin = route["startDate"] == nil ? start : try moment(route, "startDate", at: place)
+                let finish = route["endDate"] == nil ? end : try moment(route, "endDate", at: place)
+                let (metadata, record) = said(route)
+                var header = ExportRoutes.Header(
+                    origin: origin(route, type), start: begin.instant, end: finish.instant, offset: begin.offset, ordinal: 0,
+                    metadata: metadata, record: record, workout: workout, place: place, locations: try own?.get())
+                // Two of one workout that nothing else tells apart are told by their order.
+                while record == nil, !identities.insert(header.identity).inserted { header.ordinal += 1 }
+                entries.append(.header(header))
+            } catch {
+                entries.append(.refused(Refusal("route: " + error.reason, at: error.place)))
+            }
+        }
+        return entries
+    }
+
+    private static let routeType = SampleType("workoutRoute")
+
+    /// What the MetadataEntry elements say, and the record id that may stand among them.
+    func said(_ tree: ExportTree) -> (Metadata?, RecordIdentifier?) {
+        let entries = tree.children(named: "MetadataEntry")
+        func value(_ key: String) -> String? { entries.last { $0["key"] == key }?["value"] }
+        guard let identifier = value("HKMetadataKeySyncIdentifier"), let version = value("HKMetadataKeySyncVersion"),
+            let number = Int64(version)
+        else { return (tree.metadata, nil) }
+        var rest = tree
+        rest.removeChildren { ["HKMetadataKeySyncIdentifier", "HKMetadataKeySyncVersion"].contains($0["key"] ?? "") }
+        return (rest.metadata, RecordIdentifier(id: identifier, version: number))
     }
 
     /// What Apple's headers name the statistics of, in the place of the totals that exports had before.
@@ -173,7 +250,7 @@ extension AppleHealthInterpreter {
 
     // MARK: What stands in an attribute
 
-    private func moment(_ tree: ExportTree, _ name: String, at place: Place) throws(Refusal) -> ExportTime.Moment {
+    func moment(_ tree: ExportTree, _ name: String, at place: Place) throws(Refusal) -> ExportTime.Moment {
         guard let text = tree[name] else { throw Refusal("\(tree.name): \(name) is missing", at: place) }
         guard let moment = moment(text, at: place) else {
             throw Refusal("\(tree.name): \(name) is not written as YYYY-MM-DD HH:MM:SS +HHMM", at: place)
@@ -181,14 +258,14 @@ extension AppleHealthInterpreter {
         return moment
     }
 
-    private func moment(_ text: String, at place: Place) -> ExportTime.Moment? {
+    func moment(_ text: String, at place: Place) -> ExportTime.Moment? {
         Array(text.utf8).withUnsafeBytes { try? moment($0, "time", at: place) }
     }
 
     /// A number with the unit that another attribute names; `nil` where there is no number.
     ///
     /// - Parameter measure: what it has to be convertible to, where that is known.
-    private func amount(
+    func amount(
         _ tree: ExportTree, _ name: String, unit: String, of measure: Unit?, _ type: SampleType? = nil, at place: Place
     ) throws(Refusal) -> Amount? {
         guard let text = tree[name] else { return nil }
@@ -209,12 +286,12 @@ extension AppleHealthInterpreter {
         return Amount(try numeral(text, of: tree, name, at: place), unit)
     }
 
-    private func numeral(_ text: String, of tree: ExportTree, _ name: String, at place: Place) throws(Refusal) -> Numeral {
+    func numeral(_ text: String, of tree: ExportTree, _ name: String, at place: Place) throws(Refusal) -> Numeral {
         guard let numeral = try? Numeral(text) else { throw Refusal("\(tree.name): \(name) is not a number", at: place) }
         return numeral
     }
 
-    private func body(_ value: some Encodable, at place: Place) throws(Refusal) -> SampleBody {
+    func body(_ value: some Encodable, at place: Place) throws(Refusal) -> SampleBody {
         guard let body = try? SampleBody(encoding: value) else { throw Refusal("it cannot be written down", at: place) }
         return body
     }

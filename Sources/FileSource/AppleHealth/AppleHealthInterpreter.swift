@@ -2,8 +2,9 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// What the elements of an Apple Health export mean: each `Record` of a quantity or category type, each `Correlation`, `Workout` and
-/// `ActivitySummary` is one reading, everything else is counted.
+/// What the elements of an Apple Health export mean: each `Record` of a quantity or category type, each `Correlation`, `Workout`,
+/// `WorkoutRoute`, `ActivitySummary`, `Audiogram` and `VisionPrescription` is one reading, so is each file of an electrocardiogram, and
+/// everything else is counted.
 ///
 /// - A category's value is the raw number of its case, whichever name of it the export has; a type that this version does not know is kept
 ///   under its own name. A case that is not known is not guessed at: the gate holds it, with the row as it came.
@@ -17,7 +18,11 @@ import Pipeline
 /// - A day's rings are a record of the day's date, and the time of the export its version: the latest export's count.
 /// - The two pressures of one measurement share a group: a number made of source, device, start and end, since the export
 ///   writes them down far from each other. Two measurements that share these four share the group.
-/// - The single beats behind a heart rate variability are a part of it; how many there were is its metadata `instantaneousBeats`.
+/// - The single beats behind a heart rate variability are a series of their own; how many there were is also its metadata
+///   `instantaneousBeats`.
+/// - A route's identity goes by its source and times, as its element tells them; where that has none, by those of its workout. So the workout
+///   can name its routes before their files are read, and names also one that is refused: a later export may have its file.
+/// - What the person is (`Me`) are characteristics, and no readings.
 /// - `HKMetadataKeySyncIdentifier` and `…SyncVersion` are the reading's record id, and then no metadata.
 public final class AppleHealthInterpreter: FrameInterpreter {
     typealias Texts = UnsafeBufferPointer<UnsafeRawBufferPointer>
@@ -36,6 +41,9 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private var scratch: [UnsafeRawBufferPointer] = []
     /// The records of the correlation that is being read.
     private var members: [SampleIdentity] = []
+    /// Routes that wait for their workout, or for their files.
+    var routes = ExportRoutes()
+    private let electrocardiograms: ElectrocardiogramInterpreter
     /// When the export was made, in seconds since 1970: of two that tell a day's rings the later one counts.
     var exported: Int64 = 0
 
@@ -69,6 +77,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     /// - Parameter registry: of the person whose export it is.
     public init(registry: OriginRegistry) {
         self.registry = registry
+        electrocardiograms = ElectrocardiogramInterpreter(registry: registry)
         origins = .allocate(capacity: Self.originCapacity)
         origins.initialize(repeating: nil, count: Self.originCapacity)
     }
@@ -80,7 +89,9 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
     /// Turns one record into its reading, or says why there is none.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        guard case .row(let row) = frame.payload else { throw Refusal("not a row of an export", at: frame.place) }
+        guard frame.channel.isEmpty, case .row(let row) = frame.payload else {
+            return try interpret(file: frame, into: &readings)
+        }
         let cells = row.cells
         // Swift 6.0's rethrowing closures forget an error's type. The reading comes out of the closure before it is appended:
         // appended inside, it would be copied.
@@ -99,6 +110,19 @@ public final class AppleHealthInterpreter: FrameInterpreter {
             readings += several
             return .readings
         case .other(let outcome): return outcome
+        }
+    }
+
+    /// What stands in a file that belongs to the export, or why something that the export names is not to be had.
+    @inline(never)
+    private func interpret(file frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        switch frame.channel {
+        case GPXRow.channel: return try routes.read(frame, registry: registry, into: &readings)
+        case ElectrocardiogramRow.channel: return try electrocardiograms.interpret(frame, into: &readings)
+        case ResourceRow.fhir: return .skipped(SkipKind("clinicalRecord"))
+        default:
+            guard case .malformed(let reason) = frame.payload else { throw Refusal("not a row of an export", at: frame.place) }
+            throw Refusal(reason, at: frame.place)
         }
     }
 
@@ -172,12 +196,6 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 extension AppleHealthInterpreter {
     static func outcome(ofElement name: UnsafeRawBufferPointer?) -> FrameOutcome {
         switch String(decoding: name ?? UnsafeRawBufferPointer(start: nil, count: 0), as: UTF8.self) {
-        // Who the person is: not measured by any sensor.
-        case "Me": .notData
-        case "WorkoutRoute": .skipped(SkipKind("workoutRoute"))
-        case "ClinicalRecord": .skipped(SkipKind("clinicalRecord"))
-        case "Audiogram": .skipped(SkipKind("audiogram"))
-        case "VisionPrescription": .skipped(SkipKind("visionPrescription"))
         default: .skipped(SkipKind("other"))
         }
     }
@@ -320,7 +338,7 @@ extension AppleHealthInterpreter {
             device: Array((tree["device"] ?? "").utf8).withUnsafeBytes { Device(healthKitDescription: $0) })
     }
 
-    @inline(__always) private func origin(_ texts: Texts, _ type: SampleType) -> Origin {
+    @inline(__always) func origin(_ texts: Texts, _ type: SampleType) -> Origin {
         let source = number(texts[ExportColumn.sourceName...ExportColumn.sourceVersion], sources)
         let description = UnsafeRawBufferPointer(rebasing: Device.withoutAddress(texts[ExportColumn.device]))
         let device = withUnsafePointer(to: description) { number(Texts(start: $0, count: 1)[...], devices) }

@@ -6,25 +6,32 @@ import Pipeline
 ///
 ///     HealthData
 ///       ExportDate                                a row of the element whole (``ExportTree``)
-///       Me
+///       Me                                        a row for each attribute
 ///       Record                                    a row, with what stands in it:
 ///         MetadataEntry
 ///         HeartRateVariabilityMetadataList
-///           InstantaneousBeatsPerMinute           (only counted)
+///           InstantaneousBeatsPerMinute           counted in it, and a row of all of them behind it
 ///       Correlation                               a row behind those of its records, with what stands in it:
 ///         MetadataEntry
 ///         Record                                  a row, the same record as one outside
-///       Workout                                   a row of the element whole, but for its routes
+///       Workout                                   a row of the element whole
 ///         WorkoutRoute                            a row behind the workout's
-///       ActivitySummary                           a row of the element whole
-///       ClinicalRecord, Audiogram, …              a row each; what stands in them is part of them
+///           Location                              a row before the workout's: there may be more of them than are worth keeping
+///       ActivitySummary, Audiogram, VisionPrescription   a row of the element whole
+///       ClinicalRecord                            a row of its attributes
+///       …                                         a row of the name; what stands in it is part of it
 struct ExportElements {
     /// An export nests three deep.
     static let maximumDepth = 64
     /// An export has about 60 names of elements and attributes; the parser never forgets one.
     static let maximumNames = 4096
+    /// Routes of one workout, and beats of one record.
+    static let maximumRoutes = 1000
+    static let maximumBeats = 100_000
 
     var rows = ExportRows()
+    /// The row of an element that is read whole, or of a record's beats, until it is through: others may be made meanwhile.
+    private var tree = ExportRows()
     /// Record elements seen.
     private(set) var recordCount = 0
     /// Why the rest cannot be read, where the elements themselves say so.
@@ -43,8 +50,21 @@ struct ExportElements {
     private var treeHoldsOther = false
     /// Of a route in a workout, 0 where none is open.
     private var routeDepth = 0
+    /// The paths of the workout's routes; empty where one has none.
+    private var routePaths: [[UInt8]] = []
     private var routeCount = 0
+    /// When the workout starts, and when the route does that is open.
+    private var workoutStart: [UInt8] = []
+    private var routeStart: [UInt8] = []
+    private var routeHasLocations = false
+    private var beatCount = 0
+    private var isInLocation = false
     private var names: Set<UInt64> = []
+
+    func deallocate() {
+        rows.deallocate()
+        tree.deallocate()
+    }
 
     /// - Parameter line: of the element, asked for where a row needs it.
     @inline(__always)
@@ -74,8 +94,7 @@ struct ExportElements {
             rows.end(Place(.record, recordNumber))
             recordDepth = 0
             if recordHoldsOther { endOther() }
-        } else if depth == routeDepth {
-            routeDepth = 0
+            if beatCount > 0 { endBeats() }
         } else if treeDepth > 0 {
             endInTree()
         } else if depth == correlationDepth {
@@ -110,6 +129,7 @@ struct ExportElements {
             note(element, attributes)
             if Self.equal(element, "InstantaneousBeatsPerMinute") {
                 rows.addBeat()
+                addBeat(attributes)
             } else if depth == recordDepth + 1, !Self.equal(element, "HeartRateVariabilityMetadataList") {
                 if Self.equal(element, "Record") { recordCount += 1 }
                 recordHoldsOther = true
@@ -164,72 +184,179 @@ struct ExportElements {
             }
             return
         }
-        rows.begin(element, columns: 1)
-        if Self.equal(element, "Workout") || Self.equal(element, "ActivitySummary") || Self.equal(element, "ExportDate") {
+        if Self.equal(element, "Me") {
+            startMe(attributes, Place(.line, line()))
+        } else if Self.equal(element, "ClinicalRecord") {
+            rows.begin(element, columns: 1 + ExportRow.clinicalColumns.count)
+            for (column, name) in ExportRow.clinicalColumns.enumerated() {
+                if let text = Self.attribute(name, attributes) { rows.set(1 + column, text) }
+            }
+            rows.end(Place(.line, line()))
+        } else if Self.isTree(element) {
+            tree.begin(element, columns: 1)
             (treeDepth, treeLine) = (depth, line())
+            if Self.equal(element, "Workout") { workoutStart = Self.attribute("startDate", attributes).map { Array($0) } ?? [] }
             addAttributes(attributes)
         } else {
+            rows.begin(element, columns: 1)
             rows.end(Place(.line, line()))
+        }
+    }
+
+    /// What the person is: each attribute by itself, so that one that is not understood hides no other.
+    private mutating func startMe(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, _ place: Place) {
+        var index = 0
+        while let name = attributes[index], let value = attributes[index + 1] {
+            rows.begin(Self.bytes(ExportRow.me), columns: 3)
+            rows.set(1, Self.bytes(name))
+            rows.set(2, Self.bytes(value))
+            rows.end(place)
+            index += 2
         }
     }
 
     // MARK: Elements that are read whole
 
+    private static func isTree(_ element: UnsafeRawBufferPointer) -> Bool {
+        equal(element, "Workout") || equal(element, "ActivitySummary") || equal(element, "ExportDate")
+            || equal(element, "Audiogram") || equal(element, "VisionPrescription")
+    }
+
     private mutating func startInTree(
         _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
     ) {
         note(element, attributes)
-        guard routeDepth == 0 else { return }
-        guard !Self.equal(element, "WorkoutRoute") else {
-            routeDepth = depth
-            routeCount += 1
+        if routeDepth > 0, Self.equal(element, "Location") {
+            addLocation(attributes)
             return
         }
+        if depth == treeDepth + 1, Self.equal(element, "WorkoutRoute") {
+            routeDepth = depth
+            routeCount += 1
+            if routeCount > Self.maximumRoutes { tree.markFull() } else { routePaths.append([]) }
+            routeStart = Self.attribute("startDate", attributes).map { Array($0) } ?? []
+        } else if routeDepth > 0, Self.equal(element, "FileReference"), routeCount <= Self.maximumRoutes,
+            let path = Self.attribute("path", attributes), path.count <= ExportFiles.maximumPath
+        {
+            routePaths[routeCount - 1] = Array(path)
+        }
         if depth == treeDepth + 1, !Self.isPart(element) { treeHoldsOther = true }
-        rows.add(ExportTree.open)
-        rows.add(element)
+        tree.add(ExportTree.open)
+        tree.add(element)
         addAttributes(attributes)
     }
 
     private mutating func endInTree() {
         guard depth == treeDepth else {
-            if routeDepth == 0 { rows.add(ExportTree.close) }
+            endPart()
             return
         }
-        rows.end(Place(.line, treeLine))
+        rows.end(&tree, Place(.line, treeLine))
         treeDepth = 0
-        for _ in 0..<routeCount { addRow("WorkoutRoute", Place(.line, treeLine)) }
+        for index in 0..<routeCount { addRoute(index) }
         if treeHoldsOther { addRow("Other", Place(.line, treeLine)) }
         (routeCount, treeHoldsOther) = (0, false)
+        routePaths.removeAll()
+    }
+
+    private mutating func endPart() {
+        if depth == routeDepth {
+            if routeHasLocations {
+                tree.add(ExportTree.hasLocations)
+                tree.add("1")
+            }
+            (routeDepth, routeHasLocations) = (0, false)
+        }
+        // A location is no part of the tree; nothing is known to stand in one.
+        if !isInLocation { tree.add(ExportTree.close) }
+        isInLocation = false
+    }
+
+    /// A row behind the workout's.
+    private mutating func addRoute(_ index: Int) {
+        rows.begin(Self.bytes(ExportRow.route), columns: 3)
+        var number = String(index)
+        number.withUTF8 { rows.set(1, UnsafeRawBufferPointer($0)) }
+        if index < routePaths.count { routePaths[index].withUnsafeBytes { rows.set(2, $0) } }
+        rows.end(Place(.line, treeLine))
+    }
+
+    private mutating func addLocation(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
+        isInLocation = true
+        if !routeHasLocations {
+            routeHasLocations = true
+            rows.begin(Self.bytes(ExportRow.routeBegin), columns: 2)
+            (routeStart.isEmpty ? workoutStart : routeStart).withUnsafeBytes { rows.set(1, $0) }
+            rows.end(Place(.line, treeLine))
+        }
+        rows.begin(Self.bytes(ExportRow.location), columns: GPXRow.count)
+        var index = 0
+        while let name = attributes[index], let value = attributes[index + 1] {
+            if let column = GPXRow.column(ofAttribute: Self.bytes(name)) { rows.set(column, Self.bytes(value)) }
+            index += 2
+        }
+        rows.end(Place(.line, treeLine))
+    }
+
+    // MARK: Beats
+
+    private mutating func addBeat(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
+        if beatCount == 0 { tree.begin(Self.bytes(ExportRow.beats), columns: ExportRow.beatColumns) }
+        beatCount += 1
+        guard beatCount <= Self.maximumBeats else {
+            tree.markFull()
+            return
+        }
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        tree.add(Self.attribute("bpm", attributes) ?? none)
+        tree.add(Self.attribute("time", attributes) ?? none)
+    }
+
+    private mutating func endBeats() {
+        beatCount = 0
+        for column in ExportColumn.type...ExportColumn.endDate { tree.set(column, rows.lastCell(column)) }
+        rows.end(&tree, Place(.record, recordNumber))
     }
 
     /// Whether an element is known to stand in one that is read whole.
     private static func isPart(_ element: UnsafeRawBufferPointer) -> Bool {
         equal(element, "MetadataEntry") || equal(element, "WorkoutEvent") || equal(element, "WorkoutStatistics")
-            || equal(element, "WorkoutActivity") || equal(element, "Record")
+            || equal(element, "WorkoutActivity") || equal(element, "Record") || equal(element, "WorkoutRoute")
+            || equal(element, "SensitivityPoint") || equal(element, "RightEye") || equal(element, "LeftEye")
+            || equal(element, "Attachment")
     }
 
     /// A row of a name alone.
     private mutating func addRow(_ name: StaticString, _ place: Place) {
-        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 1)
+        rows.begin(Self.bytes(name), columns: 1)
         rows.end(place)
     }
 
     private mutating func addAttributes(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            rows.add(Self.bytes(name))
-            rows.add(Self.bytes(value))
+            tree.add(Self.bytes(name))
+            tree.add(Self.bytes(value))
             index += 2
         }
+    }
+
+    private static func attribute(
+        _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) -> UnsafeRawBufferPointer? {
+        var index = 0
+        while let own = attributes[index], let value = attributes[index + 1] {
+            if strcmp(own, name) == 0 { return bytes(value) }
+            index += 2
+        }
+        return nil
     }
 
     // MARK: Correlations
 
     /// A correlation stands behind its records, so that who reads it has met them.
     private mutating func endCorrelation() {
-        let name: StaticString = "Correlation"
-        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: ExportColumn.metadata)
+        rows.begin(Self.bytes("Correlation" as StaticString), columns: ExportColumn.metadata)
         for (column, text) in correlation.columns { text.withUnsafeBytes { rows.set(column, $0) } }
         for (key, text) in correlation.metadata {
             key.withUnsafeBytes { key in text.withUnsafeBytes { rows.addMetadata(key: key, value: $0) } }
@@ -281,6 +408,10 @@ struct ExportElements {
 
     @inline(__always) private static func bytes(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text, count: strlen(text))
+    }
+
+    private static func bytes(_ text: StaticString) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
     @inline(__always) private static func equal(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {

@@ -44,7 +44,7 @@ final class ExportParser {
 
     deinit {
         XML_ParserFree(parser)
-        context.pointee.elements.rows.deallocate()
+        context.pointee.elements.deallocate()
         context.deinitialize(count: 1)
         context.deallocate()
     }
@@ -83,7 +83,9 @@ final class ExportParser {
     /// The line that the parser has come to.
     var place: Place { Place(.line, context.pointee.line) }
 
-    private func failure(_ code: XML_Error) -> SourceError {
+    private func failure(_ code: XML_Error) -> SourceError { Self.failure(code, at: place) }
+
+    static func failure(_ code: XML_Error, at place: Place) -> SourceError {
         switch code {
         case XML_ERROR_NO_MEMORY: return SourceError(.inputOutput, "out of memory", at: place)
         case XML_ERROR_NO_ELEMENTS, XML_ERROR_UNCLOSED_TOKEN:

@@ -7,7 +7,7 @@ import Pipeline
 /// swell or reach for files. So it is stepped over, and the parser is fed from the root element on: an entity that only the
 /// DOCTYPE knows is then an error like any other.
 enum ExportProlog: Equatable {
-    /// The root element `HealthData` begins at this offset, in the line with this number.
+    /// The root element that was asked for begins at this offset, in the line with this number.
     case found(offset: Int, line: Int)
     /// Nothing is decided by these bytes alone.
     case unfinished(hasDoctype: Bool)
@@ -22,7 +22,8 @@ enum ExportProlog: Equatable {
     /// The prolog of an export is 10 to 20 KiB.
     static let maximumLength = 256 << 10
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter root: the root element's name, without a prefix.
+    init(_ bytes: UnsafeRawBufferPointer, root: String = "HealthData") {
         if Self.isWide(bytes) {
             self = .wideCharacters
             return
@@ -56,7 +57,7 @@ enum ExportProlog: Equatable {
                 // The name, up to what ends it; a name that the bytes end in may go on.
                 let end = bytes[index...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "/") }
                 guard let end else { break }
-                if UnsafeRawBufferPointer(rebasing: bytes[index..<end]).elementsEqual("HealthData".utf8) {
+                if UnsafeRawBufferPointer(rebasing: bytes[index..<end]).elementsEqual(root.utf8) {
                     self = .found(offset: mark, line: 1 + Self.lineBreaks(bytes[..<mark]))
                     return
                 }
@@ -68,6 +69,16 @@ enum ExportProlog: Equatable {
             }
         }
         self = .unfinished(hasDoctype: hasDoctype)
+    }
+
+    /// Looks for the root element, as far as is worth it.
+    static func read(_ input: PrefixedInput, root: String = "HealthData") throws(SourceError) -> ExportProlog {
+        var length = 4 << 10
+        while true {
+            let (prolog, isMore) = try input.look(at: length) { (ExportProlog($0, root: root), $0.count == length) }
+            guard case .unfinished = prolog, isMore, length < maximumLength else { return prolog }
+            length *= 4
+        }
     }
 
     /// The reason in words why there is nothing to import.

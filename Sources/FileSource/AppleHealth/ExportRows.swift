@@ -4,7 +4,7 @@ import Pipeline
 /// The columns of a row that ``AppleHealthExportSource`` delivers.
 ///
 /// Column 0 holds the element's name. The others are those of `Record` and of `Correlation`; an element that is read whole has ``ExportTree``'s
-/// cells behind its name, and any other no more than that.
+/// cells behind its name; those of ``ExportRow`` have columns of their own, and any other no more than the name.
 enum ExportColumn {
     static let element = 0
     // In the order of the DTD.
@@ -31,6 +31,32 @@ enum ExportColumn {
         "type": type, "unit": unit, "value": value, "sourceName": sourceName, "sourceVersion": sourceVersion, "device": device,
         "creationDate": creationDate, "startDate": startDate, "endDate": endDate,
     ]
+}
+
+/// The rows of an export that have columns of their own, by what stands in column 0.
+enum ExportRow {
+    /// A characteristic of the person: name and value of an attribute of `Me`.
+    static let me: StaticString = "Me"
+    /// A route whose locations stand in the export itself begins: when it starts, and when its workout does, where the route does not say it.
+    static let routeBegin: StaticString = "RouteBegin"
+    /// One of its locations, with the columns of ``GPXRow``.
+    static let location: StaticString = "Location"
+    /// A route, behind its workout: which of the workout's, and the path of its file. The source adds what became of the file
+    /// (``ExportFiles``).
+    static let route: StaticString = "WorkoutRoute"
+    /// The single beats of a heart rate variability, behind its record: the record's columns from `type` to `endDate`, then each beat's rate and
+    /// time by turns.
+    static let beats: StaticString = "HeartbeatSeries"
+    /// How many columns stand before the first beat.
+    static let beatColumns = 1 + ExportColumn.endDate
+    /// A clinical record: its attributes (``clinicalColumns``).
+    static let clinical: StaticString = "ClinicalRecord"
+    /// In the order of a clinical record's columns.
+    static let clinicalColumns = [
+        "type", "identifier", "sourceName", "sourceURL", "fhirVersion", "receivedDate", "resourceFilePath",
+    ]
+    /// Behind the last file of an archive.
+    static let filesEnd: StaticString = "FilesEnd"
 }
 
 /// Rows that stand behind one another in one buffer, until they are delivered: parsing and delivery take turns, so that what a
@@ -117,11 +143,16 @@ struct ExportRows {
         guard byteCount - treeStart + text.count <= Self.maximumTree, text.count <= Self.maximumAttribute,
             cells.count - firstCell < Self.maximumTree / 16
         else {
-            add(ExportTree.excess)
-            isTreeFull = true
+            markFull()
             return
         }
         cells.append(put(text))
+    }
+
+    /// Ends a row that is read whole: it has become too large.
+    mutating func markFull() {
+        add(ExportTree.excess)
+        isTreeFull = true
     }
 
     mutating func add(_ text: StaticString) {
@@ -131,7 +162,31 @@ struct ExportRows {
 
     mutating func addBeat() { beatCount += 1 }
 
+    /// Takes over the row that another is making, and ends it.
+    mutating func end(_ other: inout ExportRows, _ place: Place) {
+        firstCell = cells.count
+        beatCount = 0
+        for cell in other.cells {
+            cells.append(put(UnsafeRawBufferPointer(start: other.bytes + Int(cell.offset), count: Int(cell.length))))
+        }
+        other.cells.removeAll(keepingCapacity: other.cells.count < 4096)
+        (other.byteCount, other.firstCell) = (0, 0)
+        end(place)
+    }
+
+    /// A cell of the row that was ended last; empty where there is none.
+    func lastCell(_ column: Int) -> UnsafeRawBufferPointer {
+        guard let row = rows.last, row.firstCell + column < firstCell else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let cell = cells[row.firstCell + column]
+        return UnsafeRawBufferPointer(start: bytes + Int(cell.offset), count: Int(cell.length))
+    }
+
+    /// Whether a column of the row that is being made has nothing yet.
+    func isEmpty(_ column: Int) -> Bool { cells[firstCell + column].length == 0 }
+
     private mutating func markExcess() {
+        // A row without the column goes without the text.
+        guard firstCell + ExportColumn.excess < cells.count else { return }
         if cells[firstCell + ExportColumn.excess].length == 0 { set(ExportColumn.excess, "1") }
     }
 

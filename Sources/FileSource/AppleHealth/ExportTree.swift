@@ -10,6 +10,8 @@ struct ExportTree {
     static let close: StaticString = "\u{2}"
     /// The last cell of an element that is larger than ``ExportRows/maximumTree``.
     static let excess: StaticString = "\u{3}"
+    /// The attribute of a route whose locations stand in the export.
+    static let hasLocations: StaticString = "\u{4}"
 
     var name: String
     private(set) var attributes: [String: String] = [:]
@@ -44,6 +46,8 @@ struct ExportTree {
 
     /// The elements in it that have a name.
     func children(named name: String) -> [ExportTree] { children.filter { $0.name == name } }
+
+    mutating func removeChildren(where isUnwanted: (ExportTree) -> Bool) { children.removeAll(where: isUnwanted) }
 
     /// What its MetadataEntry elements say.
     var metadata: Metadata? {

@@ -34,6 +34,36 @@ public final class InputFile: Sendable {
         size = fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
+    /// Opens a file in a folder. No link is followed on the way to it, and nothing is opened that is no file.
+    ///
+    /// - Parameters:
+    ///   - folder: the path of the folder, which the person named.
+    ///   - components: the names of folders and of the file; none is `..`.
+    init(in folder: String, components: [[UInt8]]) throws(SourceError) {
+        var opened = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        for (index, component) in components.enumerated() where opened >= 0 {
+            let isLast = index == components.count - 1
+            let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isLast ? 0 : O_DIRECTORY)
+            let next = openat(opened, component.map { CChar(bitPattern: $0) } + [0], flags)
+            let code = errno
+            close(opened)
+            opened = next
+            errno = code
+        }
+        guard opened >= 0 else {
+            // A folder that is a link is said to be none.
+            let isLink = errno == ELOOP || errno == ENOTDIR
+            throw SourceError(.noInput, isLink ? "it is a link, and is not followed" : FileInput.message("cannot open it", errno))
+        }
+        var status = stat()
+        guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw SourceError(.noInput, "it is no file")
+        }
+        descriptor = opened
+        size = Int64(status.st_size)
+    }
+
     deinit { close(descriptor) }
 
     private static func open(

@@ -8,6 +8,8 @@ import Pipeline
 final class ZipArchive: ByteInput {
     /// What a member's name tells.
     struct Member {
+        /// As it stands in the archive, at most ``maximumName`` bytes.
+        var name: [UInt8]
         /// In ASCII lower case, from the last point on, at most 16 bytes; empty where there is none or the name is not UTF-8.
         var suffix: String
         var isNameReadable: Bool
@@ -24,6 +26,9 @@ final class ZipArchive: ByteInput {
         /// Members looked at.
         var members = 1_000_000
     }
+
+    /// Longest name that is looked at; an export's have less than a hundred bytes.
+    static let maximumName = 1024
 
     private let archive: OpaquePointer
     /// Its descriptor is the archive's.
@@ -73,7 +78,12 @@ final class ZipArchive: ByteInput {
             let kind = archive_entry_filetype(entry) & 0o170000
             guard kind == 0o100000 || kind == 0 else { continue }
             let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry)
-            return Member(suffix: name.map(Self.suffix) ?? "", isNameReadable: name != nil)
+            // What a name holds that fits no locale is compared as it is.
+            let bytes = name ?? archive_entry_pathname(entry)
+            let length = bytes.map { min(strlen($0), Self.maximumName) } ?? 0
+            return Member(
+                name: Array(UnsafeRawBufferPointer(start: bytes, count: length)), suffix: name.map(Self.suffix) ?? "",
+                isNameReadable: name != nil)
         }
     }
 

@@ -39,7 +39,16 @@ public struct PackedContent: Sendable {
     }
 
     /// As it stands in a body.
-    var stored: [UInt8] { head + packed }
+    func append(to octets: inout [UInt8]) {
+        octets.reserveCapacity(octets.count + headLength + packed.count)
+        octets += head
+        octets += packed
+    }
+    var stored: [UInt8] {
+        var octets: [UInt8] = []
+        append(to: &octets)
+        return octets
+    }
     var headLength: Int { head.count }
 
     private var head: [UInt8] {

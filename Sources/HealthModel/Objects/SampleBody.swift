@@ -31,7 +31,8 @@ public final class SampleBody: Hashable, Sendable {
         var octets = Array(try encoder.encode(value))
         if let content {
             octets.append(0)
-            octets += content.stored
+            // By parts and into room of just this size: it may be megabytes.
+            content.append(to: &octets)
         }
         self.init(octets: octets)
     }

@@ -51,10 +51,29 @@ public struct FileReading {
         if options.profile == nil || options.profile == Self.appleHealth, AppleHealthExport.recognises(file) {
             profile = Self.appleHealth
             try options.interpreter.refuseAll(of: Self.appleHealth)
-            source = AppleHealthExportSource(file, received: received, meter: meter)
+            source = AppleHealthExportSource(file, path: path, received: received, meter: meter)
             interpreter = AppleHealthInterpreter(registry: registry)
             (table, text) = (nil, nil)
             return
+        }
+        if options.profile == Self.gpx || (options.profile == nil && GPXFile.recognises(file)) {
+            profile = Self.gpx
+            try options.interpreter.refuseAll(of: Self.gpx)
+            source = GPXFileSource(file, received: received, meter: meter)
+            interpreter = GPXInterpreter(registry: registry)
+            (table, text) = (nil, nil)
+            return
+        }
+        if options.profile == Self.electrocardiogram || (options.profile == nil && ElectrocardiogramFile.recognises(file)) {
+            profile = Self.electrocardiogram
+            try options.interpreter.refuseAll(of: Self.electrocardiogram)
+            source = ElectrocardiogramFileSource(file, received: received, meter: meter)
+            interpreter = ElectrocardiogramInterpreter(registry: registry)
+            (table, text) = (nil, nil)
+            return
+        }
+        if options.profile == nil, AppleHealthDocument.recognises(file, path: path) {
+            throw SourceError(.malformed, AppleHealthDocument.reason)
         }
         let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
@@ -75,8 +94,12 @@ public struct FileReading {
         }
     }
 
-    /// The format that no JSON5 file describes.
+    /// The formats that no JSON5 file describes: an export of the Health app,
     public static let appleHealth = "apple-health-export"
+    /// a route by itself,
+    public static let gpx = "gpx"
+    /// an electrocardiogram of an export by itself.
+    public static let electrocardiogram = "apple-health-electrocardiogram"
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }

@@ -21,12 +21,14 @@ import Testing
         #expect(export.readings.map(\.numeral.text) == ["60", "61", "62", "37"])
         #expect(export.readings.map(\.place.number) == [1, 2, 3, 7])
         #expect(export.readings.map(\.repeats?.name) == [nil, "correlationRecord", nil, nil])
+        #expect(export.skipped == ["correlation", "other", "other", "other"])
         #expect(
-            export.skipped == [
-                "correlation", "other", "workoutRoute", "other", "clinicalRecord", "audiogram", "visionPrescription", "other",
+            export.refused == [
+                "route: the file that the export names, beside it: cannot open it: No such file or directory",
+                "clinical record: it names no file", "Audiogram: startDate is missing", "VisionPrescription: type is missing",
             ])
         #expect(
-            export.events.first { if case .skipped("workoutRoute") = $0.event { true } else { false } }?.place == Place(.line, 7))
+            export.events.first { if case .refused = $0.event { true } else { false } }?.place == Place(.line, 7))
     }
 
     @Test func aRecordInARecordDoesNotDisturbTheOthers() {

@@ -18,6 +18,7 @@ import Testing
                 case .reading(let reading): "\(place) \(reading.numeral.text) \(reading.unit.code) \(reading.time)"
                 case .skipped(let kind): "\(place) skipped \(kind)"
                 case .refused(let reason): "\(place) refused \(reason)"
+                case .characteristics(let told): "\(place) \(told.map(\.type))"
                 }
             }
         }

@@ -10,6 +10,7 @@ struct ImportedExport {
         case reading(Reading)
         case skipped(String)
         case refused(String)
+        case characteristics([Characteristic])
     }
 
     var events: [(place: Place, event: Event)] = []
@@ -27,7 +28,8 @@ struct ImportedExport {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings: events += readings.map { ($0.place, .reading($0)) }
                     case .skipped(let kind): events.append((frame.place, .skipped(kind.name)))
-                    case .characteristics, .notData: break
+                    case .characteristics(let told): events.append((frame.place, .characteristics(told)))
+                    case .notData: break
                     }
                 } catch {
                     events.append((error.place, .refused(error.reason)))
@@ -48,6 +50,12 @@ struct ImportedExport {
     init(elements: String) { self.init("<HealthData locale=\"en_US\">\n\(elements)\n</HealthData>\n".utf8) }
 
     var readings: [Reading] { events.compactMap { if case .reading(let reading) = $0.event { reading } else { nil } } }
+    var characteristics: [Characteristic] {
+        events.flatMap { _, event -> [Characteristic] in
+            guard case .characteristics(let told) = event else { return [] }
+            return told
+        }
+    }
     var skipped: [String] { events.compactMap { if case .skipped(let kind) = $0.event { kind } else { nil } } }
     var refused: [String] { events.compactMap { if case .refused(let reason) = $0.event { reason } else { nil } } }
     var records: Int { Set(events.filter { $0.place.kind == .record }.map(\.place.number)).count }

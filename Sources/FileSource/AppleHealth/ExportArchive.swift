@@ -1,0 +1,144 @@
+import Pipeline
+
+/// The ZIP archive around an export: which member is the export, and which files belong to it.
+struct ExportArchive {
+    /// What was found in it when it was checked.
+    struct Index {
+        /// The members' names that may belong to the export.
+        var files = ExportFiles.Folder.none
+        /// The export's own folder, with the slash.
+        var folder: [UInt8] = []
+        /// Whether there are routes, electrocardiograms or clinical records.
+        var hasOthers = false
+    }
+
+    /// What a member is, by its name.
+    enum Kind {
+        case route, electrocardiogram, resource
+
+        init?(_ member: ZipArchive.Member) {
+            switch member.suffix {
+            case "gpx": self = .route
+            case "csv": self = .electrocardiogram
+            case "json": self = .resource
+            default: return nil
+            }
+        }
+    }
+
+    /// XML members looked into: an export has two, and the DTD is read of each.
+    private static let maximumCandidates = 64
+    /// Routes, electrocardiograms and clinical records, twice as many as an export may name.
+    static let maximumOthers = 2 * ExportFiles.maximumFiles
+
+    private let file: InputFile
+    private let limits: ZipArchive.Limits
+    private let meter: ReadMeter?
+
+    init(_ file: InputFile, limits: ZipArchive.Limits, meter: ReadMeter?) {
+        (self.file, self.limits, self.meter) = (file, limits, meter)
+    }
+
+    /// Unpacks once, without reading it, all that is read later: a checksum stands behind the last octet, and nothing of a member is worth
+    /// anything before (Decisions/0014).
+    func check() throws -> Index {
+        var index = Index()
+        var members: Set<UInt64> = []
+        var isChecked = false
+        let archive = try ZipArchive(file, limits: limits)
+        try forEachMember(of: archive) { member, input, root in
+            if root != nil {
+                if !isChecked {
+                    try archive.drain()
+                    index.folder = ExportFiles.folder(of: member.name)
+                }
+                isChecked = true
+            } else if Kind(member) != nil {
+                try archive.drain()
+                index.hasOthers = true
+                members.insert(member.name.withUnsafeBytes { FNV.hash($0) })
+                guard members.count <= Self.maximumOthers else {
+                    throw SourceError(
+                        .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records"
+                    )
+                }
+            }
+        }
+        // By names as the export would write them.
+        index.files = .archive(folder: index.folder, members: try names(of: members, in: index.folder))
+        return index
+    }
+
+    /// The hashes of the names behind the export's folder, which is not known before all members are.
+    private func names(of members: Set<UInt64>, in folder: [UInt8]) throws(SourceError) -> Set<UInt64> {
+        guard !members.isEmpty, !folder.isEmpty else { return members }
+        var names: Set<UInt64> = []
+        let archive = try ZipArchive(file, limits: limits, isChecked: true)
+        while let member = try archive.nextMember() {
+            guard Kind(member) != nil else { continue }
+            names.insert(ExportFiles.key(ofMember: member.name, in: folder).withUnsafeBytes { FNV.hash($0) })
+        }
+        return names
+    }
+
+    /// Gives the export to `body`: where its root element begins.
+    func readExport(_ body: (PrefixedInput, _ offset: Int, _ line: Int) throws -> Void) throws {
+        var isRead = false
+        try forEachMember(of: ZipArchive(file, limits: limits, meter: meter, isChecked: true)) { _, input, root in
+            guard let root else { return }
+            guard !isRead else { throw SourceError(.malformed, "the ZIP archive holds a second export, which was not read") }
+            isRead = true
+            try body(input, root.offset, root.line)
+        }
+    }
+
+    /// A member that belongs to the export.
+    struct Other {
+        var kind: Kind
+        /// As the export would name it.
+        var key: [UInt8]
+    }
+
+    /// Gives routes, electrocardiograms and clinical records to `body`, in the order of the archive.
+    func readOthers(_ index: Index, _ body: (Other, any ByteInput) throws -> Void) throws {
+        let archive = try ZipArchive(file, limits: limits, isChecked: true)
+        while let member = try archive.nextMember() {
+            guard let kind = Kind(member) else { continue }
+            try body(Other(kind: kind, key: ExportFiles.key(ofMember: member.name, in: index.folder)), archive)
+        }
+    }
+
+    private func forEachMember(
+        of archive: ZipArchive,
+        _ body: (ZipArchive.Member, PrefixedInput, _ root: (offset: Int, line: Int)?) throws -> Void
+    ) throws {
+        var candidates = 0
+        var seen: String?
+        var isFound = false
+        while let member = try archive.nextMember() {
+            let input = PrefixedInput(archive)
+            // The name of the file differs by the phone's language; what it holds does not.
+            guard member.suffix == "xml" || !member.isNameReadable else {
+                try body(member, input, nil)
+                continue
+            }
+            candidates += 1
+            guard candidates <= Self.maximumCandidates else {
+                throw SourceError(.malformed, "the ZIP archive holds more than \(Self.maximumCandidates) XML files")
+            }
+            let prolog = try ExportProlog.read(input)
+            guard case .found(let offset, let line) = prolog else {
+                seen = seen ?? prolog.reason
+                continue
+            }
+            isFound = true
+            try body(member, input, (offset, line))
+        }
+        guard !isFound else { return }
+        let files = archive.memberCount == 1 ? "1 member" : "\(archive.memberCount) members"
+        throw SourceError(
+            .malformed,
+            "no Apple Health export in the ZIP archive: it has \(files), \(candidates) of them XML"
+                + (seen.map { "; of the first: \($0)" } ?? ""))
+    }
+}

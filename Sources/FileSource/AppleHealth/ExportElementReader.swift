@@ -1,0 +1,174 @@
+import HealthModel
+import Pipeline
+
+/// Cuts an export, and the files that belong to it, into frames.
+final class ExportElementReader {
+    private let files: ExportFiles
+    private let received: Instant
+    private var clinical = ClinicalReferences()
+
+    init(files: ExportFiles, received: Instant) { (self.files, self.received) = (files, received) }
+
+    /// Reads the export itself, from its root element on.
+    func read(
+        _ input: PrefixedInput, from offset: Int, line: Int, _ handle: (RawFrame) throws -> Void
+    ) throws {
+        input.skip(offset)
+        let parser = try ExportParser(firstLine: line)
+        let row = TextRow()
+        var isMore = true
+        while isMore {
+            var failure: SourceError?
+            do throws(SourceError) {
+                isMore = try parser.advance(input)
+            } catch {
+                failure = error
+                failure?.place = error.place ?? parser.place
+            }
+            try parser.forEachRow(in: row) { place in
+                // By length first: nearly all rows are records.
+                if row[0].count >= 12, try namesFile(row, place, handle) { return }
+                try handle(RawFrame(payload: .row(row), place: place, received: received))
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Delivers an element that names a file, and where that lies beside the export the file as well.
+    ///
+    /// - Returns: whether it was one.
+    private func namesFile(_ row: TextRow, _ place: Place, _ handle: (RawFrame) throws -> Void) throws -> Bool {
+        if row[0].isText(ExportRow.clinical) {
+            try deliver(clinical: row, place, handle)
+            return true
+        }
+        guard row[0].isText(ExportRow.route) else { return false }
+        guard !row[2].isEmpty else { return false }
+        switch files.find(row[2]) {
+        case .later(let key): try deliver(route: row, "later", key, place, handle)
+        case .refused(let reason): try deliver(route: row, "refused", Array(reason.utf8), place, handle)
+        case .here(let file):
+            let name = Array(row[2])
+            try deliver(route: row, "here", [], place, handle)
+            try deliver(track: PrefixedInput(FileInput(file)), name, handle)
+        }
+        return true
+    }
+
+    /// The row of a route, with what is known of its file behind: a word, and the key or the reason.
+    private func deliver(
+        route row: TextRow, _ word: String, _ text: [UInt8], _ place: Place, _ handle: (RawFrame) throws -> Void
+    ) throws {
+        let word = Array(word.utf8)
+        try word.withUnsafeBytes { word in
+            try text.withUnsafeBytes { text in
+                row.cells += [word, text]
+                try handle(RawFrame(payload: .row(row), place: place, received: received))
+            }
+        }
+    }
+
+    private func deliver(clinical row: TextRow, _ place: Place, _ handle: (RawFrame) throws -> Void) throws {
+        func refuse(_ reason: String) throws {
+            try handle(RawFrame(payload: .malformed("clinical record: " + reason), place: place, received: received))
+        }
+        guard let reference = ClinicalReferences.Reference(row, at: place) else {
+            return try refuse("receivedDate is not written as YYYY-MM-DD HH:MM:SS +HHMM")
+        }
+        switch files.find(row[ExportRow.clinicalColumns.count]) {
+        case .later(let key):
+            if !clinical.add(reference, for: key) { try refuse("the export has more of them than can be looked for") }
+        case .refused(let reason): try refuse(reason)
+        case .here(let file): try ClinicalReferences.deliver(FileInput(file), reference, received: received, handle)
+        }
+    }
+
+    // MARK: Files
+
+    /// Reads a member of the export's archive.
+    func read(_ member: ExportArchive.Other, _ input: any ByteInput, _ handle: (RawFrame) throws -> Void) throws {
+        switch member.kind {
+        case .route: try deliver(track: PrefixedInput(input), member.key, handle)
+        case .electrocardiogram:
+            try deliver(ElectrocardiogramRow.channel, ElectrocardiogramRow.file, member.key, handle)
+            let watched = WatchedInput(input)
+            do {
+                try ElectrocardiogramFile.forEachLine(in: watched, received: received, handle)
+            } catch let error as SourceError {
+                if let failure = watched.failure { throw failure }
+                try refuse(error, ElectrocardiogramRow.channel, handle)
+                return
+            }
+            try deliver(ElectrocardiogramRow.channel, ElectrocardiogramRow.end, [], handle)
+        case .resource:
+            guard let reference = clinical.remove(member.key) else {
+                // Only the folder of the records has such that nobody names.
+                guard member.key.starts(with: "clinical-records/".utf8) else { return }
+                return try ClinicalReferences.deliver(input, .empty(at: Place(.byte, 0)), received: received, handle)
+            }
+            try ClinicalReferences.deliver(input, reference, received: received, handle)
+        }
+    }
+
+    /// Delivers what is named and did not come.
+    func finish(_ handle: (RawFrame) throws -> Void) throws {
+        for (_, reference) in clinical.waiting {
+            try handle(
+                RawFrame(
+                    payload: .malformed("clinical record: its file did not come"), place: reference.place, received: received))
+        }
+        try deliver("", ExportRow.filesEnd, [], handle)
+    }
+
+    /// Delivers a GPX file between two rows of its own. What is wrong with it ends its route, and not the import.
+    private func deliver(track input: PrefixedInput, _ name: [UInt8], _ handle: (RawFrame) throws -> Void) throws {
+        try deliver(GPXRow.channel, GPXRow.file, name, handle)
+        let watched = WatchedInput(input)
+        var isHandling = false
+        do {
+            try GPXFile.forEachRow(in: PrefixedInput(watched)) { row, place in
+                isHandling = true
+                try handle(RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel))
+                isHandling = false
+            }
+        } catch let error as SourceError where !isHandling {
+            if let failure = watched.failure { throw failure }
+            return try refuse(error, GPXRow.channel, handle)
+        }
+        try deliver(GPXRow.channel, GPXRow.end, [], handle)
+    }
+
+    private func refuse(_ error: SourceError, _ channel: String, _ handle: (RawFrame) throws -> Void) throws {
+        try handle(
+            RawFrame(
+                payload: .malformed(error.reason), place: error.place ?? Place(.line, 1), received: received, channel: channel))
+    }
+
+    /// A row of a word and a text.
+    private func deliver(
+        _ channel: String, _ word: StaticString, _ text: [UInt8], _ handle: (RawFrame) throws -> Void
+    ) throws {
+        let row = TextRow()
+        try text.withUnsafeBytes { text in
+            row.cells = [UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount), text]
+            try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: channel))
+        }
+    }
+}
+
+/// Remembers why the octets themselves could not be had, so that this can be told from what is wrong with them.
+final class WatchedInput: ByteInput {
+    private let input: any ByteInput
+    private(set) var failure: SourceError?
+
+    init(_ input: any ByteInput) { self.input = input }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
+        do throws(SourceError) {
+            return try input.read(into: buffer)
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import HealthModel
+import Pipeline
+
+/// The routes of workouts, from the element that announces them until their locations are through.
+struct ExportRoutes {
+    /// What an export says of a route beside its locations.
+    struct Header {
+        var origin: Origin
+        var start: Instant
+        var end: Instant
+        var offset: ZoneOffset?
+        var ordinal: UInt32
+        var metadata: Metadata?
+        var record: RecordIdentifier?
+        /// The UUID of its workout.
+        var workout: String
+        var place: Place
+        /// Its locations, where they stood in the export itself.
+        var locations: RouteLocations?
+
+        var identity: SampleIdentity {
+            let series = origin.seriesKey
+            if let record { return SampleIdentity(series: series, start: start.microseconds, record: record) }
+            return SampleIdentity(
+                series: series, start: start.microseconds, end: end.microseconds, numeral: Numeral(coefficient: 0), unit: .one,
+                ordinal: ordinal)
+        }
+    }
+
+    /// A route, or why there is none.
+    enum Entry {
+        case header(Header)
+        case refused(Refusal)
+    }
+
+    /// Octets that the locations of one workout have, all routes together.
+    private static let maximumLocations = PackedContent.maximumLength / 4
+
+    /// The routes of the workout that was read last.
+    var workout: [Entry] = []
+    /// Those whose files come later, by the key of the file.
+    private var waiting: [[UInt8]: Header] = [:]
+    /// The route whose file is being read; `nil` where nobody named it.
+    private var current: Header?
+    private var file = ""
+    private var reader = RouteReader()
+    /// Of locations that stand in the export: those that are through, and whether another is being read.
+    private var inline: [Result<RouteLocations, Refusal>] = []
+    private var isInline = false
+
+    // MARK: In the export
+
+    /// Locations follow that stand in the export.
+    mutating func beginInline(base: Instant?, at place: Place) {
+        endInline(at: place)
+        reader.begin(base: base, isWhole: true)
+        isInline = true
+    }
+
+    mutating func appendInline(_ cells: [UnsafeRawBufferPointer], _ time: Int64?, at place: Place) {
+        reader.append(cells, .export(time), at: place)
+    }
+
+    /// The locations of the workout's routes that stood in the export, in their order.
+    mutating func takeInline(at place: Place) -> [Result<RouteLocations, Refusal>] {
+        endInline(at: place)
+        defer { inline.removeAll() }
+        return inline
+    }
+
+    private mutating func endInline(at place: Place) {
+        guard isInline else { return }
+        isInline = false
+        do throws(Refusal) {
+            let locations = try reader.end(at: place).locations
+            let length = inline.reduce(0) { $0 + ((try? $1.get())?.content.length ?? 0) }
+            guard length + locations.content.length <= Self.maximumLocations else {
+                throw Refusal("the workout's routes are longer than any", at: place)
+            }
+            inline.append(.success(locations))
+        } catch {
+            inline.append(.failure(error))
+        }
+    }
+
+    /// Takes the row of a route, behind its workout's.
+    ///
+    /// - Returns: the route, where its locations stood in the export; `nil` where a file has them.
+    mutating func route(_ row: UnsafeBufferPointer<UnsafeRawBufferPointer>, at place: Place) throws(Refusal) -> Reading? {
+        let index = row.count > 1 ? Int(String(decoding: row[1], as: UTF8.self)) : nil
+        guard let index, index < workout.count else { throw Refusal("route: its workout was refused", at: place) }
+        let header: Header
+        switch workout[index] {
+        case .refused(let refusal): throw refusal
+        case .header(let known): header = known
+        }
+        if let locations = header.locations { return try Self.reading(of: header, locations, name: nil) }
+        guard row.count > 4 else { throw Refusal("route: it has no locations, and names no file that has", at: place) }
+        switch String(decoding: row[3], as: UTF8.self) {
+        case "later": waiting[Array(row[4])] = header
+        case "here": current = header
+        default: throw Refusal("route: " + String(decoding: row[4], as: UTF8.self), at: place)
+        }
+        return nil
+    }
+
+    // MARK: Files
+
+    /// Takes a frame of a GPX file.
+    mutating func read(
+        _ frame: RawFrame, registry: OriginRegistry, into readings: inout [Reading]
+    ) throws(Refusal) -> FrameOutcome {
+        switch frame.payload {
+        case .row(let row) where row[0].isText(GPXRow.file):
+            file = ExportText.shown(row[1])
+            if let header = waiting.removeValue(forKey: Array(row[1])) { current = header }
+            reader.begin(base: current?.start, isWhole: current != nil)
+            return .notData
+        case .row(let row) where row[0].isText(GPXRow.end):
+            guard let header = current else { return .notData }
+            current = nil
+            do throws(Refusal) {
+                let (locations, name) = try reader.end(at: header.place)
+                readings.append(try Self.reading(of: header, locations, name: name))
+            } catch {
+                throw inFile(error, header.place)
+            }
+            return .readings
+        case .row(let row):
+            do throws(Refusal) {
+                switch try reader.read(row, at: frame.place) {
+                case .none: return .notData
+                case .skipped(let kind): return .skipped(kind)
+                case .track(let locations, let name):
+                    readings.append(
+                        try GPXInterpreter.reading(
+                            of: locations, name: name, creator: reader.creator, registry: registry, at: frame.place))
+                    return .readings
+                }
+            } catch {
+                throw inFile(error, frame.place)
+            }
+        case .bytes: throw Refusal("not a row of a GPX file", at: frame.place)
+        case .malformed(let reason):
+            let header = current
+            current = nil
+            reader.begin()
+            throw inFile(Refusal(reason, at: frame.place), header?.place ?? frame.place)
+        }
+    }
+
+    /// What is wrong in a file is said with its name and line, at the place of the element that named it.
+    private func inFile(_ refusal: Refusal, _ place: Place) -> Refusal {
+        Refusal("route: \(file), \(refusal.place): \(refusal.reason)", at: place)
+    }
+
+    /// Behind the last file: what did not come is refused, and named by the first.
+    mutating func finish() throws(Refusal) {
+        defer { waiting.removeAll() }
+        guard let first = waiting.values.map(\.place).min(by: { $0.number < $1.number }) else { return }
+        throw Refusal("route: its file did not come", at: first, readings: waiting.count)
+    }
+
+    private static func reading(
+        of header: Header, _ locations: RouteLocations, name: String?
+    ) throws(Refusal) -> Reading {
+        let route = WorkoutRoute(points: locations.points, workout: header.workout, name: name)
+        guard let body = try? SampleBody(encoding: route, content: locations.content) else {
+            throw Refusal("the route cannot be written down", at: header.place)
+        }
+        return Reading(
+            origin: header.origin, numeral: Numeral(coefficient: 0), unit: .one,
+            time: .instants(start: header.start, end: header.end, offset: header.offset), ordinal: header.ordinal,
+            metadata: header.metadata, record: header.record, body: body, place: header.place)
+    }
+}

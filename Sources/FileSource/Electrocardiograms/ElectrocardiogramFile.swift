@@ -1,0 +1,132 @@
+import HealthModel
+import Pipeline
+
+/// Recognises and cuts the CSV files of electrocardiograms in an export of the Health app (`electrocardiograms/ecg_….csv`).
+public enum ElectrocardiogramFile {
+    /// Longest line that is read.
+    static let maximumLine = 4096
+    /// How far a file is looked at to recognise it.
+    private static let decidingLength = 8 << 10
+
+    /// Whether a file begins with the header of an electrocardiogram, in whatever language, and goes on with numbers.
+    public static func recognises(_ file: InputFile) -> Bool {
+        let input = FileInput(file)
+        let beginning: [UInt8]? = withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
+            (try? input.fill(buffer)).map { Array(buffer[..<$0]) }
+        }
+        guard let beginning else { return false }
+        var lines = ElectrocardiogramLines()
+        var header = ElectrocardiogramHeader()
+        var isFound = false
+        try? lines.read(beginning[...]) { line, number in
+            guard !isFound else { return }
+            if ElectrocardiogramHeader.isNumber(line) {
+                isFound = (try? header.read(at: Place(.line, number))) != nil
+                throw SourceError(.malformed, "")
+            }
+            guard header.append(line) else { throw SourceError(.malformed, "") }
+        }
+        return isFound
+    }
+
+    /// Gives each line to `handle` as a frame.
+    static func forEachLine(in input: any ByteInput, received: Instant, _ handle: (RawFrame) throws -> Void) throws {
+        var lines = ElectrocardiogramLines()
+        var stretch = [UInt8](repeating: 0, count: 64 << 10)
+        func give(_ line: ArraySlice<UInt8>, _ number: Int) throws {
+            try line.withUnsafeBytes { bytes in
+                try handle(
+                    RawFrame(
+                        payload: .bytes(bytes), place: Place(.line, number), received: received,
+                        channel: ElectrocardiogramRow.channel))
+            }
+        }
+        while true {
+            let count: Result<Int, SourceError> = stretch.withUnsafeMutableBytes { buffer in
+                do throws(SourceError) {
+                    return .success(try input.read(into: buffer))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            let read = try count.get()
+            if read == 0 { break }
+            try lines.read(stretch[..<read], give)
+        }
+        try lines.end(give)
+    }
+}
+
+/// Cuts octets that come in stretches into lines; they end with LF, CR LF or CR.
+struct ElectrocardiogramLines {
+    private var line: [UInt8] = []
+    private var number = 1
+    private var isBehindReturn = false
+    private var isFirst = true
+
+    mutating func read(_ stretch: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
+        var start = stretch.startIndex
+        for index in stretch.indices {
+            let octet = stretch[index]
+            guard octet == 0x0A || octet == 0x0D else {
+                isBehindReturn = false
+                continue
+            }
+            if octet == 0x0A, isBehindReturn {
+                (isBehindReturn, start) = (false, index + 1)
+                continue
+            }
+            isBehindReturn = octet == 0x0D
+            try give(stretch[start..<index], body)
+            start = index + 1
+        }
+        line.append(contentsOf: stretch[start...])
+        try bound(line.count)
+    }
+
+    mutating func end(_ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
+        if !line.isEmpty { try give([], body) }
+    }
+
+    private mutating func give(_ rest: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
+        try bound(line.count + rest.count)
+        line.append(contentsOf: rest)
+        if isFirst, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        isFirst = false
+        try body(line[...], number)
+        line.removeAll(keepingCapacity: true)
+        number += 1
+    }
+
+    private func bound(_ length: Int) throws(SourceError) {
+        guard length <= ElectrocardiogramFile.maximumLine else {
+            throw SourceError(
+                .malformed, "a line is longer than \(ElectrocardiogramFile.maximumLine) bytes", at: Place(.line, number))
+        }
+    }
+}
+
+/// Delivers the CSV file of an electrocardiogram line by line, for ``ElectrocardiogramInterpreter``.
+public struct ElectrocardiogramFileSource: FrameSource {
+    private let file: InputFile
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// - Parameters:
+    ///   - received: the time of the import.
+    ///   - meter: counts what is read.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        (self.file, self.received, self.meter) = (file, received, meter)
+    }
+
+    /// Gives each line to `handle`, and behind the last one that it was the last.
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        meter?.bytes = 0
+        try ElectrocardiogramFile.forEachLine(in: FileInput(file, meter: meter), received: received, handle)
+        let row = TextRow()
+        let end = ElectrocardiogramRow.end
+        row.cells = [UnsafeRawBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)]
+        try handle(
+            RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel))
+    }
+}

@@ -1,0 +1,143 @@
+import HealthModel
+import Pipeline
+
+/// What stands above the voltages: a key and a value a line. The file is written in the phone's language:
+///
+///     Name                                              Name
+///     Date of Birth,"Jan 8, 2002"                       Geburtstag,"27.03.1987"
+///     Recorded Date,2026-05-30 16:32:18 -0700           Aufzeichnungsdatum,2020-07-31 22:48:19 +0200
+///     Classification,Sinus Rhythm                       Klassifizierung,Sinusrhythmus
+///     Symptoms,                                         Symptome,
+///     Software Version,1.90                             Softwareversion,1.13
+///     Device,"Watch7,12"                                Gerät,"Watch4,2"
+///     Sample Rate,512 hertz                             Messrate,"511,562 Hertz"
+///
+///     Lead,Lead I                                       Ableitung,Ableitung I
+///     Unit,µV                                           Einheit,µV
+///
+///     150.141                                           -180,596
+///
+/// English keys are taken by name. Else the lines are told by their order, and only where the date, the rate and the unit, which look alike in
+/// each language, stand where they should. Name and date of birth are passed over.
+struct ElectrocardiogramHeader {
+    /// What is known of the electrocardiogram before its voltages.
+    struct Facts {
+        var start: ExportTime.Moment
+        var classification: String
+        var symptoms: String
+        var symptomsAreEnglish: Bool
+        var version: String
+        var device: String
+        var frequency: Numeral
+        var averageHeartRate: Numeral?
+        var lead: String
+        /// UCUM.
+        var unit: String
+    }
+
+    private static let maximumRows = 64
+    private var rows: [(key: String, value: String)] = []
+
+    /// Takes a line.
+    ///
+    /// - Returns: `false` where there are more than any header has.
+    mutating func append(_ line: ArraySlice<UInt8>) -> Bool {
+        let text = line.drop { $0 <= 0x20 }
+        guard !text.isEmpty else { return true }
+        guard rows.count < Self.maximumRows else { return false }
+        guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
+            rows.append((ExportText.cleaned(text), ""))
+            return true
+        }
+        rows.append((ExportText.cleaned(text[..<comma]), Self.unquoted(ExportText.cleaned(text[(comma + 1)...]))))
+        return true
+    }
+
+    /// What the lines say.
+    func read(at place: Place) throws(Refusal) -> Facts {
+        guard let date = index("Recorded Date") ?? rows.firstIndex(where: { Self.moment($0.value) != nil }),
+            let start = Self.moment(rows[date].value)
+        else { throw Refusal("the electrocardiogram has no date that is written as YYYY-MM-DD HH:MM:SS +HHMM", at: place) }
+        guard let rate = index("Sample Rate") ?? rows.firstIndex(where: { Self.frequency($0.value) != nil }),
+            let frequency = Self.frequency(rows[rate].value)
+        else { throw Refusal("the electrocardiogram has no sample rate in hertz", at: place) }
+        guard let line = index("Unit") ?? (rows.isEmpty ? nil : rows.count - 1), let unit = Self.unit(rows[line].value) else {
+            throw Refusal("the unit of the voltages is neither µV nor mV", at: place)
+        }
+        let isEnglish = index("Classification") != nil
+        guard isEnglish || (rate == date + 5 && line == rate + 2) else {
+            throw Refusal("the lines above the voltages are not those of an electrocardiogram", at: place)
+        }
+        func value(_ key: String, _ position: Int) -> String {
+            if let index = index(key) { return rows[index].value }
+            return isEnglish || position >= rows.count ? "" : rows[position].value
+        }
+        return Facts(
+            start: start, classification: value("Classification", date + 1), symptoms: value("Symptoms", date + 2),
+            symptomsAreEnglish: isEnglish, version: value("Software Version", date + 3), device: value("Device", date + 4),
+            frequency: frequency,
+            averageHeartRate: index("Average Heart Rate").flatMap { Self.number(rows[$0].value, of: ["bpm", "count/min"]) },
+            lead: value("Lead", line - 1), unit: unit)
+    }
+
+    private func index(_ key: String) -> Int? { rows.firstIndex { $0.key == key } }
+
+    /// Whether a line is a voltage: digits, a sign, points and commas.
+    static func isNumber(_ line: ArraySlice<UInt8>) -> Bool {
+        let text = trimmed(line)
+        let isPart: (UInt8) -> Bool = { ($0 &- 0x30) < 10 || $0 == 0x2D || $0 == 0x2B || $0 == 0x2E || $0 == 0x2C }
+        return !text.isEmpty && text.allSatisfy(isPart) && text.contains { ($0 &- 0x30) < 10 }
+    }
+
+    static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isInk: (UInt8) -> Bool = { $0 > 0x20 }
+        guard let first = line.firstIndex(where: isInk), let last = line.lastIndex(where: isInk) else { return [] }
+        return line[first...last]
+    }
+
+    private static func moment(_ text: String) -> ExportTime.Moment? {
+        var time = ExportTime()
+        return Array(text.utf8).withUnsafeBytes { try? time.read($0) }
+    }
+
+    /// `512 hertz`, `512.000 Hz`, `511,562 Hertz` with a no-break blank. A comma divides decimals: no rate goes into the thousands with three
+    /// digits behind it.
+    private static func frequency(_ text: String) -> Numeral? {
+        guard let number = number(text, of: ["hertz", "hz"]), number.doubleValue > 0, number.doubleValue <= 100_000 else {
+            return nil
+        }
+        return number
+    }
+
+    private static func number(_ text: String, of units: [String]) -> Numeral? {
+        let lower = text.lowercased()
+        guard let unit = units.first(where: { lower.hasSuffix($0) }) else { return nil }
+        let number = ExportText.cleaned(lower.dropLast(unit.count).utf8)
+        guard !(number.contains(".") && number.contains(",")) else { return nil }
+        return try? Numeral(number.map { $0 == "," ? "." : String($0) }.joined())
+    }
+
+    /// The micro sign is U+00B5, the Greek letter U+03BC, or a u.
+    private static func unit(_ text: String) -> String? {
+        switch text {
+        case "\u{B5}V", "\u{3BC}V", "uV": "uV"
+        case "mV": "mV"
+        default: nil
+        }
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        guard text.count >= 2, text.first == "\"", text.last == "\"" else { return text }
+        var result = ""
+        var isQuote = false
+        for character in text.dropFirst().dropLast() {
+            if character == "\"", !isQuote {
+                isQuote = true
+                continue
+            }
+            isQuote = false
+            result.append(character)
+        }
+        return result
+    }
+}

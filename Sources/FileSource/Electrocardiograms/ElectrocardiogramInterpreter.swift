@@ -1,0 +1,145 @@
+import HealthModel
+import Pipeline
+
+/// Makes a sample of the lines of an electrocardiogram's file.
+public final class ElectrocardiogramInterpreter: FrameInterpreter {
+    private let registry: OriginRegistry
+    private var header = ElectrocardiogramHeader()
+    private var facts: ElectrocardiogramHeader.Facts?
+    private var writer: PointsWriter?
+    /// What divides decimals in this file, once a number told.
+    private var separator: UInt8?
+    private var refusal: Refusal?
+
+    /// - Parameter registry: of the person whose heart it is.
+    public init(registry: OriginRegistry) { self.registry = registry }
+
+    /// Takes a line; the row behind the last one gives the electrocardiogram.
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        switch frame.payload {
+        case .bytes(let bytes):
+            read(Array(bytes)[...], at: frame.place)
+            return .notData
+        case .row(let row):
+            defer { begin() }
+            guard row[0].isText(ElectrocardiogramRow.end) else { return .notData }
+            readings.append(try reading(at: frame.place))
+            return .readings
+        case .malformed(let reason):
+            begin()
+            throw Refusal(reason, at: frame.place)
+        }
+    }
+
+    private func begin() {
+        (header, facts, writer, separator, refusal) = (ElectrocardiogramHeader(), nil, nil, nil, nil)
+    }
+
+    private func read(_ line: ArraySlice<UInt8>, at place: Place) {
+        guard refusal == nil else { return }
+        do throws(Refusal) {
+            if facts == nil, !ElectrocardiogramHeader.isNumber(line) {
+                guard header.append(line) else {
+                    throw Refusal("the electrocardiogram has more lines above its voltages than any", at: place)
+                }
+                return
+            }
+            try append(line, at: place)
+        } catch {
+            refusal = error
+            writer = nil
+        }
+    }
+
+    private func append(_ line: ArraySlice<UInt8>, at place: Place) throws(Refusal) {
+        let text = ElectrocardiogramHeader.trimmed(line)
+        guard !text.isEmpty else { return }
+        if facts == nil { facts = try header.read(at: place) }
+        var digits = Array(text)
+        for (index, octet) in text.enumerated() where octet == UInt8(ascii: ".") || octet == UInt8(ascii: ",") {
+            guard (separator ?? octet) == octet else {
+                throw Refusal("a voltage divides decimals otherwise than those before it, and is not guessed at", at: place)
+            }
+            separator = octet
+            digits[index] = UInt8(ascii: ".")
+        }
+        guard let number = digits.withUnsafeBytes({ try? Numeral(parsing: $0) }) else {
+            throw Refusal("a voltage is not a number", at: place)
+        }
+        do throws(ContentError) {
+            if writer == nil {
+                let unit = facts?.unit ?? ""
+                writer = try PointsWriter(columns: [Points.Column(Electrocardiogram.voltage.name, unit: unit)])
+            }
+            try writer?.append([number])
+        } catch {
+            throw Refusal("the electrocardiogram is longer than any: \(error)", at: place)
+        }
+    }
+
+    private func reading(at place: Place) throws(Refusal) -> Reading {
+        if let refusal { throw refusal }
+        guard let type = SampleType("electrocardiogram") else {
+            throw Refusal("the catalogue has no electrocardiograms", at: place)
+        }
+        guard let facts, var writer else { throw Refusal("the electrocardiogram has no voltages", at: place) }
+        self.writer = nil
+        let packed: (points: Points, content: PackedContent)
+        do throws(ContentError) {
+            packed = try writer.end()
+        } catch {
+            throw Refusal("the electrocardiogram is longer than any: \(error)", at: place)
+        }
+        let seconds = Double(packed.points.count) / facts.frequency.doubleValue
+        guard seconds < 1e9 else { throw Refusal("the electrocardiogram is longer than any", at: place) }
+        let start = facts.start.instant
+        // A name that is not known is held, as an unknown case of a category is; in another language than English none is.
+        let number = Self.number(of: facts.classification)
+        let name = Array(facts.classification.utf8)
+        let ordinal = number == nil ? UInt32(truncatingIfNeeded: name.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF : 0
+        guard let body = try? SampleBody(encoding: Self.electrocardiogram(facts, packed.points), content: packed.content) else {
+            throw Refusal("the electrocardiogram cannot be written down", at: place)
+        }
+        return Reading(
+            origin: registry.origin(
+                type: type,
+                source: SourceRevision(
+                    id: "apple-health/electrocardiogram", name: "ECG", version: facts.version.isEmpty ? nil : facts.version),
+                device: Self.device(facts.device)),
+            numeral: Numeral(coefficient: Int64(number ?? -1)), unit: .one,
+            time: .instants(
+                start: start, end: Instant(microseconds: start.microseconds &+ Int64((seconds * 1e6).rounded())),
+                offset: facts.start.offset),
+            ordinal: ordinal, metadata: number == nil ? Metadata([("classification", .string(facts.classification))]) : nil,
+            body: body, place: place)
+    }
+
+    private static func electrocardiogram(
+        _ facts: ElectrocardiogramHeader.Facts, _ points: Points
+    ) -> Electrocardiogram {
+        let isNone = facts.symptomsAreEnglish && facts.symptoms == "None"
+        var status: String?
+        if facts.symptomsAreEnglish, !facts.symptoms.isEmpty { status = isNone ? "none" : "present" }
+        return Electrocardiogram(
+            points: points, samplingFrequency: Amount(facts.frequency, try? Unit(ucum: "Hz")),
+            averageHeartRate: facts.averageHeartRate.map { Amount($0, try? Unit(ucum: "/min")) }, symptomsStatus: status,
+            symptoms: facts.symptoms.isEmpty || isNone ? [] : [facts.symptoms], lead: facts.lead.isEmpty ? nil : facts.lead)
+    }
+
+    /// HealthKit's constants, their names, and these as English files write them: `Sinus Rhythm`. An empty one is `notSet`.
+    private static func number(of text: String) -> Int? {
+        let values = ObjectValues.electrocardiogramClassification
+        guard !text.isEmpty else { return values.value(of: "notSet") }
+        if let number = values.value(of: text) { return number }
+        let squeezed = text.lowercased().filter { $0 != " " }
+        return values.cases.first { $0.name.lowercased() == squeezed }?.value
+    }
+
+    /// `Watch7,12` names a kind of hardware, anything else is what it is called.
+    private static func device(_ text: String) -> Device? {
+        guard !text.isEmpty else { return nil }
+        let parts = text.split(separator: ",")
+        guard parts.count == 2, parts[1].utf8.allSatisfy({ ($0 &- 0x30) < 10 }) else { return Device(key: text, name: text) }
+        return Device(key: "||" + text, hardware: text)
+    }
+}

@@ -1,0 +1,159 @@
+import CExpat
+import Glibc
+import Pipeline
+
+/// Which elements of a GPX file become rows (``GPXRow``). Driven by the parser's events, in document order.
+///
+/// Source of the elements: GPX 1.1 (https://www.topografix.com/GPX/1/1/).
+struct GPXElements {
+    static let maximumDepth = 64
+    static let maximumNames = 4096
+    /// Longest text of an element that is read; a time has some thirty bytes.
+    static let maximumText = 1024
+
+    var rows = ExportRows()
+    /// Why the rest cannot be read, where the elements themselves say so.
+    private(set) var problem: String?
+
+    private var depth = 0
+    /// The depths of the elements that are open, 0 where none is.
+    private var trackDepth = 0
+    private var pointDepth = 0
+    private var otherDepth = 0
+    private var textDepth = 0
+    /// The column of a location that the text is of; `nil` is the track's name.
+    private var column: Int?
+    private var text: [UInt8] = []
+    private var trackName: [UInt8] = []
+    private var pointLine = 0
+    private var names: Set<UInt64> = []
+
+    func deallocate() { rows.deallocate() }
+
+    mutating func start(
+        _ name: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int
+    ) {
+        guard problem == nil else { return }
+        depth += 1
+        let element = Self.local(name)
+        guard textDepth == 0, otherDepth == 0 else { return note(name, attributes) }
+        if pointDepth > 0 {
+            let column = GPXRow.column(ofElement: element)
+            // A name that is known needs no look at how many there are; with a prefix it is another.
+            let isPlain = element.baseAddress == UnsafeRawPointer(name) && attributes[0] == nil
+            if column == nil || !isPlain || depth > Self.maximumDepth { note(name, attributes) }
+            if let column, rows.isEmpty(column) { beginText(column) }
+            return
+        }
+        note(name, attributes)
+        if trackDepth > 0 {
+            if element.isText("trkpt") {
+                pointDepth = depth
+                pointLine = line()
+                rows.begin(element, columns: GPXRow.count)
+                if let text = Self.attribute("lat", attributes) { rows.set(GPXRow.latitude, text) }
+                if let text = Self.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
+            } else if depth == trackDepth + 1, element.isText("name") {
+                beginText(nil)
+            }
+        } else if depth == 1 {
+            rows.begin(element, columns: 2)
+            if let text = Self.attribute("creator", attributes), text.count <= Self.maximumText { rows.set(1, text) }
+            rows.end(Place(.line, line()))
+        } else if depth == 2 {
+            if element.isText("trk") {
+                trackDepth = depth
+            } else {
+                otherDepth = depth
+                guard element.isText("wpt") || element.isText("rte") else { return }
+                rows.begin(element, columns: 1)
+                rows.end(Place(.line, line()))
+            }
+        }
+    }
+
+    mutating func end(line: () -> Int) {
+        guard problem == nil else { return }
+        if depth == textDepth {
+            endText()
+        } else if depth == pointDepth {
+            rows.end(Place(.line, pointLine))
+            pointDepth = 0
+        } else if depth == trackDepth {
+            let name: StaticString = "trk"
+            rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 2)
+            trackName.withUnsafeBytes { rows.set(1, $0) }
+            rows.end(Place(.line, line()))
+            trackName.removeAll()
+            trackDepth = 0
+        } else if depth == otherDepth {
+            otherDepth = 0
+        }
+        depth -= 1
+    }
+
+    /// A text may come in pieces.
+    mutating func characters(_ piece: UnsafeRawBufferPointer) {
+        guard textDepth > 0, depth == textDepth, problem == nil else { return }
+        guard text.count + piece.count <= Self.maximumText else {
+            problem = "a text is longer than \(Self.maximumText) bytes"
+            return
+        }
+        text.append(contentsOf: piece)
+    }
+
+    private mutating func beginText(_ column: Int?) {
+        (textDepth, self.column) = (depth, column)
+        text.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func endText() {
+        textDepth = 0
+        let isBlank: (UInt8) -> Bool = { $0 <= 0x20 }
+        let end = text.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? 0
+        let start = text.prefix(end).firstIndex { !isBlank($0) } ?? end
+        guard let column else {
+            trackName = Array(text[start..<end])
+            return
+        }
+        text.withUnsafeBytes { rows.set(column, UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+    }
+
+    private mutating func note(
+        _ element: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) {
+        guard depth <= Self.maximumDepth else {
+            problem = "elements nest more than \(Self.maximumDepth) deep"
+            return
+        }
+        note(element)
+        var index = 0
+        while let name = attributes[index] {
+            if strcmp(name, "lat") != 0, strcmp(name, "lon") != 0 { note(name) }
+            index += 2
+        }
+    }
+
+    /// The parser never forgets a name.
+    private mutating func note(_ name: UnsafePointer<XML_Char>) {
+        names.insert(FNV.hash(UnsafeRawBufferPointer(start: name, count: strlen(name))))
+        if names.count > Self.maximumNames { problem = "more than \(Self.maximumNames) names of elements and attributes" }
+    }
+
+    /// A name without its prefix.
+    private static func local(_ name: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
+        let start = strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name
+        return UnsafeRawBufferPointer(start: start, count: strlen(start))
+    }
+
+    private static func attribute(
+        _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) -> UnsafeRawBufferPointer? {
+        var index = 0
+        while let own = attributes[index], let value = attributes[index + 1] {
+            if strcmp(own, name) == 0 { return UnsafeRawBufferPointer(start: value, count: strlen(value)) }
+            index += 2
+        }
+        return nil
+    }
+}

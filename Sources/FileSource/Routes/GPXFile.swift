@@ -1,0 +1,104 @@
+import HealthModel
+import Pipeline
+
+/// Recognises and cuts GPX files: where somebody went (GPX 1.0 and 1.1, https://www.topografix.com/GPX/1/1/).
+public enum GPXFile {
+    static let root = "gpx"
+
+    /// Whether a file's root element is `gpx`.
+    public static func recognises(_ file: InputFile) -> Bool {
+        guard let prolog = try? prolog(of: PrefixedInput(FileInput(file))) else { return false }
+        if case .found = prolog { return true }
+        return false
+    }
+
+    static func prolog(of input: PrefixedInput) throws(SourceError) -> ExportProlog {
+        try ExportProlog.read(input, root: root)
+    }
+
+    /// Gives the rows of a file (``GPXRow``) to `body`.
+    ///
+    /// - Throws: ``SourceError`` with the line from which on it cannot be read; what stands before it was given.
+    static func forEachRow(in input: PrefixedInput, _ body: (TextRow, Place) throws -> Void) throws {
+        guard case .found(let offset, let line) = try prolog(of: input) else {
+            throw SourceError(.malformed, "it is no GPX: there is no root element gpx in UTF-8")
+        }
+        input.skip(offset)
+        let parser = try GPXParser(firstLine: line)
+        let row = TextRow()
+        var isMore = true
+        while isMore {
+            var failure: SourceError?
+            do throws(SourceError) {
+                isMore = try parser.advance(input)
+            } catch {
+                failure = error
+                failure?.place = error.place ?? parser.place
+            }
+            try parser.forEachRow(in: row) { place in try body(row, place) }
+            if let failure { throw failure }
+        }
+    }
+}
+
+/// Delivers a GPX file row by row, for ``GPXInterpreter``.
+///
+///     let source = GPXFileSource(try InputFile(path: "run.gpx"), received: now)
+public struct GPXFileSource: FrameSource {
+    private let file: InputFile
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// - Parameters:
+    ///   - received: the time of the import.
+    ///   - meter: counts what is read.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        (self.file, self.received, self.meter) = (file, received, meter)
+    }
+
+    /// Gives each row to `handle`, in the order of the file.
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        meter?.bytes = 0
+        try GPXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
+            try handle(RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel))
+        }
+    }
+}
+
+/// Makes a route of each track of a GPX file.
+public final class GPXInterpreter: FrameInterpreter {
+    private let registry: OriginRegistry
+    private var reader = RouteReader()
+
+    /// - Parameter registry: of the person who went there.
+    public init(registry: OriginRegistry) { self.registry = registry }
+
+    /// Takes a row; the one behind a track's locations gives the route.
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        guard case .row(let row) = frame.payload else { throw Refusal("not a row of a GPX file", at: frame.place) }
+        switch try reader.read(row, at: frame.place) {
+        case .none: return .notData
+        case .skipped(let kind): return .skipped(kind)
+        case .track(let locations, let name):
+            readings.append(
+                try Self.reading(of: locations, name: name, creator: reader.creator, registry: registry, at: frame.place))
+            return .readings
+        }
+    }
+
+    /// A route that only its file tells of.
+    static func reading(
+        of locations: RouteLocations, name: String?, creator: String, registry: OriginRegistry, at place: Place
+    ) throws(Refusal) -> Reading {
+        guard let type = SampleType("workoutRoute") else { throw Refusal("the catalogue has no routes", at: place) }
+        let route = WorkoutRoute(points: locations.points, name: name)
+        guard let body = try? SampleBody(encoding: route, content: locations.content) else {
+            throw Refusal("the route cannot be written down", at: place)
+        }
+        return Reading(
+            origin: registry.origin(type: type, source: SourceRevision(id: "gpx", name: creator.isEmpty ? "GPX" : creator)),
+            numeral: Numeral(coefficient: 0), unit: .one,
+            time: .instants(start: locations.start, end: locations.end, offset: nil), ordinal: locations.mark, body: body,
+            place: place)
+    }
+}
