@@ -72,6 +72,12 @@ public struct FileReading {
             (table, text) = (nil, nil)
             return
         }
+        if let activities = try Self.activities(file, options, received: received, meter: meter) {
+            (profile, source) = activities
+            interpreter = ActivityInterpreter(registry: registry)
+            (table, text) = (nil, nil)
+            return
+        }
         if options.profile == nil, AppleHealthDocument.recognises(file, path: path) {
             throw SourceError(.malformed, AppleHealthDocument.reason)
         }
@@ -94,12 +100,31 @@ public struct FileReading {
         }
     }
 
+    /// Activities of a training watch or program, in the formats that no JSON5 file describes.
+    private static func activities(
+        _ file: InputFile, _ options: ReadingOptions, received: Instant, meter: ReadMeter
+    ) throws -> (profile: String, source: any FrameSource)? {
+        if options.profile == tcx || (options.profile == nil && TCXFile.recognises(file)) {
+            try options.interpreter.refuseAll(of: tcx)
+            return (tcx, TCXFileSource(file, received: received, meter: meter))
+        }
+        if options.profile == fit || (options.profile == nil && FITFile.recognises(file)) {
+            try options.interpreter.refuseAll(of: fit)
+            return (fit, FITFileSource(file, received: received, meter: meter))
+        }
+        return nil
+    }
+
     /// The formats that no JSON5 file describes: an export of the Health app,
     public static let appleHealth = "apple-health-export"
     /// a route by itself,
     public static let gpx = "gpx"
     /// an electrocardiogram of an export by itself.
     public static let electrocardiogram = "apple-health-electrocardiogram"
+    /// Activities as Garmin's Training Center writes them.
+    public static let tcx = "tcx"
+    /// Activities as Garmin's and others' devices record them.
+    public static let fit = "fit"
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] { (text?.notes ?? []) + (table?.notes ?? []) }
