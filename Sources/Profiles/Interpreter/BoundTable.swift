@@ -55,8 +55,8 @@ final class BoundTable {
         signs = DecimalSigns()
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
         guard !readings.isEmpty || !objects.isEmpty else { return nil }
-        let only = readings.count == 1 && objects.isEmpty && !isGuarded ? readings.first : nil
-        plain = only.flatMap { PlainRow($0, times: times, width: width) }
+        guard readings.count == 1, objects.isEmpty, !isGuarded, let only = readings.first else { return }
+        plain = PlainRow(only, times: times, width: width)
     }
 
     deinit { plain?.deallocate() }
