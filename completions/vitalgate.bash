@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'stats' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'characteristics' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -12,6 +12,7 @@ _vitalgate_commands() {
         '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/characteristics') candidates=('list' 'set') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev') ;;
         *) ;;
     esac
@@ -20,17 +21,20 @@ _vitalgate_commands() {
 _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--limit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/list') candidates=('--limit' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/show') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/undo') candidates=('--forget' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/delete') candidates=('--type' '--from' '--to' '--subject' '--source' '--device' '--where' '--time-zone' '--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/restore') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/delete') candidates=('--type' '--from' '--to' '--subject' '--source' '--device' '--where' '--time-zone' '--with-objects' '--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/restore') candidates=('--with-objects' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/quarantine') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/quarantine/list') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/quarantine/show') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -84,6 +88,9 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/characteristics/list') candidates=('--subject' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/characteristics/set') candidates=('--subject' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/doctor') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -102,6 +109,7 @@ _vitalgate_option() {
         '/import --unit') kind=none ;;
         '/import --decimal') kind=words; candidates=('point' 'comma') ;;
         '/import --exact') kind= ;;
+        '/import --keep-invalid-documents') kind= ;;
         '/import --no-links') kind= ;;
         '/import --dry-run') kind= ;;
         '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -119,15 +127,21 @@ _vitalgate_option() {
         '/query --subject') kind=none ;;
         '/query --source') kind=none ;;
         '/query --device') kind=none ;;
-        '/query --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary') ;;
+        '/query --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary' 'workoutRoute' 'heartbeatSeries' 'electrocardiogram' 'audiogram' 'visionPrescription' 'stateOfMind' 'medicationDoseEvent' 'scoredAssessment' 'clinicalRecord' 'document') ;;
         '/query --unit') kind=none ;;
         '/query --where') kind=none ;;
         '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
         '/query --limit') kind=none ;;
         '/query --explain') kind= ;;
+        '/query --chart') kind= ;;
         '/query --time-zone') kind=none ;;
         '/query --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/query --safe') kind= ;;
+        '/show --raw') kind= ;;
+        '/show --points') kind= ;;
+        '/show --time-zone') kind=none ;;
+        '/show --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/show --safe') kind= ;;
         '/stats --every') kind=none ;;
         '/stats --anchor') kind=none ;;
         '/stats --from') kind=none ;;
@@ -140,6 +154,16 @@ _vitalgate_option() {
         '/stats --limit') kind=none ;;
         '/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/stats --safe') kind= ;;
+        '/rings --from') kind=none ;;
+        '/rings --to') kind=none ;;
+        '/rings --subject') kind=none ;;
+        '/rings --time-zone') kind=none ;;
+        '/rings --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/rings --safe') kind= ;;
+        '/today --subject') kind=none ;;
+        '/today --time-zone') kind=none ;;
+        '/today --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/today --safe') kind= ;;
         '/changes --after') kind=none ;;
         '/changes --types') kind=none ;;
         '/changes --follow') kind= ;;
@@ -160,7 +184,9 @@ _vitalgate_option() {
         '/delete --device') kind=none ;;
         '/delete --where') kind=none ;;
         '/delete --time-zone') kind=none ;;
+        '/delete --with-objects') kind= ;;
         '/delete --yes') kind= ;;
+        '/restore --with-objects') kind= ;;
         '/quarantine/list --time-zone') kind=none ;;
         '/quarantine/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/quarantine/list --safe') kind= ;;
@@ -252,7 +278,7 @@ _vitalgate_option() {
         '/unit/convert --dialect') kind=words; candidates=('ucum' 'healthkit') ;;
         '/unit/convert --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --ids') kind= ;;
-        '/types --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary') ;;
+        '/types --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary' 'workoutRoute' 'heartbeatSeries' 'electrocardiogram' 'audiogram' 'visionPrescription' 'stateOfMind' 'medicationDoseEvent' 'scoredAssessment' 'clinicalRecord' 'document') ;;
         '/types --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;
@@ -302,6 +328,15 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/characteristics/list --subject') kind=none ;;
+        '/characteristics/list --history') kind= ;;
+        '/characteristics/list --time-zone') kind=none ;;
+        '/characteristics/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/characteristics/list --safe') kind= ;;
+        '/characteristics/set --subject') kind=none ;;
+        '/characteristics/set --from') kind=none ;;
+        '/characteristics/set --clear') kind= ;;
+        '/characteristics/set --time-zone') kind=none ;;
         '/doctor --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/doctor --safe') kind= ;;
         *' --store') kind=file; global=1 ;;
@@ -317,6 +352,7 @@ _vitalgate_argument() {
         '/decode 0') kind=none ;;
         '/decode 1') kind=none ;;
         '/query 0') kind=program; candidates=('types' '--ids') ;;
+        '/show 0') kind=none ;;
         '/stats 0') kind=program; candidates=('types' '--ids') ;;
         '/ingest/show 0') kind=none ;;
         '/ingest/undo 0') kind=none ;;
@@ -357,6 +393,8 @@ _vitalgate_argument() {
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;
         '/subjects/remove 0') kind=none ;;
+        '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
+        '/characteristics/set 1') kind=none ;;
         *) ;;
     esac
 }

@@ -40,3 +40,8 @@ static inline void vitalgate_xml_listen_schema(xmlSchemaParserCtxtPtr context, v
 static inline void vitalgate_xml_free(xmlChar *text) {
     xmlFree(text);
 }
+
+/// The same of a document that is being validated.
+static inline void vitalgate_xml_listen_validity(xmlSchemaValidCtxtPtr context, vitalgate_xml_problem *problem) {
+    xmlSchemaSetValidStructuredErrors(context, vitalgate_xml_note, problem);
+}

@@ -19,13 +19,22 @@ public struct PresentSamples {
     public func all() throws -> [PresentSample] {
         let persons = try store.personNames()
         let adopted = try names()
-        return try store.latestSamples(where: { $0.origin.kind == .quantity && settings.passes($0) }).compactMap { stored in
+        return try store.latestSamples(where: { Self.isShown($0) && settings.passes($0) }).compactMap { stored in
             let origin = stored.sample.origin
             let called = origin.device.flatMap { adopted[$0.key] }
             if called == nil, Self.live.contains(where: origin.source.id.hasPrefix) { return nil }
             let name = called ?? origin.device?.name ?? origin.device?.model ?? origin.source.name
             return PresentSample(
                 stored.sample, deviceName: name, person: origin.subject == store.subject ? nil : persons[origin.subject])
+        }
+    }
+
+    /// Quantities, workouts, and stages of sleep: being in bed, which goes on beside them, is none.
+    private static func isShown(_ sample: Sample) -> Bool {
+        switch sample.origin.kind {
+        case .quantity, .workout: true
+        case .category: sample.origin.type.id == "sleepAnalysis" && sample.value > 0
+        default: false
         }
     }
 

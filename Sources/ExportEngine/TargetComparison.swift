@@ -58,9 +58,6 @@ public struct TargetComparison {
     }
 
     private func differences(_ comparison: StoreComparison) throws -> TargetDifferences {
-        let kinds = exporter.kinds
-        return try comparison.compare(contents: exporter.contents) {
-            kinds.contains($0.origin.kind) && settings.passes($0)
-        }
+        try comparison.compare(contents: exporter.contents) { exporter.holds($0) && settings.passes($0) }
     }
 }

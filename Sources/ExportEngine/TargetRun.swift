@@ -132,7 +132,7 @@ public final class TargetRun {
         var count = 0
         let kinds = exporter.kinds
         var end: Anchor?
-        var looked = 0
+        var (looked, weight) = (0, 0)
         let limit = max(1, min(settings.batchSize, exporter.batchLimit))
         // Where there is a backlog, whole batches come.
         if let known = try? waiting, known > 0 {
@@ -151,11 +151,12 @@ public final class TargetRun {
                         batch.changes.append(try whole(change))
                         batch.anchors.append(anchor.description)
                         unheld.append(count)
+                        weight += change.sample.body?.octets.count ?? 0
                     } else {
                         count += 1
                     }
                 }
-                if batch.changes.count == limit || looked == Self.mostLookedAt { throw Enough() }
+                if batch.changes.count == limit || looked == Self.mostLookedAt || weight > Self.mostWeight { throw Enough() }
             }
         } catch is Enough {}
         return (batch, unheld + [count], end)
@@ -169,6 +170,8 @@ public final class TargetRun {
     }
 
     private struct Enough: Error {}
+    /// Octets of bodies in one batch: routes, recordings and documents are in memory while they are delivered, and more than packed there.
+    private static let mostWeight = 2 << 20
     /// Of what a filter leaves out, in one step.
     private static let mostLookedAt = 100_000
 

@@ -1,7 +1,8 @@
 import HealthModel
 import Pipeline
 
-/// Keeps the readings on a FHIR R4 server: an Observation each, a blood pressure one with two components.
+/// Keeps the readings, sleep and workouts on a FHIR R4 server: an Observation each, a blood pressure one with two components.
+/// Clinical records and documents are there with their own octets, a DocumentReference each.
 ///
 /// Where the server lets us name resources, a sample is `Observation/{UUID}`, so that the same reading twice is one. Where it does not, a sample is
 /// found by its identifier: it is looked for first, made only if nobody else did, and looked for again, until there is exactly one. A batch is one
@@ -19,6 +20,12 @@ public final class FHIRExporter: ComparableExporter {
     private var devices: Set<String> = []
     /// What was made and has to be found by a search, by its identifier: how often it was looked for in vain.
     private var unconfirmed: [String: Int] = [:]
+
+    /// Quantities, stages of sleep, workouts, clinical records, documents; of a blood pressure the two pressures.
+    public let kinds: Set<SampleKind> = [.quantity, .category, .workout, .clinicalRecord, .document]
+
+    /// Only a type and a value for which FHIR has a code, of a person who is known there.
+    public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
 
     /// How often a batch is made anew of what the server has, where somebody else was quicker.
     private static let rounds = 4
@@ -61,8 +68,12 @@ public final class FHIRExporter: ComparableExporter {
 
     /// Hands over the UUIDs of what is there by the tag that all of it has, page by page.
     public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
+        for type in ["Observation", DocumentResource.type] { try contents(type, body) }
+    }
+
+    private func contents(_ type: String, _ body: ([SampleIdentity]) throws -> Void) throws {
         let tag = "\(ObservationCodes.tagSystem)%7C\(ObservationCodes.tag)"
-        var url: String? = "\(server.base)/Observation?_tag=\(tag)&_count=200&_elements=identifier,status"
+        var url: String? = "\(server.base)/\(type)?_tag=\(tag)&_count=200&_elements=identifier,status"
         var pages: Set<String> = []
         while let page = url {
             // The account's token goes to no other server.
@@ -73,10 +84,13 @@ public final class FHIRExporter: ComparableExporter {
                     .unfit, "the server's next page is of another server: it has to know the address it is reached by")
             }
             guard pages.insert(page).inserted else { throw DeliveryError(.unfit, "the server's pages go round in a circle") }
-            guard let bundle = try server.get(url: page), bundle.type == "searchset" else {
+            let found = try server.get(url: page)
+            // A server need not have DocumentReferences.
+            if found == nil, type == DocumentResource.type, pages.count == 1 { return }
+            guard let bundle = found, bundle.type == "searchset" else {
                 throw DeliveryError(.unfit, "the server does not answer a search as FHIR R4 asks for")
             }
-            try body(bundle.observations.filter(\.isLive).flatMap(Self.identities))
+            try body(bundle.held.filter(\.isLive).flatMap(Self.identities))
             url = bundle.next
         }
     }
@@ -91,8 +105,9 @@ public final class FHIRExporter: ComparableExporter {
 
     // MARK: Delivering
 
-    /// An Observation as it is to be there.
+    /// An Observation, or a DocumentReference, as it is to be there.
     private struct Wanted {
+        var type = "Observation"
         /// Its name, where we give it.
         let id: String
         /// What it is found by.
@@ -137,11 +152,18 @@ public final class FHIRExporter: ComparableExporter {
         var last: [String: Wanted] = [:]
         for change in batch.changes {
             let sample = change.sample
-            guard encoder.hasPlace(for: sample.origin) else {
+            guard encoder.hasPlace(for: sample) else {
                 leftOut += 1
                 continue
             }
-            let wanted = ObservationCodes.isBloodPressure(sample.origin.type) ? try panel(of: change) : observation(of: change)
+            let wanted: Wanted
+            if ObservationCodes.isBloodPressure(sample.origin.type) {
+                wanted = try panel(of: change)
+            } else if DocumentResource.kinds.contains(sample.origin.kind) {
+                wanted = try document(of: change)
+            } else {
+                wanted = observation(of: change)
+            }
             if last.updateValue(wanted, forKey: wanted.id) == nil { order.append(wanted.id) }
         }
         return (order.compactMap { last[$0] }, leftOut)
@@ -157,6 +179,24 @@ public final class FHIRExporter: ComparableExporter {
             id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isGone: isGone, samples: [sample.identity],
             device: sample.origin.device, append: { encoder.append(sample, id: $0, fate: fate, to: &$1) },
             retire: { encoder.append(sample, id: $0, fate: .gone(replacedBy: nil), to: &$1) })
+    }
+
+    private func document(of change: SampleChange) throws(DeliveryError) -> Wanted {
+        let (sample, encoder) = (change.sample, encoder)
+        let document: DocumentResource
+        do throws(ContentError) {
+            document = try DocumentResource(sample)
+        } catch {
+            throw DeliveryError(.refused, "what the store has of its content: \(error)")
+        }
+        var fate = ObservationEncoder.Fate.live
+        var isGone = false
+        if case .deleted(let deletion) = change { (fate, isGone) = (.gone(replacedBy: deletion.replacedBy), true) }
+        let id = sample.identity.description
+        return Wanted(
+            type: DocumentResource.type, id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isGone: isGone,
+            samples: [sample.identity], device: nil, append: { document.append(id: $0, fate: fate, encoder, to: &$1) },
+            retire: { document.append(id: $0, fate: .gone(replacedBy: nil), encoder, to: &$1) })
     }
 
     private func panel(of change: SampleChange) throws(DeliveryError) -> Wanted {
@@ -186,17 +226,17 @@ public final class FHIRExporter: ComparableExporter {
 
     /// Named by us, it is what it is; only what is gone has to have been there.
     private func planNamed(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
-        let found = try server.look(wanted.filter(\.isGone).map { "Observation/\($0.id)" })
+        let found = try server.look(wanted.filter(\.isGone).map { "\($0.type)/\($0.id)" })
         let there = Set(found.joined().filter(\.isLive).compactMap(\.id))
         for each in wanted where !each.isGone || there.contains(each.id) {
             plan.add(each.device)
-            plan.put(each.id, each.append)
+            plan.put(each.id, type: each.type, each.append)
         }
     }
 
     /// Found by its identifier, of which there is to be one.
     private func planFound(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
-        let found = try server.look(wanted.map { "Observation?identifier=\($0.identifier)" })
+        let found = try server.look(wanted.map { "\($0.type)?identifier=\($0.identifier)" })
         for (each, resources) in zip(wanted, found) {
             try confirm(each.identifier, isFound: !resources.isEmpty)
             // Who looks sees the same one first: one that counts, the oldest.
@@ -204,17 +244,17 @@ public final class FHIRExporter: ComparableExporter {
             let live = sorted.filter(\.isLive)
             if each.isGone {
                 if !live.isEmpty { plan.add(each.device) }
-                for one in live { plan.put(one.id ?? "", each.append) }
+                for one in live { plan.put(one.id ?? "", type: each.type, each.append) }
             } else if let first = sorted.first {
                 if !first.isLive || Set(Self.identities(first)) != each.samples {
                     plan.add(each.device)
-                    plan.put(first.id ?? "", each.append)
+                    plan.put(first.id ?? "", type: each.type, each.append)
                 }
                 if live.count > 1 { plan.add(each.device) }
-                for other in live.dropFirst() { plan.put(other.id ?? "", each.retire) }
+                for other in live.dropFirst() { plan.put(other.id ?? "", type: each.type, each.retire) }
             } else {
                 plan.add(each.device)
-                plan.create(each.identifier, id: each.id) { each.append(nil, &$0) }
+                plan.create(each.identifier, id: each.id, type: each.type) { each.append(nil, &$0) }
             }
         }
     }

@@ -5,12 +5,17 @@ import HealthModel
 struct Discovery {
     /// One sensor of the device.
     struct Component {
+        /// A sensor of a quantity, or what another kind of sample is.
+        enum Kind {
+            case quantity(SensorKind)
+            case object(ObjectKind)
+        }
         var type: SampleType
-        var kind: SensorKind
+        var kind: Kind
         /// Where its state is told.
         var topic: String
-        /// Where it is told whether its state is recent.
-        var availability: String
+        /// Where it is told whether its state is recent; `nil` where it always is.
+        var availability: String?
     }
 
     /// Stays the same whatever the device is called.
@@ -40,7 +45,7 @@ struct Discovery {
         for name in gone {
             // Nothing but its platform: Home Assistant removes it.
             var component = JSONObject()
-            component.set("platform", "sensor")
+            component.set("platform", SampleType(name).flatMap { ObjectKind($0) }?.platform ?? "sensor")
             list.set(name, component)
         }
         var object = JSONObject()
@@ -52,8 +57,35 @@ struct Discovery {
     }
 
     private func component(_ component: Component) -> JSONObject {
-        let kind = component.kind
         var object = JSONObject()
+        switch component.kind {
+        case .quantity(let kind): set(kind, component, in: &object)
+        case .object(let kind): set(kind, component, in: &object)
+        }
+        object.set(
+            "availability",
+            ([hub] + (component.availability.map { [$0] } ?? [])).map { topic in
+                var object = JSONObject()
+                object.set("topic", topic)
+                return object
+            })
+        object.set("availability_mode", "all")
+        return object
+    }
+
+    private func set(_ kind: ObjectKind, _ component: Component, in object: inout JSONObject) {
+        object.set("platform", kind.platform)
+        object.set("unique_id", "\(id)_\(component.type.id)")
+        object.set("name", kind.name)
+        object.set("icon", kind.icon)
+        object.set("state_topic", component.topic)
+        object.set("value_template", "{{ value_json.value }}")
+        object.set("json_attributes_topic", component.topic)
+        let attributes = kind.attributes.map { "'\($0)': value_json.\($0)" }.joined(separator: ", ")
+        object.set("json_attributes_template", "{{ {\(attributes)} | tojson }}")
+    }
+
+    private func set(_ kind: SensorKind, _ component: Component, in object: inout JSONObject) {
         object.set("platform", "sensor")
         object.set("unique_id", "\(id)_\(component.type.id)")
         object.set("name", component.type.displayName)
@@ -68,14 +100,5 @@ struct Discovery {
         object.set(
             "json_attributes_template",
             "{{ {'start': value_json.start, 'end': value_json.end, 'uuid': value_json.uuid} | tojson }}")
-        object.set(
-            "availability",
-            [hub, component.availability].map { topic in
-                var object = JSONObject()
-                object.set("topic", topic)
-                return object
-            })
-        object.set("availability_mode", "all")
-        return object
     }
 }

@@ -11,7 +11,7 @@ import Pipeline
 public final class MQTTExporter: Exporter {
     /// About half a megabyte.
     public let batchLimit = 1000
-    /// As lines; Home Assistant is shown quantities.
+    /// As lines; Home Assistant is shown quantities, whether somebody is asleep, and the last workout.
     public let kinds = Set(SampleKind.allCases)
     private let settings: MQTTSettings
     private let context: ExportContext

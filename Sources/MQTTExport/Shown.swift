@@ -8,6 +8,8 @@ import Pipeline
 ///     vitalgate/1a2b3c4d/availability                       online, or offline
 ///     vitalgate/1a2b3c4d/…/bodyTemperature                  {"value":36.6,"unit":"°C","start":…,"end":…,"uuid":…}
 ///     vitalgate/1a2b3c4d/…/bodyTemperature/availability     online while it is recent
+///     vitalgate/1a2b3c4d/…/sleepAnalysis                    {"value":"ON","stage":"asleepDeep","start":…,"end":…,"uuid":…}
+///     vitalgate/1a2b3c4d/…/workout                          {"value":"running","duration":1740.0,"distance":5200.0,…}
 struct Shown {
     /// Payloads by topic.
     private(set) var payloads: [String: [UInt8]] = [:]
@@ -38,13 +40,27 @@ struct Shown {
         for (device, each) in all.prefix(Self.most) {
             let sample = each.sample
             let type = sample.origin.type
-            let kind = try SensorKind(type, context, settings.homeAssistant)
             let topic = topics.state(device, type)
-            payloads[topic] = Self.state(sample, kind, context)
-            let stale = Instant(
-                microseconds: sample.end.microseconds &+ Int64(settings.staleAfter(type.id)) * 1_000_000)
-            payloads["\(topic)/availability"] = now < stale ? Self.online : Self.offline
-            if now < stale { nextChange = min(nextChange ?? stale, stale) }
+            let kind: Discovery.Component.Kind
+            var becomesStale = true
+            if type.kind == .quantity {
+                let sensor = try SensorKind(type, context, settings.homeAssistant)
+                payloads[topic] = Self.state(sample, sensor, context)
+                kind = .quantity(sensor)
+            } else {
+                guard let object = ObjectKind(type) else { continue }
+                let state = object.state(of: sample, now: now)
+                payloads[topic] = state.octets
+                if let change = state.change { nextChange = min(nextChange ?? change, change) }
+                becomesStale = object.becomesStale
+                kind = .object(object)
+            }
+            if becomesStale {
+                let stale = Instant(
+                    microseconds: sample.end.microseconds &+ Int64(settings.staleAfter(type.id)) * 1_000_000)
+                payloads["\(topic)/availability"] = now < stale ? Self.online : Self.offline
+                if now < stale { nextChange = min(nextChange ?? stale, stale) }
+            }
             guard !settings.discovery.isEmpty else { continue }
             let name = each.person.map { "\(each.deviceName) (\($0))" } ?? each.deviceName
             // The first is the latest: what its device says of itself is what counts.
@@ -52,7 +68,8 @@ struct Shown {
                 topics.discovery(device),
                 default: Discovery(
                     id: topics.id(device), name: name, device: sample.origin.device, hub: topics.availability, components: [])
-            ].components.append(.init(type: type, kind: kind, topic: topic, availability: "\(topic)/availability"))
+            ].components.append(
+                .init(type: type, kind: kind, topic: topic, availability: becomesStale ? "\(topic)/availability" : nil))
         }
         for (topic, var device) in devices {
             device.components.sort { $0.type.id < $1.type.id }

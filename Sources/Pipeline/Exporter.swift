@@ -17,6 +17,10 @@ public protocol Exporter: AnyObject {
     /// Whether it hands on the ids that makers gave to their records (``SampleHeader/record``), which are looked up for it.
     var tellsRecords: Bool { get }
 
+    /// Whether it has a place for just this one, of ``kinds``: where that depends on its type or value. One that it has not is given to it all the
+    /// same, since what was delivered once may have to go, and is counted by ``deliver(_:)``; a comparison does not miss it.
+    func holds(_ sample: Sample) -> Bool
+
     /// Whether what was there before the target began has to come before what is new, as in a file of lines. Else both come by turns, each in its order.
     var isOrdered: Bool { get }
 
@@ -49,6 +53,7 @@ public protocol Exporter: AnyObject {
 extension Exporter {
     public var kinds: Set<SampleKind> { [.quantity] }
     public var tellsRecords: Bool { false }
+    public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
     public var isOrdered: Bool { false }
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func idle() throws(DeliveryError) -> Duration? { nil }

@@ -5,12 +5,13 @@ import Pipeline
 /// Samples as rows of PostgreSQL's COPY, in its text form. What depends on the series alone is written once.
 final class CopyText {
     /// In this order in each row.
-    static let columns = [
-        "start_time", "uuid", "end_time", "type", "value", "unit", "numeral", "numeral_unit", "zone_offset", "subject",
-        "source_id",
-        "source_name", "source_version", "device_key", "device_name", "device_manufacturer", "device_model", "time_origin",
-        "received",
-        "group_id", "metadata",
+    static let columns = head + ["value", "unit", "numeral", "numeral_unit"] + tail
+    /// What rows of every kind begin with.
+    static let head = ["start_time", "uuid", "end_time", "type"]
+    /// What rows of every kind have behind what is their own.
+    static let tail = [
+        "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
+        "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata",
     ]
 
     /// What all samples of a series share.
@@ -32,6 +33,17 @@ final class CopyText {
 
     func append(_ sample: Sample, to octets: inout [UInt8]) {
         let (value, unit) = context.quantity(of: sample)
+        appendHead(of: sample, to: &octets)
+        Self.add(value.description, to: &octets)
+        Self.add(unit.code, to: &octets)
+        Self.add(sample.numeral.text, to: &octets)
+        Self.add(sample.unit.code, to: &octets)
+        appendTail(of: sample, to: &octets)
+        octets.append(UInt8(ascii: "\n"))
+    }
+
+    /// From the start to the type, which every kind's rows begin with.
+    func appendHead(of sample: Sample, to octets: inout [UInt8]) {
         times.append(sample.start, nil, to: &octets)
         octets.append(Self.tab)
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
@@ -40,10 +52,10 @@ final class CopyText {
         octets.append(Self.tab)
         times.append(sample.end, nil, to: &octets)
         Self.add(sample.origin.type.id, to: &octets)
-        Self.add(value.description, to: &octets)
-        Self.add(unit.code, to: &octets)
-        Self.add(sample.numeral.text, to: &octets)
-        Self.add(sample.unit.code, to: &octets)
+    }
+
+    /// From the zone to the metadata, which every kind's rows have.
+    func appendTail(of sample: Sample, to octets: inout [UInt8]) {
         Self.add(sample.zone.map { "\($0.seconds)" }, to: &octets)
         octets += series(of: sample.origin).cells
         Self.add(sample.timeOrigin.name, to: &octets)
@@ -51,7 +63,6 @@ final class CopyText {
         times.append(sample.received, nil, to: &octets)
         Self.add(sample.group.map(Sample.groupText), to: &octets)
         Self.add(sample.metadata?.json ?? "{}", to: &octets)
-        octets.append(UInt8(ascii: "\n"))
     }
 
     private func series(of origin: Origin) -> Series {
@@ -83,24 +94,32 @@ final class CopyText {
     private static let tab = UInt8(ascii: "\t")
 
     /// A cell behind its tab.
-    private static func add(_ text: String?, to octets: inout [UInt8]) {
+    static func add(_ text: String?, to octets: inout [UInt8]) {
         octets.append(tab)
         guard var text else {
             octets += "\\N".utf8
             return
         }
-        text.withUTF8 { bytes in
-            guard bytes.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\\") }) else {
-                return octets.append(contentsOf: bytes)
-            }
-            for byte in bytes {
-                switch byte {
-                case UInt8(ascii: "\\"): octets += "\\\\".utf8
-                case tab: octets += "\\t".utf8
-                case UInt8(ascii: "\n"): octets += "\\n".utf8
-                case UInt8(ascii: "\r"): octets += "\\r".utf8
-                default: octets.append(byte)
-                }
+        text.withUTF8 { add(escaped: $0, to: &octets) }
+    }
+
+    /// A cell behind its tab, of octets that are UTF-8.
+    static func add(octets cell: [UInt8], to octets: inout [UInt8]) {
+        octets.append(tab)
+        cell.withUnsafeBufferPointer { add(escaped: $0, to: &octets) }
+    }
+
+    private static func add(escaped bytes: UnsafeBufferPointer<UInt8>, to octets: inout [UInt8]) {
+        guard bytes.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\\") }) else {
+            return octets.append(contentsOf: bytes)
+        }
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\\"): octets += "\\\\".utf8
+            case tab: octets += "\\t".utf8
+            case UInt8(ascii: "\n"): octets += "\\n".utf8
+            case UInt8(ascii: "\r"): octets += "\\r".utf8
+            default: octets.append(byte)
             }
         }
     }

@@ -7,7 +7,8 @@ import Pipeline
 /// - `sample`: a row for each sample that any of them has; `hubs` are those that have it. Its key begins with the time, so that it can be partitioned.
 /// - `deletion`: what a hub had and has no more, with what took its place.
 /// - `progress`: how far each target has come; for people, nothing depends on it.
-/// - a view for each type, such as `heart_rate`.
+/// - a table for each other kind of sample, such as `workout` (``ObjectTable``), whose key is the UUID.
+/// - a view for each type, such as `heart_rate` or `sleep_analysis`, and for the points of series, such as `workout_route_point`.
 struct DatabaseSchema {
     let name: String
 
@@ -31,7 +32,8 @@ struct DatabaseSchema {
             CREATE TABLE \(name).progress(
                 hub integer NOT NULL REFERENCES \(name).hub, target text NOT NULL, anchor text NOT NULL,
                 told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(hub, target));
-            """
+            """,
+            ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"),
         ]
     }
 
@@ -57,7 +59,7 @@ struct DatabaseSchema {
             for number in found..<max(found, version) {
                 try connection.run(steps[number] + ";INSERT INTO \(name).version(number) VALUES(\(number + 1))")
             }
-            for type in SampleType.quantities { try connection.run(view(of: type)) }
+            for view in views { try connection.run(view) }
             try connection.run("COMMIT")
             return found
         } catch {
@@ -69,17 +71,33 @@ struct DatabaseSchema {
     /// "VGAT": whoever writes to our tables holds it, so that two hubs never wait for one another's rows.
     static let lock = 0x5647_4154
 
-    private func view(of type: SampleType) -> String {
-        """
-        CREATE OR REPLACE VIEW \(name).\(Self.name(of: type)) AS SELECT start_time, end_time, value, unit, subject, source_name, device_name, uuid
-        FROM \(name).sample WHERE type = '\(type.id)'
-        """
+    /// Made anew each time: a newer version has more types.
+    private var views: [String] {
+        SampleType.all.compactMap { view(of: $0) } + ObjectTable.all.compactMap { $0.pointView(in: name) }
+    }
+
+    /// `nil` for a type that is the only one of its table.
+    private func view(of type: SampleType) -> String? {
+        let own: String
+        let table: String
+        switch type.kind {
+        case .quantity: (own, table) = ("value, unit", "sample")
+        case .category: (own, table) = ("value, value_name", "category")
+        case .correlation, .scoredAssessment, .clinicalRecord:
+            guard let known = ObjectTable.byKind[type.kind] else { return nil }
+            (own, table) = (known.columns.map(\.name).joined(separator: ", "), known.name)
+        default: return nil
+        }
+        return """
+            CREATE OR REPLACE VIEW \(name).\(Self.snake(type.id)) AS
+            SELECT start_time, end_time, \(own), subject, source_name, device_name, uuid FROM \(name).\(table) WHERE type = '\(type.id)'
+            """
     }
 
     /// `heart_rate` for `heartRate`, `vo2_max` for `vo2Max`.
-    static func name(of type: SampleType) -> String {
+    static func snake(_ id: String) -> String {
         var name = ""
-        for character in type.id {
+        for character in id {
             if character.isUppercase, !name.isEmpty { name += "_" }
             name += character.lowercased()
         }

@@ -12,6 +12,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     private let context: ExportContext
     private let schema: DatabaseSchema
     private let text: CopyText
+    private let objects: ObjectRows
     private var session: (connection: PostgreSQLConnection, hub: Int)?
 
     /// What others commit while we wait for them is seen, whatever the role is set to.
@@ -22,7 +23,11 @@ public final class PostgreSQLExporter: ComparableExporter {
         (self.settings, self.context) = (settings, context)
         schema = DatabaseSchema(name: settings.schema)
         text = CopyText(context)
+        objects = ObjectRows(text)
     }
+
+    /// All of them: a table each.
+    public let kinds = Set(SampleKind.allCases)
 
     // MARK: The database
 
@@ -35,11 +40,11 @@ public final class PostgreSQLExporter: ComparableExporter {
             Finding(.good, "PostgreSQL", "version \(server[0] ?? "?"), connected to '\(settings.database)' as '\(settings.user)'")
         ]
         try checkVersion(try schema.found(connection))
-        for (table, rights) in [
-            ("sample", "SELECT INSERT UPDATE DELETE"), ("deletion", "SELECT INSERT UPDATE DELETE"),
-            ("progress", "SELECT INSERT UPDATE"),
-            ("hub", "SELECT INSERT"),
-        ] {
+        var tables = [("progress", "SELECT INSERT UPDATE"), ("hub", "SELECT INSERT")]
+        for table in ["sample", "deletion"] + ObjectTable.all.map(\.name) {
+            tables.append((table, "SELECT INSERT UPDATE DELETE"))
+        }
+        for (table, rights) in tables {
             for right in rights.split(separator: " ") {
                 let answer = try connection.run(
                     "SELECT has_table_privilege($1, $2)", ["\(settings.schema).\(table)", String(right)])
@@ -108,6 +113,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             CREATE TEMP TABLE incoming(LIKE \(name).sample) ON COMMIT DELETE ROWS;
             ALTER TABLE incoming ALTER hubs DROP NOT NULL;
             CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by uuid) ON COMMIT DELETE ROWS;
+            \(ObjectRows.temporary);
             """)
         guard let hub else { throw DeliveryError(.unfit, "the table \(name).hub gives no number") }
         session = (connection, hub)
@@ -139,19 +145,36 @@ public final class PostgreSQLExporter: ComparableExporter {
         for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
             if case .added = change { added.append(index) } else { gone.append(index) }
         }
+        if !added.isEmpty { try add(added.map { batch.changes[$0].sample }, connection, hub) }
+        if !gone.isEmpty { try remove(gone.map { batch.changes[$0] }, connection, hub) }
+        guard let anchor = batch.anchors.last else { return }
+        try connection.run(
+            """
+            INSERT INTO \(schema.name).progress(hub, target, anchor) VALUES(\(hub), $1, $2)
+            ON CONFLICT(hub, target) DO UPDATE SET anchor = excluded.anchor, told = now()
+            """, [context.name, anchor])
+    }
+
+    private func add(_ samples: [Sample], _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
         let name = schema.name
         let columns = CopyText.columns.joined(separator: ", ")
-        if !added.isEmpty {
-            var next = added[...]
-            try connection.copy(into: "COPY incoming(\(columns)) FROM STDIN") { octets in
-                if let index = next.popFirst() { text.append(batch.changes[index].sample, to: &octets) }
-                return !next.isEmpty
+        let kinds = Set(samples.map(\.origin.kind))
+        if kinds.contains(.quantity) {
+            try copy(samples.filter { $0.origin.kind == .quantity }, "incoming", CopyText.columns, connection) {
+                sample, octets throws(DeliveryError) in text.append(sample, to: &octets)
             }
-            // Nobody else writes meanwhile. Where the first hub is alone, what is there is its; where nothing was deleted, nothing comes back.
-            let others = try connection.run(
-                "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
-            // The planner knows nothing of a temporary table, and must not read all samples for it.
-            var statements = ["SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off"]
+        }
+        if kinds != [.quantity] {
+            try copy(samples.filter { $0.origin.kind != .quantity }, "incoming_object", ObjectRows.columns, connection) {
+                sample, octets throws(DeliveryError) in try objects.append(sample, to: &octets)
+            }
+        }
+        // Nobody else writes meanwhile. Where the first hub is alone, what is there is its; where nothing was deleted, nothing comes back.
+        let others = try connection.run(
+            "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
+        // The planner knows nothing of a temporary table, and must not read all samples for it.
+        var statements = ["SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off"]
+        if kinds.contains(.quantity) {
             if others[0] == "t" {
                 statements.append(
                     """
@@ -164,44 +187,75 @@ public final class PostgreSQLExporter: ComparableExporter {
                 INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
                     WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid)
                 """)
-            if others[1] == "t" {
-                statements.append(
-                    "DELETE FROM \(name).deletion USING incoming WHERE deletion.uuid = incoming.uuid AND deletion.hub = \(hub)")
-            }
-            try connection.run(statements.joined(separator: ";"))
         }
-        if !gone.isEmpty {
-            var next = gone[...]
-            try connection.copy(into: "COPY gone FROM STDIN") { octets in
-                if let index = next.popFirst(), case .deleted(let deletion) = batch.changes[index] {
-                    CopyText.append(deletion, to: &octets)
-                }
-                return !next.isEmpty
+        for table in ObjectTable.all where kinds.contains(table.kind) {
+            statements.append(table.taking(in: name, hub: hub))
+        }
+        if others[1] == "t" {
+            for incoming in (kinds.contains(.quantity) ? ["incoming"] : []) + (kinds == [.quantity] ? [] : ["incoming_object"]) {
+                statements.append(
+                    """
+                    DELETE FROM \(name).deletion USING \(incoming) WHERE deletion.uuid = \(incoming).uuid AND deletion.hub = \(hub)
+                    """)
             }
-            try connection.run(
+        }
+        try connection.run(statements.joined(separator: ";"))
+    }
+
+    /// Rows of samples into a temporary table. Where one has no place in a row, all that was sent is given up with the session.
+    private func copy(
+        _ samples: [Sample], _ table: String, _ columns: [String], _ connection: PostgreSQLConnection,
+        _ append: (Sample, inout [UInt8]) throws(DeliveryError) -> Void
+    ) throws(DeliveryError) {
+        var next = samples[...]
+        var failure: DeliveryError?
+        try connection.copy(into: "COPY \(table)(\(columns.joined(separator: ", "))) FROM STDIN") { octets in
+            guard let sample = next.popFirst() else { return false }
+            let length = octets.count
+            do throws(DeliveryError) {
+                try append(sample, &octets)
+            } catch {
+                failure = error
+                octets.removeSubrange(length...)
+            }
+            return failure == nil && !next.isEmpty
+        }
+        if let failure { throw failure }
+    }
+
+    private func remove(_ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
+        let name = schema.name
+        var next = changes[...]
+        try connection.copy(into: "COPY gone FROM STDIN") { octets in
+            if case .deleted(let deletion)? = next.popFirst() { CopyText.append(deletion, to: &octets) }
+            return !next.isEmpty
+        }
+        let kinds = Set(changes.map(\.sample.origin.kind))
+        var statements = ["SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off"]
+        for table in (kinds.contains(.quantity) ? ["sample"] : []) + kinds.compactMap({ ObjectTable.byKind[$0]?.name }) {
+            statements.append(
                 """
-                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-                DELETE FROM \(name).sample USING gone WHERE sample.uuid = gone.uuid AND sample.hubs = ARRAY[\(hub)];
-                UPDATE \(name).sample SET hubs = array_remove(sample.hubs, \(hub)) FROM gone
-                    WHERE sample.uuid = gone.uuid AND sample.hubs @> ARRAY[\(hub)];
-                INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by FROM gone
-                    ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now();
+                DELETE FROM \(name).\(table) held USING gone WHERE held.uuid = gone.uuid AND held.hubs = ARRAY[\(hub)];
+                UPDATE \(name).\(table) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
+                    WHERE held.uuid = gone.uuid AND held.hubs @> ARRAY[\(hub)]
                 """)
         }
-        guard let anchor = batch.anchors.last else { return }
-        try connection.run(
+        statements.append(
             """
-            INSERT INTO \(name).progress(hub, target, anchor) VALUES(\(hub), $1, $2)
-            ON CONFLICT(hub, target) DO UPDATE SET anchor = excluded.anchor, told = now()
-            """, [context.name, anchor])
+            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by FROM gone
+                ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now()
+            """)
+        try connection.run(statements.joined(separator: ";"))
     }
 
     /// What this hub's samples are there.
     public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
         let (connection, hub) = try opened()
         session = nil
-        try connection.run(
-            "BEGIN; DECLARE held NO SCROLL CURSOR FOR SELECT uuid FROM \(schema.name).sample WHERE hubs @> ARRAY[\(hub)]")
+        let parts = (["sample"] + ObjectTable.all.map(\.name)).map { table in
+            "SELECT uuid FROM \(schema.name).\(table) WHERE hubs @> ARRAY[\(hub)]"
+        }
+        try connection.run("BEGIN; DECLARE held NO SCROLL CURSOR FOR " + parts.joined(separator: " UNION ALL "))
         while true {
             let rows = try connection.run("FETCH 10000 FROM held")
             guard !rows.isEmpty else { break }

@@ -6,6 +6,9 @@ final class ScriptedTarget: ComparableExporter {
     var batchLimit = 7
     var isOrdered = false
     var kinds: Set<SampleKind> = [.quantity]
+    /// Of these kinds it has no place for others.
+    var hasPlace: (Sample) -> Bool = { _ in true }
+    func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
     /// What it has.
     private(set) var samples: [SampleIdentity: Double] = [:]
     /// It never takes a value like this.

@@ -260,6 +260,38 @@ import Testing
         #expect(try Set(target.samples.keys) == Set(test.contents().keys).union([foreign]))
     }
 
+    /// What is large goes in smaller batches: all of a batch is in memory while it is delivered.
+    @Test func bodiesWeigh() throws {
+        let test = try ExportedStore()
+        let target = ScriptedTarget()
+        target.kinds = Set(SampleKind.allCases)
+        target.batchLimit = 100
+        var random = SeededGenerator(seed: 2)
+        for number in 0..<6 {
+            var sample = try test.object(.document, number, at: number)
+            let octets = (0..<(1 << 20)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            sample.sample.body = try SampleBody(
+                encoding: ClinicalDocument(title: "", patient: "", custodian: "", author: "", valid: false),
+                content: PackedContent(octets))
+            try test.add([sample])
+        }
+        try test.finish(try test.run(target))
+        #expect(target.samples.count == 6)
+        #expect(target.deliveries >= 2)
+    }
+
+    /// What a target has no place for, by its value, is not missed.
+    @Test func aComparisonMissesNothingThatHasNoPlace() throws {
+        let test = try ExportedStore()
+        let target = ScriptedTarget()
+        target.kinds = [.quantity, .category]
+        target.hasPlace = { $0.value != 2 }
+        try test.add(try [1, 2, 3].map { try test.sample($0, at: $0, of: "sleepAnalysis") })
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: target, store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(missing: 2))
+    }
+
     /// Few values at few times, so that the same comes, goes and comes back; failures of all kinds; kills between a delivery and its cursor; a
     /// target that was filled halfway by a run that is gone.
     @Test(arguments: 0..<40) func whateverFails(seed: UInt64) throws {

@@ -13,15 +13,19 @@ public struct ExportProof {
     private let settings: TargetSettings
     /// Makes an exporter as a process that starts does.
     private let make: () throws -> any Exporter
+    private let objects: [SampleKind]
     /// For a kill behind a delivery: a cursor that cannot be written.
     private let readOnly: SampleStore
 
-    /// - Parameter make: makes the exporter anew.
+    /// - Parameters:
+    ///   - objects: other kinds of samples that are there beside heart rates.
+    ///   - make: makes the exporter anew.
     public init(
         _ test: ExportedStore, _ settings: TargetSettings = TargetSettings(name: "other", batchSize: 7),
-        make: @escaping () throws -> any Exporter
+        objects: [SampleKind] = [], make: @escaping () throws -> any Exporter
     ) throws {
         (self.test, self.settings, self.make) = (test, settings, make)
+        self.objects = objects
         readOnly = try SampleStore(path: test.store.path, access: .read)
     }
 
@@ -53,7 +57,7 @@ public struct ExportProof {
                 }
             case 5:
                 let shift = Int64(Int.random(in: -1...1, using: &random)) * 1_000_000
-                var conditions = SampleConditions(types: [.heartRate])
+                var conditions = SampleConditions(types: objects.isEmpty ? [.heartRate] : Set(SampleType.all))
                 conditions.from = Instant(seconds: 1_790_000_010)
                 if shift != 0 {
                     _ = try? test.store.migrate(
@@ -73,7 +77,11 @@ public struct ExportProof {
     }
 
     private func sample(_ random: inout SeededGenerator) throws -> GatedSample {
-        try test.sample(60 + Int.random(in: 0..<4, using: &random), at: Int.random(in: 0..<30, using: &random))
+        let (number, second) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<30, using: &random))
+        if let kind = objects.randomElement(using: &random), Bool.random(using: &random) {
+            return try test.object(kind, number, at: second)
+        }
+        return try test.sample(60 + number, at: second)
     }
 
     /// Has the target get all that it lacks, by an exporter that starts anew.

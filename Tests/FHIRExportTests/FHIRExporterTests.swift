@@ -66,6 +66,57 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: 50))
     }
 
+    /// Of all kinds, those that have a code or a place are there, once, whatever fails; the rest is counted, and not missed.
+    @Test(arguments: ObservationEncoder.IDs.allCases, 0..<3 as Range<UInt64>)
+    func objectsWhateverFails(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
+        let server = try FHIRTestServer(ids)
+        var random = SeededGenerator(seed: seed)
+        let proof = try ExportProof(test, settings, objects: SampleKind.allCases.filter { $0 != .quantity }) {
+            try exporter(server.url, ids)
+        }
+        let faults = ["cut before", "cut after", "half", "500", "409", "race", "double"]
+        try proof.suffer(40, using: &random) { random in
+            guard let fault = faults.randomElement(using: &random), Int.random(in: 0..<3, using: &random) == 0 else { return }
+            try server.tell(#"{"faults": ["\#(fault)"]}"#)
+        }
+        try server.tell(#"{"faults": []}"#)
+        try proof.finish()
+        let last = try exporter(server.url, ids)
+        var expected: Set<String> = []
+        let cursor = try test.store.samples(matching: SampleQuery())
+        while let stored = try cursor.next() {
+            if last.holds(stored.sample) { expected.insert("urn:uuid:\(stored.uuid)") }
+        }
+        cursor.close()
+        let all = try server.resources("Observation") + server.resources("DocumentReference")
+        let held = all.filter { $0.status != "entered-in-error" }.compactMap { $0.identifier?.first?.value }
+        #expect(Set(held).count == held.count)
+        #expect(Set(held) == expected)
+        let comparison = TargetComparison(settings, exporter: last, store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: held.count))
+    }
+
+    /// Records and documents have their own octets there, and have them no more once they are deleted.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func recordsOctetForOctet(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        let samples = try [SampleKind.clinicalRecord, .document].map { try test.object($0, 1, at: 0) }
+        try test.add(samples + [try test.object(.workout, 0, at: 0), try test.object(.audiogram, 0, at: 0)])
+        let run = try test.run(exporter(server.url, ids), settings)
+        try test.finish(run)
+        #expect(try test.store.target("clinic")?.leftOut == 1)
+        #expect(try server.live().count == 1)
+        let held = try server.resources("DocumentReference").compactMap { $0.content?.first?.attachment }
+        #expect(Set(held.map(\.contentType)) == ["application/fhir+json; fhirVersion=4.0", "text/xml"])
+        let octets = held.compactMap { $0.data.flatMap { Data(base64Encoded: $0) } }.map { String(decoding: $0, as: UTF8.self) }
+        #expect(Set(octets) == [ExportedStore.resource, ExportedStore.document])
+        #expect(held.compactMap(\.size).sorted() == [ExportedStore.resource, ExportedStore.document].map(\.utf8.count).sorted())
+        for sample in samples { try test.delete(sample) }
+        try test.finish(run)
+        let gone = try server.resources("DocumentReference")
+        #expect(gone.map(\.status) == ["entered-in-error", "entered-in-error"])
+        #expect(gone.allSatisfy { $0.content?.first?.attachment.data == nil })
+    }
+
     @Test func tenThousandRepaired() throws {
         let server = try FHIRTestServer(.client)
         var counts: [Int] = []

@@ -32,7 +32,14 @@ final class FHIRTestServer {
         struct Extension: Decodable { var valueReference: Reference? }
         var resourceType: String
         var id: String
+        struct Attachment: Decodable {
+            var contentType: String
+            var data: String?
+            var size: Int?
+        }
+        struct Content: Decodable { var attachment: Attachment }
         var status: String?
+        var content: [Content]?
         var identifier: [Text]?
         var valueQuantity: Quantity?
         var component: [Component]?

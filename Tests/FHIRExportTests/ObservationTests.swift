@@ -98,10 +98,78 @@ import Testing
             let id = BloodPressurePanel.id(of: systolic)
             line { panel.append(id: id, panel: id, replacedBy: nil, encoder, to: &$0) }
         }
+        for sample in try objects(device) {
+            line { encoder.append(sample, id: "\(sample.identity)", fate: .live, to: &$0) }
+        }
+        for document in try documents() {
+            let resource = try DocumentResource(document)
+            line { resource.append(id: "\(document.identity)", fate: .live, encoder, to: &$0) }
+        }
         line { DeviceResource(device).append(withID: true, to: &$0) }
         let file = Self.snapshots.appending(path: "resources.ndjson")
         if getenv("VITALGATE_RECORD") != nil { try Data(lines).write(to: file) }
         #expect(try Data(contentsOf: file) == Data(lines))
+    }
+
+    /// Each stage of sleep that has a code, and workouts.
+    private func objects(_ device: Device?) throws -> [Sample] {
+        let sleep = try #require(SampleType("sleepAnalysis"))
+        let stages = try [1, 2, 3, 4, 5].map { stage in
+            try sample(sleep, "\(stage)", .one, seconds: Int64(stage) * 100, isPeriod: true, device: device)
+        }
+        let type = try #require(SampleType("workout"))
+        var told = Workout(
+            duration: Amount(try Numeral("29.50"), try Unit(ucum: "min")),
+            totalDistance: Amount(try Numeral("5.20"), try Unit(ucum: "km")))
+        told.statistics = [
+            Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral("310.5"), try Unit(ucum: "kcal"))),
+            Workout.Statistics(type: "heartRate", average: Amount(try Numeral("140"), try Unit(ucum: "/min"))),
+            Workout.Statistics(type: "HKQuantityTypeIdentifierOfTomorrow", sum: Amount(try Numeral("1"), nil)),
+        ]
+        var running = try sample(type, "37", .one, isPeriod: true, device: device)
+        running.body = try SampleBody(encoding: told)
+        var yoga = try sample(type, "57", .one, seconds: 7, isPeriod: true)
+        yoga.body = try SampleBody(encoding: Workout(events: [.init(type: "pause", start: 60_000_000, end: 60_000_000)]))
+        return stages + [running, yoga]
+    }
+
+    private func documents() throws -> [Sample] {
+        var record = try sample(#require(SampleType("labResultRecord")), "0", .one)
+        record.body = try SampleBody(
+            encoding: ClinicalRecord(displayName: "Glucose", resourceType: "Observation", identifier: "o-1", version: "DSTU2"),
+            content: PackedContent("{\"resourceType\": \"Observation\", \"valueQuantity\": {\"value\": 6.30}}".utf8))
+        var document = try sample(#require(SampleType("cda")), "0", .one)
+        document.body = try SampleBody(
+            encoding: ClinicalDocument(title: "Visit", patient: "", custodian: "", author: "", valid: true),
+            content: PackedContent("<ClinicalDocument/>".utf8))
+        return [record, document]
+    }
+
+    /// Codes are those of the guides; what has none has no place.
+    @Test func sleepAndWorkouts() throws {
+        let encoder = try encoder()
+        let texts = try objects(nil).map { try text($0) }
+        for (text, code) in zip(texts, ["248220008", "248218005", "60984000", "60984000", "89129007"]) {
+            #expect(text.contains(#""valueCodeableConcept":{"coding":[{"system":"http://snomed.info/sct","code":"\#(code)"}"#))
+            #expect(text.contains(#""effectivePeriod":{"start":"#))
+        }
+        #expect(texts[3].contains(#""code":"HKCategoryValueSleepAnalysisAsleepDeep""#))
+        #expect(
+            texts[5].contains(
+                #""code":"LA11836-6"},{"system":"http://developer.apple.com/documentation/healthkit","code":"HKWorkoutActivityTypeRunning"}"#
+            ))
+        #expect(
+            texts[5].contains(
+                #"{"code":{"coding":[{"system":"http://loinc.org","code":"55411-3"}]},"valueQuantity":{"value":29.50,"unit":"min""#
+            ))
+        #expect(texts[5].contains(#""code":"55412-1"}]},"valueQuantity":{"value":5.20,"unit":"km""#))
+        #expect(texts[5].contains(#""value":310.5,"unit":"kcal""#) && !texts[5].contains("140"))
+        #expect(texts[6].contains(#""code":"55411-3"}]},"valueQuantity":{"value":60,"unit":"s""#))
+        let sleep = try #require(SampleType("sleepAnalysis"))
+        let type = try #require(SampleType("workout"))
+        #expect(try !encoder.hasPlace(for: sample(sleep, "0", .one)) && !encoder.hasPlace(for: sample(sleep, "77", .one)))
+        #expect(try !encoder.hasPlace(for: sample(#require(SampleType("appleStandHour")), "0", .one)))
+        #expect(try encoder.hasPlace(for: sample(type, "3000", .one)) && !encoder.hasPlace(for: sample(type, "81", .one)))
     }
 
     @Test(arguments: [

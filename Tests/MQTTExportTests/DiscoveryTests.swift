@@ -104,6 +104,59 @@ import Testing
         }
     }
 
+    private func object(_ id: String, _ number: Int, _ range: ClosedRange<Int64>, _ body: SampleBody? = nil) throws -> Sample {
+        let reading = Reading(
+            origin: Origin(
+                subject: "11111111-2222-4333-8444-555555555555", type: try #require(SampleType(id)),
+                source: SourceRevision(id: "file.apple-health", name: "Watch")),
+            numeral: Numeral(coefficient: Int64(number)), unit: .one,
+            time: .instants(
+                start: Instant(seconds: 1_790_000_000 + range.lowerBound),
+                end: Instant(seconds: 1_790_000_000 + range.upperBound),
+                offset: .utc), body: body, place: Place(.line, 1))
+        return try #require(
+            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_790_000_000))
+                .first?
+                .sample)
+    }
+
+    /// On during a stage of sleep and a quarter of an hour behind it, by the clock: 1,790,000,000.
+    @Test(
+        arguments: [
+            (3, -600...0, "ON", 900), (4, -1800...(-899), "ON", 1), (5, -1800...(-900), "OFF", 85_500),
+            (1, -600...600, "ON", 1500),
+            (2, -600...0, "OFF", 86_400), (3, 60...600, "OFF", 60), (3, -200_000...(-190_000), "OFF", nil),
+        ] as [(Int, ClosedRange<Int64>, String, Int64?)])
+    func asleep(stage: Int, range: ClosedRange<Int64>, state: String, next: Int64?) throws {
+        let present = PresentSample(try object("sleepAnalysis", stage, range), deviceName: "Watch")
+        let shown = try Shown([present], MQTTSettings(), context())
+        let told = try #require(shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis") }?.value)
+        #expect(String(decoding: told, as: UTF8.self).hasPrefix(#"{"value":"\#(state)","stage":"a"#))
+        #expect(shown.nextChange?.microseconds == next.map { (1_790_000_000 + $0) * 1_000_000 })
+        let availability = shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis/availability") }?.value
+        #expect(availability == (next == nil ? Shown.offline : Shown.online))
+        let device = try #require(shown.devices.values.first)
+        #expect(String(decoding: device.payload(), as: UTF8.self).contains(#""sleepAnalysis":{"platform":"binary_sensor""#))
+        #expect(
+            String(decoding: device.payload(without: ["sleepAnalysis"]), as: UTF8.self).contains(#""platform":"binary_sensor"}"#))
+    }
+
+    /// The last workout stays the last, however long ago it was.
+    @Test func lastWorkout() throws {
+        var told = Workout(totalDistance: Amount(try Numeral("5.2"), try Unit(ucum: "km")))
+        told.statistics = [
+            Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral("310"), try Unit(ucum: "kcal")))
+        ]
+        let workout = try object("workout", 37, -2_000_000...(-1_998_200), try SampleBody(encoding: told))
+        let shown = try Shown([PresentSample(workout, deviceName: "Watch")], MQTTSettings(), context())
+        let state = try #require(shown.payloads.first { $0.key.hasSuffix("/workout") }?.value)
+        #expect(
+            String(decoding: state, as: UTF8.self).hasPrefix(
+                #"{"value":"running","duration":1800.0,"distance":5200.0,"energy":310.0,"start":"#))
+        #expect(!shown.payloads.keys.contains { $0.hasSuffix("/workout/availability") })
+        #expect(shown.nextChange == nil)
+    }
+
     @Test func noMoreThanAThousand() throws {
         let present = try (0..<1200).map { number in
             PresentSample(
@@ -118,7 +171,8 @@ import Testing
         settings.homeAssistant = try #require(HomeAssistantVersion(version))
         let device = Device(
             key: "all", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3")
-        let present = try SampleType.quantities.map {
+        let types = SampleType.quantities + ["sleepAnalysis", "workout"].compactMap { SampleType($0) }
+        let present = try types.map {
             PresentSample(try sample($0, "1", $0.canonicalUnit, device: device), deviceName: "Everything")
         }
         let shown = try Shown(present, settings, context())

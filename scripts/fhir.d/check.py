@@ -3,11 +3,13 @@
 fhir.resources looks at the form and lets any code and unit pass, so what R4's definitions say beyond that is asserted here. Prints one line.
 """
 
+import base64
 import copy
 import json
 import sys
 
 from fhir.resources.R4B.device import Device
+from fhir.resources.R4B.documentreference import DocumentReference
 from fhir.resources.R4B.observation import Observation
 from fhirpathpy import evaluate
 from fhirpathpy.models import models
@@ -34,10 +36,25 @@ INVARIANTS = {
     "subject": "subject.reference.exists() and subject.reference.startsWith('Patient/')",
     "effective": "effective.exists()",
     "identifier": "identifier.all(system.exists() and value.exists())",
-    "quantity": "(value | component.value).all(system = 'http://unitsofmeasure.org' and code.exists() and value.exists())",
+    "quantity": "(value.ofType(Quantity) | component.value.ofType(Quantity)).all(system = 'http://unitsofmeasure.org' and code.exists() and value.exists())",
+}
+# HL7's guides: hl7.org/fhir/uv/phr (ValueSet pcd-sleep-observation-code, -value), hl7.org/fhir/us/physical-activity (ValueSet
+# pa-observation-code-activity, and the categories of pa-observation-base): codes of the resource, codes of its value, categories.
+GUIDES = {
+    "http://hl7.org/fhir/uv/phr/StructureDefinition/pcd-sleep-observation": (
+        {"93831-6", "93830-8", "93829-0", "93832-4", "258158006"},
+        {"248220008", "248218005", "60984000", "89129007", "261665006"},
+        [],
+    ),
+    "http://hl7.org/fhir/us/physical-activity/StructureDefinition/pa-observation-activity-measure": (
+        {"73985-4", "55411-3", "77592-4", "77593-2", "55426-1", "55425-3", "55424-6"},
+        None,
+        ["activity", "PhysicalActivity"],
+    ),
 }
 SYSTEMS = {
     "http://loinc.org", "urn:iso:std:iso:11073:10101", "http://developer.apple.com/documentation/healthkit", "urn:vitalgate:quantity-type",
+    "http://snomed.info/sct",
 }  # fmt: skip
 
 
@@ -49,6 +66,14 @@ def check(resource):
     """Raises ValueError where something is not as it has to be."""
     if resource["resourceType"] == "Device":
         Device.model_validate(resource)
+        return
+    if resource["resourceType"] == "DocumentReference":
+        DocumentReference.model_validate(resource)
+        if resource["status"] not in {"current", "superseded", "entered-in-error"} or "subject" not in resource:
+            raise ValueError("status or subject")
+        for content in resource["content"]:
+            if len(base64.b64decode(content["attachment"]["data"], validate=True)) != content["attachment"]["size"]:
+                raise ValueError("size")
         return
     Observation.model_validate(resource)
     if resource["status"] not in STATUS:
@@ -62,7 +87,21 @@ def check(resource):
     profiles = [url.rpartition("/")[2] for url in resource["meta"].get("profile", [])]
     if any(code in codes(resource["code"]) for code, _ in PROFILES.values()) and not profiles:
         raise ValueError("a vital sign without its profile")
+    for url in resource["meta"].get("profile", []):
+        if url not in GUIDES:
+            continue
+        own, values, categories = GUIDES[url]
+        if not own & {coding["code"] for coding in resource["code"]["coding"]}:
+            raise ValueError(f"{url}: code")
+        if values and not values & {coding["code"] for coding in resource["valueCodeableConcept"]["coding"]}:
+            raise ValueError(f"{url}: value")
+        if not {c["code"] for category in resource["category"] for c in category["coding"]} >= set(categories):
+            raise ValueError(f"{url}: category")
+        if "effectivePeriod" not in resource and "effectiveDateTime" not in resource:
+            raise ValueError(f"{url}: time")
     for profile in profiles:
+        if resource["meta"]["profile"][0] in GUIDES:
+            continue
         code, units = PROFILES[profile]
         if code not in codes(resource["code"]):
             raise ValueError(f"{profile}: code")
@@ -88,7 +127,10 @@ for number, resource in enumerate(resources, 1):
 
 # What has to be refused is: else this would look at nothing.
 rate = next(r for r in resources if r["meta"].get("profile") == ["http://hl7.org/fhir/StructureDefinition/heartrate"])
-pressure = next(r for r in resources if "component" in r)
+pressure = next(r for r in resources if r["meta"].get("profile") == ["http://hl7.org/fhir/StructureDefinition/bp"])
+sleep = next(r for r in resources if r["meta"].get("profile", [""])[0].endswith("pcd-sleep-observation"))
+document = next(r for r in resources if r["resourceType"] == "DocumentReference")
+workout = next(r for r in resources if r["meta"].get("profile", [""])[0].endswith("pa-observation-activity-measure"))
 faults = {
     "an unknown status": (rate, lambda r: r.update(status="banana")),
     "a time without an offset": (rate, lambda r: r.update(effectiveDateTime="2026-09-21T15:13:20")),
@@ -101,6 +143,12 @@ faults = {
     "another code": (rate, lambda r: r["code"]["coding"][0].update(code="8310-5")),
     "components in another order": (pressure, lambda r: r["component"].reverse()),
     "a component without anything": (pressure, lambda r: r["component"][0].pop("valueQuantity")),
+    "another stage of sleep": (sleep, lambda r: r["valueCodeableConcept"]["coding"][0].update(code="1")),
+    "another code of sleep": (sleep, lambda r: r["code"]["coding"][0].update(code="1")),
+    "a workout of no category": (workout, lambda r: r["category"].pop()),
+    "a workout's unit of no system": (workout, lambda r: r["component"][0]["valueQuantity"].pop("system")),
+    "a document of another size": (document, lambda r: r["content"][0]["attachment"].update(size=1)),
+    "a document of nobody": (document, lambda r: r.pop("subject")),
     "an unknown element": (rate, lambda r: r.update(colour="red")),
 }
 for name, (resource, spoil) in faults.items():

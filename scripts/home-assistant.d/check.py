@@ -63,7 +63,7 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 sys.meta_path.append(Absent())
 
 from homeassistant.components.mqtt.schemas import DEVICE_DISCOVERY_SCHEMA  # noqa: E402
-from homeassistant.components.mqtt.sensor import DISCOVERY_SCHEMA  # noqa: E402
+from homeassistant.components.mqtt import binary_sensor, sensor as sensors  # noqa: E402
 from homeassistant.components.sensor.const import DEVICE_CLASS_STATE_CLASSES  # noqa: E402
 from homeassistant.const import __version__  # noqa: E402
 from homeassistant.helpers import config_validation, frame  # noqa: E402
@@ -91,9 +91,10 @@ def check(payload):
     """Raises voluptuous.Invalid where a device or one of its sensors is not taken as it is."""
     DEVICE_DISCOVERY_SCHEMA(copy.deepcopy(payload))
     for component in payload["components"].values():
-        sensor = DISCOVERY_SCHEMA(component | {"device": payload["device"], "origin": payload["origin"]})
+        platform = {"sensor": sensors, "binary_sensor": binary_sensor}[component["platform"]]
+        sensor = platform.DISCOVERY_SCHEMA(component | {"device": payload["device"], "origin": payload["origin"]})
         known = DEVICE_CLASS_STATE_CLASSES.get(sensor.get("device_class"))
-        if known is not None and sensor["state_class"] not in known:
+        if component["platform"] == "sensor" and known is not None and sensor["state_class"] not in known:
             raise voluptuous.Invalid(f"{component['unique_id']}: {sensor['device_class']} is no {sensor['state_class']}")
         # Both read it as it was meant.
         for key in ("device_class", "unit_of_measurement", "unique_id", "state_topic"):
@@ -114,6 +115,9 @@ faults = {
     "energy as a measurement": lambda p: p["components"]["activeEnergyBurned"].update(
         state_class="measurement", last_reset_value_template=None
     ),
+    "somebody asleep without a topic": lambda p: p["components"]["sleepAnalysis"].pop("state_topic"),
+    "somebody asleep in degrees": lambda p: p["components"]["sleepAnalysis"].update(unit_of_measurement="°C"),
+    "a workout of an unknown class": lambda p: p["components"]["workout"].update(device_class="running"),
     "no identifiers": lambda p: p["device"].update(identifiers=[]),
     "no origin": lambda p: p.pop("origin"),
 }

@@ -40,42 +40,45 @@ public final class DocumentInterpreter: FrameInterpreter {
             throw Refusal("the document is longer than \(ResourceRow.maximumLength >> 20) MiB", at: frame.place)
         }
         let read: DocumentReader.Reading
+        let problem: DocumentReader.Problem?
         do throws(DocumentReader.Problem) {
-            read = try self.read(octets)
+            read = try DocumentReader.read(octets)
+            guard read.root == DocumentReader.root else {
+                throw DocumentReader.Problem(line: 1, reason: "its root element is no ClinicalDocument of HL7's CDA")
+            }
+            problem = try validate(octets)
         } catch {
             throw Refusal("the document is not read: \(error.reason)", at: Place(.line, error.line))
         }
-        if read.header.hasBareEntry, read.problem != nil { return .skipped(Self.ownExport) }
-        guard read.root == DocumentReader.root else {
-            throw Refusal("the root element is no ClinicalDocument of HL7's CDA", at: frame.place)
+        if let problem {
+            if read.header.hasBareEntry { return .skipped(Self.ownExport) }
+            guard keepsInvalid else {
+                throw Refusal("the document is not valid: \(problem.reason)", at: Place(.line, problem.line))
+            }
         }
-        if let problem = read.problem, !keepsInvalid {
-            throw Refusal("the document is not valid: \(problem.reason)", at: Place(.line, problem.line))
-        }
-        readings.append(try reading(read, octets, source, frame))
+        readings.append(try reading(read.header, problem, octets, source, frame))
         return .readings
     }
 
     /// As one of the schemas demands; else what the one with the extensions says.
-    private func read(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Reading {
+    private func validate(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Problem? {
         guard let extended = schema.schema(.extended) else {
             throw DocumentReader.Problem(
                 line: 1, reason: "HL7's schema is not here: the folder cda-schema belongs beside the device profiles")
         }
-        let first = try DocumentReader.read(octets, schema: extended)
-        guard first.problem != nil, first.root == DocumentReader.root, let normative = schema.schema(.normative) else {
-            return first
+        guard let problem = try DocumentReader.validate(octets, extended) else { return nil }
+        guard let normative = schema.schema(.normative), try DocumentReader.validate(octets, normative) == nil else {
+            return problem
         }
-        let second = try DocumentReader.read(octets, schema: normative)
-        return second.problem == nil ? second : first
+        return nil
     }
 
     private func reading(
-        _ read: DocumentReader.Reading, _ octets: UnsafeRawBufferPointer, _ source: String, _ frame: RawFrame
+        _ header: DocumentHeader, _ problem: DocumentReader.Problem?, _ octets: UnsafeRawBufferPointer, _ source: String,
+        _ frame: RawFrame
     ) throws(Refusal) -> Reading {
         guard let type = SampleType("cda") else { throw Refusal("the catalogue has no documents", at: frame.place) }
-        let header = read.header
-        let reason = read.problem.map { "line \($0.line): \($0.reason)" }
+        let reason = problem.map { "line \($0.line): \($0.reason)" }
         let document = ClinicalDocument(
             title: header.title, patient: header.patient, custodian: header.custodian,
             author: header.authors.joined(separator: ", "), valid: reason == nil, reason: reason)

@@ -8,8 +8,6 @@ struct DocumentReader {
         var header = DocumentHeader()
         /// The root's namespace and name.
         var root = ""
-        /// Where and why it is not as the schema demands.
-        var problem: Problem?
     }
 
     /// Why a document is not taken, or not valid: names of elements, and no word of what they hold.
@@ -22,36 +20,73 @@ struct DocumentReader {
     static let root = "{\(namespace)}ClinicalDocument"
     static let namespace = "urn:hl7-org:v3"
 
-    /// Parses octets.
+    /// Parses octets: their form, and what the header says.
     ///
-    /// - Parameter schema: what the document has to be; without one only its form is looked at.
     /// - Throws: ``Problem`` where it is no XML, or is more than is read.
-    static func read(_ octets: UnsafeRawBufferPointer, schema: OpaquePointer?) throws(Problem) -> Reading {
+    static func read(_ octets: UnsafeRawBufferPointer) throws(Problem) -> Reading {
         if let obstacle = DocumentProlog.obstacle(octets) { throw Problem(line: 1, reason: obstacle) }
-        // No network, no DTD, no entities; errors go to where we listen. Without XML_PARSE_HUGE nesting and texts have bounds.
-        let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue)
-        guard let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self),
-            let reader = xmlReaderForMemory(start, Int32(clamping: octets.count), nil, nil, options)
-        else { throw Problem(line: 1, reason: "it is empty") }
+        let reader = try parser(octets)
         defer { xmlFreeTextReader(reader) }
-        let problem = UnsafeMutablePointer<vitalgate_xml_problem>.allocate(capacity: 1)
-        problem.initialize(to: vitalgate_xml_problem())
-        defer { problem.deallocate() }
-        if let schema { xmlTextReaderSetSchema(reader, schema) }
-        vitalgate_xml_listen(reader, problem)
+        let problem = ProblemBox()
+        vitalgate_xml_listen(reader, problem.first)
         var reading = Reading()
         var status = xmlTextReaderRead(reader)
         while status == 1 {
             if let refusal = try node(reader, &reading) { throw refusal }
             status = xmlTextReaderRead(reader)
         }
-        let line = problem.pointee.line > 0 ? Int(problem.pointee.line) : Int(xmlTextReaderGetParserLineNumber(reader))
-        guard status == 0 else { throw Problem(line: max(line, 1), reason: "it is not well-formed: " + form(problem.pointee)) }
-        // What the schema does not allow, it says of the reading's first fault.
-        if schema != nil, xmlTextReaderIsValid(reader) != 1 || problem.pointee.code != 0 {
-            reading.problem = Problem(line: max(line, 1), reason: validity(problem.pointee))
+        // A prefix that stands for no namespace ends no parser, but it is no XML that anybody could validate.
+        guard status == 0, problem.first.pointee.code == 0 else {
+            throw Problem(line: problem.line(reader), reason: "it is not well-formed: " + form(problem.first.pointee))
         }
         return reading
+    }
+
+    /// Whether a document that ``read(_:)`` has read is as a schema demands.
+    ///
+    /// The schema's own context hears of it, and the parser's is not listened to: where both are, libxml2 gives the parser's words to the
+    /// wrong receiver. It has none to say, since the same octets were parsed before.
+    ///
+    /// - Returns: the first fault; `nil` where it is valid.
+    static func validate(_ octets: UnsafeRawBufferPointer, _ schema: OpaquePointer) throws(Problem) -> Problem? {
+        let reader = try parser(octets)
+        defer { xmlFreeTextReader(reader) }
+        guard let context = xmlSchemaNewValidCtxt(schema) else { throw Problem(line: 1, reason: "there is no more memory") }
+        defer { xmlSchemaFreeValidCtxt(context) }
+        let problem = ProblemBox()
+        vitalgate_xml_listen_validity(context, problem.first)
+        guard xmlTextReaderSchemaValidateCtxt(reader, context, 0) == 0 else {
+            throw Problem(line: 1, reason: "it can't be validated")
+        }
+        // The context has to outlive what the reader has plugged in.
+        defer { xmlTextReaderSchemaValidateCtxt(reader, nil, 0) }
+        var status = xmlTextReaderRead(reader)
+        while status == 1 { status = xmlTextReaderRead(reader) }
+        guard status == 0 else { throw Problem(line: problem.line(reader), reason: "it is not well-formed") }
+        guard xmlTextReaderIsValid(reader) != 1 || problem.first.pointee.code != 0 else { return nil }
+        return Problem(line: problem.line(reader), reason: validity(problem.first.pointee))
+    }
+
+    /// No network, no DTD, no entities; nothing is written to standard error. Without XML_PARSE_HUGE nesting and texts have bounds.
+    private static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
+        let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue)
+        guard let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self),
+            let reader = xmlReaderForMemory(start, Int32(clamping: octets.count), nil, nil, options)
+        else { throw Problem(line: 1, reason: "it is empty") }
+        return reader
+    }
+
+    /// Where libxml2 leaves the first error.
+    private final class ProblemBox {
+        let first = UnsafeMutablePointer<vitalgate_xml_problem>.allocate(capacity: 1)
+
+        init() { first.initialize(to: vitalgate_xml_problem()) }
+
+        deinit { first.deallocate() }
+
+        func line(_ reader: xmlTextReaderPtr) -> Int {
+            max(first.pointee.line > 0 ? Int(first.pointee.line) : Int(xmlTextReaderGetParserLineNumber(reader)), 1)
+        }
     }
 
     private static func node(_ reader: xmlTextReaderPtr, _ reading: inout Reading) throws(Problem) -> Problem? {

@@ -92,8 +92,11 @@ enum ObservationCodes {
     }
 
     /// `"meta":{…}` with the tag by which what came from here is found again.
-    static func meta(profile: String?) -> String {
-        let profile = profile.map { "\"profile\":[\"\(structures)\($0)\"]," } ?? ""
+    static func meta(profile: String?) -> String { meta(profileURL: profile.map { structures + $0 }) }
+
+    /// The same, for a profile that is not R4's own.
+    static func meta(profileURL: String?) -> String {
+        let profile = profileURL.map { "\"profile\":[\"\($0)\"]," } ?? ""
         return "\"meta\":{\(profile)\"tag\":[{\"system\":\"\(tagSystem)\",\"code\":\"\(tag)\"}]}"
     }
 

@@ -51,14 +51,20 @@ public final class ObservationEncoder {
     }
 
     /// Whether there is a place for such samples: they are about a person, and it is known who that is over there.
-    public func hasPlace(for origin: Origin) -> Bool {
-        patients[origin.subject] != nil && ObservationCodes.isAboutAPerson(origin.type)
+    public func hasPlace(for sample: Sample) -> Bool {
+        let origin = sample.origin
+        guard patients[origin.subject] != nil else { return false }
+        if DocumentResource.kinds.contains(origin.kind) { return DocumentResource.hasPlace(for: sample) }
+        return origin.kind == .quantity ? ObservationCodes.isAboutAPerson(origin.type) : ObjectObservation(sample) != nil
     }
 
     /// Appends a sample's Observation; a pressure's is a component of ``BloodPressurePanel``.
     ///
     /// - Parameter id: its name there; `nil` where the server is to give it one.
     func append(_ sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]) {
+        if sample.origin.kind != .quantity, let object = ObjectObservation(sample) {
+            return append(object, of: sample, id: id, fate: fate, to: &octets)
+        }
         let template = template(for: sample.origin)
         octets += "{\"resourceType\":\"Observation\",".utf8
         if let id { Self.append(id: id, to: &octets) }
@@ -84,6 +90,13 @@ public final class ObservationEncoder {
         octets += "},".utf8
     }
 
+    /// `,"performer":[{"reference":"…"}]`: the person, with what they wear.
+    func appendPerformer(of origin: Origin, to octets: inout [UInt8]) {
+        octets += ",\"performer\":[{\"reference\":".utf8
+        JSONText.append(string: patients[origin.subject] ?? "", to: &octets)
+        octets += "}]".utf8
+    }
+
     /// `,"device":{"reference":"…"}`, where a device is known. Where the server gives ids, it puts its own in place of the UUID.
     func appendDevice(of origin: Origin, to octets: inout [UInt8]) {
         guard let device = origin.device else { return }
@@ -98,8 +111,8 @@ public final class ObservationEncoder {
     }
 
     /// By its identifier, since it may not be there yet.
-    static func append(replacedBy next: String, to octets: inout [UInt8]) {
-        octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"Observation\",".utf8
+    static func append(replacedBy next: String, type: String = "Observation", to octets: inout [UInt8]) {
+        octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"\(type)\",".utf8
         octets += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8
         JSONText.append(string: "urn:uuid:" + next, to: &octets)
         octets += "}}}]".utf8

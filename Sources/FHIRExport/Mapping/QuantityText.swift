@@ -24,6 +24,17 @@ final class QuantityText {
 
     init(_ context: ExportContext) { self.context = context }
 
+    /// Appends an amount as it was told, in its own unit.
+    static func append(_ amount: Amount, to octets: inout [UInt8]) {
+        octets += "{\"value\":".utf8
+        append(amount.numeral, to: &octets)
+        octets += ",\"unit\":".utf8
+        JSONText.append(string: amount.unit?.code ?? "1", to: &octets)
+        octets += ",\"system\":\"\(ObservationCodes.ucum)\",\"code\":".utf8
+        JSONText.append(string: amount.unit?.code ?? "1", to: &octets)
+        octets.append(UInt8(ascii: "}"))
+    }
+
     /// Appends `{"value":…,"unit":…,"system":…,"code":…}`.
     func append(_ sample: Sample, to octets: inout [UInt8]) {
         let choice = choice(for: sample)

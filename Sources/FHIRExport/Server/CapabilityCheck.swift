@@ -16,6 +16,12 @@ struct CapabilityCheck {
         for name in ["read", "update", "search-type"] + (ids == .server ? ["create"] : []) {
             find(rights.contains(name), "Observation: \(name)", good: "is offered", bad: "is not offered, and is needed")
         }
+        let document = rest?.resource?.first { $0.type == DocumentResource.type }
+        let offered = Set(["read", "update", "search-type"]).isSubset(of: Self.codes(document?.interaction))
+        findings.append(
+            Finding(
+                offered ? .good : .warning, DocumentResource.type,
+                offered ? "is offered" : "is not offered: clinical records and documents have no place there (key 'types')"))
         switch ids {
         case .client:
             find(

@@ -65,10 +65,11 @@ struct FHIRResource: Decodable {
     /// Whether it counts.
     var isLive: Bool { status != "entered-in-error" }
 
-    /// The Observations of a Bundle.
-    var observations: [FHIRResource] {
-        (entry ?? []).compactMap(\.resource).filter { $0.resourceType == "Observation" && $0.id != nil }
-    }
+    /// Whether it is of a type that we make of samples.
+    var isOurs: Bool { resourceType == "Observation" || resourceType == DocumentResource.type }
+
+    /// The Observations and DocumentReferences of a Bundle.
+    var held: [FHIRResource] { (entry ?? []).compactMap(\.resource).filter { $0.isOurs && $0.id != nil } }
 
     /// The address of a Bundle's next page.
     var next: String? { link?.first { $0.relation == "next" }?.url }

@@ -15,19 +15,21 @@ struct FHIRPlan {
         (self.base, self.ids, self.devices) = (base, ids, devices)
     }
 
-    /// An Observation under its name.
-    mutating func put(_ id: String, _ append: (String?, inout [UInt8]) -> Void) {
-        bundle.add(fullURL: "\(base)/Observation/\(id)", .put(path: "Observation/\(id)")) { append(id, &$0) }
+    /// An Observation, or a resource of another type, under its name.
+    mutating func put(_ id: String, type: String = "Observation", _ append: (String?, inout [UInt8]) -> Void) {
+        bundle.add(fullURL: "\(base)/\(type)/\(id)", .put(path: "\(type)/\(id)")) { append(id, &$0) }
     }
 
-    /// An Observation that the server names.
+    /// An Observation, or a resource of another type, that the server names.
     ///
     /// - Parameter id: ours; a UUID, or one behind `bp-`.
-    mutating func create(_ identifier: String, id: String, _ append: (inout [UInt8]) -> Void) {
+    mutating func create(
+        _ identifier: String, id: String, type: String = "Observation", _ append: (inout [UInt8]) -> Void
+    ) {
         created.append(identifier)
         let uuid = id.hasPrefix("bp-") ? String(id.dropFirst(3)) : id
         bundle.add(
-            fullURL: "urn:uuid:\(uuid)", .create(type: "Observation", ifNoneExist: "identifier=\(identifier)"), append)
+            fullURL: "urn:uuid:\(uuid)", .create(type: type, ifNoneExist: "identifier=\(identifier)"), append)
     }
 
     /// The device of what is written, unless it is there. Where the server gives names, it goes along each time, since its name is not known.

@@ -34,7 +34,7 @@ final class FHIRServer {
         return try Self.resource(answer)
     }
 
-    /// The Observations that each path leads to: one, or what a search found.
+    /// The Observations and DocumentReferences that each path leads to: one, or what a search found.
     func look(_ paths: [String]) throws(DeliveryError) -> [[FHIRResource]] {
         var found: [[FHIRResource]] = []
         for start in stride(from: 0, to: paths.count, by: Self.looks) {
@@ -62,10 +62,10 @@ final class FHIRServer {
         guard status == 200, let resource = entry.resource else {
             throw DeliveryError(status: status, retryAfter: nil, words: "in answer to a look at what is there")
         }
-        guard resource.resourceType == "Bundle" else { return resource.resourceType == "Observation" ? [resource] : [] }
+        guard resource.resourceType == "Bundle" else { return resource.isOurs ? [resource] : [] }
         // What a search found has to be all of it: what is not seen would be made again.
         guard resource.next == nil else { throw DeliveryError(.unfit, "the same identifier is there many times over") }
-        return resource.observations
+        return resource.held
     }
 
     // MARK: Writing

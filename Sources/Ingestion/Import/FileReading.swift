@@ -92,6 +92,9 @@ public struct FileReading {
         }
     }
 
+    /// Whether a device profile reads it, so that another one might.
+    public var isOfProfile: Bool { table != nil }
+
     /// What was assumed; complete once the file is read.
     public var notes: [String] {
         (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])

@@ -24,7 +24,8 @@ struct KnownFormat {
         func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
         if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
             id = Self.appleHealth
-            source = AppleHealthExportSource(file, path: path, received: received, meter: meter)
+            source = AppleHealthExportSource(
+                file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
         } else if isMeant(Self.lines, LineFile.recognises) {
@@ -45,6 +46,14 @@ struct KnownFormat {
             id = Self.gpx
             source = GPXFileSource(file, received: received, meter: meter)
             interpreter = GPXInterpreter(registry: registry)
+        } else if isMeant(Self.tcx, TCXFile.recognises) {
+            id = Self.tcx
+            source = TCXFileSource(file, received: received, meter: meter)
+            interpreter = ActivityInterpreter(registry: registry)
+        } else if isMeant(Self.fit, FITFile.recognises) {
+            id = Self.fit
+            source = FITFileSource(file, received: received, meter: meter)
+            interpreter = ActivityInterpreter(registry: registry)
         } else if isMeant(Self.electrocardiogram, ElectrocardiogramFile.recognises) {
             id = Self.electrocardiogram
             source = ElectrocardiogramFileSource(file, received: received, meter: meter)
@@ -68,6 +77,10 @@ struct KnownFormat {
     static let lines = "vitalgate-lines"
     /// A route.
     static let gpx = "gpx"
+    /// Activities as Garmin's Training Center writes them.
+    static let tcx = "tcx"
+    /// Activities as Garmin's and others' devices record them.
+    static let fit = "fit"
     /// A clinical document.
     static let cda = "cda"
     /// FHIR resources, of whichever release.

@@ -183,7 +183,7 @@ private struct ImportRun {
             context.note("\(path): there are no readings in it")
         }
         if account.refused > 0 { try explainRefusals(path, account, store) }
-        if account.refused == account.read, account.read > 0, outcome.failure == nil {
+        if reading.isOfProfile, account.refused == account.read, account.read > 0, outcome.failure == nil {
             context.note(
                 "\(path): the profile \(reading.profile) reads nothing in it; --profile names another, 'vitalgate profile suggest FILE' drafts one"
             )

@@ -71,9 +71,9 @@ def matches(kind, query, state):
 def validate(resource, kind, names, state, where):
     if resource.get("resourceType") != kind:
         raise Refused(400, "invalid", where)
-    if kind != "Observation":
+    if kind not in ("Observation", "DocumentReference"):
         return
-    for name in ("status", "code", "subject"):
+    for name in ("status", "code" if kind == "Observation" else "content", "subject"):
         if name not in resource:
             raise Refused(422, "required", f"{where}.{name}")
     for name in ("subject", "device"):
@@ -151,8 +151,9 @@ def read(path, host):
     if path == "metadata":
         return {"resourceType": "CapabilityStatement", "fhirVersion": "4.0.1", "rest": [{
             "mode": "server", "interaction": [{"code": "transaction"}, {"code": "batch"}],
-            "resource": [{"type": "Observation", "updateCreate": MODE == "client", "conditionalCreate": True,
-                          "interaction": [{"code": c} for c in ("read", "update", "create", "search-type")]}]}]}
+            "resource": [{"type": kind, "updateCreate": MODE == "client", "conditionalCreate": True,
+                          "interaction": [{"code": c} for c in ("read", "update", "create", "search-type")]}
+                         for kind in ("Observation", "DocumentReference")]}]}
     if query:
         found = matches(path, query, STATE)
         page = int(urllib.parse.parse_qs(query).get("page", ["0"])[0])
@@ -229,8 +230,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if fault == "double":
                 # The race that servers lose: each of two requests sees none, and both create.
                 for entry in bundle["entry"]:
-                    if entry["request"]["method"] == "POST" and entry["request"]["url"] == "Observation":
-                        save(STATE, "Observation", str(NEXT[0]), entry["resource"])
+                    if entry["request"]["method"] == "POST" and entry["request"]["url"] != "Device":
+                        save(STATE, entry["request"]["url"], str(NEXT[0]), entry["resource"])
                         entry["request"].pop("ifNoneExist")
                         NEXT[0] += 1
             if isinstance(fault, str) and fault.isdigit():

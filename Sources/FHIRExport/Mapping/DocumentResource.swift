@@ -1,0 +1,63 @@
+import Formats
+import HTTPClientKit
+import HealthModel
+
+/// A clinical record or a document as a DocumentReference, which carries it octet for octet: 6.30 stays 6.30.
+///
+/// It is not put under its own id: that is the name of something at its source, where another server may have somebody else's resource; and what it refers
+/// to, first of all its patient, is not on this server. So nothing of it is changed, and this says whose it is here.
+struct DocumentResource {
+    static let type = "DocumentReference"
+    static let kinds: Set<SampleKind> = [.clinicalRecord, .document]
+
+    private let sample: Sample
+    private let contentType: String
+    private let title: String
+    private let data: [UInt8]
+
+    static func hasPlace(for sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && sample.body?.content != nil }
+
+    /// - Throws: ``ContentError`` where what is stored of it is damaged.
+    init(_ sample: Sample) throws(ContentError) {
+        self.sample = sample
+        if sample.origin.kind == .clinicalRecord {
+            let record = try? sample.body?.decoded(as: ClinicalRecord.self)
+            // hl7.org/fhir/R4/http.html, "FHIR Version Parameter".
+            contentType = "application/fhir+json; fhirVersion=\(record?.version == "DSTU2" ? "1.0" : "4.0")"
+            title = record?.displayName ?? ""
+        } else {
+            contentType = "text/xml"
+            title = (try? sample.body?.decoded(as: ClinicalDocument.self))?.title ?? ""
+        }
+        guard let content = sample.body?.content else { throw .damaged }
+        data = try content.octets()
+    }
+
+    /// What is gone has its octets no more.
+    func append(id: String?, fate: ObservationEncoder.Fate, _ encoder: ObservationEncoder, to octets: inout [UInt8]) {
+        octets += "{\"resourceType\":\"\(Self.type)\",".utf8
+        if let id { ObservationEncoder.append(id: id, to: &octets) }
+        octets += "\(ObservationCodes.meta(profileURL: nil)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
+        octets += "\"value\":\"urn:uuid:\(sample.identity)\"}],".utf8
+        var isLive = false
+        if case .live = fate { isLive = true }
+        octets += "\"status\":\"\(isLive ? "current" : "entered-in-error")\",\"type\":".utf8
+        let type = sample.origin.type
+        let coding = ObservationCodes.Coding(
+            system: ObservationCodes.healthKit, code: type.healthKitIdentifier ?? type.id, display: type.displayName)
+        ObservationCodes.append([coding], text: nil, to: &octets)
+        octets.append(UInt8(ascii: ","))
+        encoder.appendSubject(of: sample.origin, to: &octets)
+        octets += "\"date\":\"\(sample.received)\",\"content\":[{\"attachment\":{\"contentType\":\"\(contentType)\"".utf8
+        if isLive {
+            octets += ",\"data\":\"\(Base64.text(data))\",\"size\":\(data.count)".utf8
+            if !title.isEmpty {
+                octets += ",\"title\":".utf8
+                JSONText.append(string: title, to: &octets)
+            }
+        }
+        octets += "}}]".utf8
+        if case .gone(let next?) = fate { ObservationEncoder.append(replacedBy: next, type: Self.type, to: &octets) }
+        octets.append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,129 @@
+import Formats
+import HealthModel
+
+/// A stage of sleep or a workout as an Observation, by the profiles that HL7 has published for them. Codes that no publication gives are not made
+/// up: a value without one has no place.
+///
+/// - Sleep: `pcd-sleep-observation` of the Personal Health Record guide (hl7.org/fhir/uv/phr), whose value set has SNOMED CT codes for asleep, awake,
+///   REM and non-REM. Core and deep sleep are both non-REM; HealthKit's own name beside it keeps them apart. Being in bed has no code there.
+/// - Workouts: `pa-observation-activity-measure` of the Physical Activity guide (hl7.org/fhir/us/physical-activity), LOINC's exercise activity, with the
+///   duration, the distance and the totals of the workout as components.
+struct ObjectObservation {
+    let profile: String
+    /// `,"category":[…]`
+    let category: String
+    let codings: [ObservationCodes.Coding]
+    let value: [ObservationCodes.Coding]
+    /// Code, value, unit.
+    let components: [(codings: [ObservationCodes.Coding], amount: Amount)]
+
+    static let snomed = "http://snomed.info/sct"
+    private static let activityCodes = "http://hl7.org/fhir/us/physical-activity/CodeSystem/pa-temporary-codes"
+    private static let categories = "http://terminology.hl7.org/CodeSystem/observation-category"
+
+    /// Codes of the value set `pcd-sleep-observation-value`.
+    private static let stages = [
+        "asleepUnspecified": "248220008", "awake": "248218005", "asleepCore": "60984000", "asleepDeep": "60984000",
+        "asleepREM": "89129007",
+    ]
+
+    /// Answers to LOINC's 73985-4 that the guide's own examples use.
+    private static let activities = ["running": "LA11836-6"]
+
+    /// - Returns: `nil` for a sample of another kind, and for a value without a code.
+    init?(_ sample: Sample) {
+        let type = sample.origin.type
+        guard let name = type.caseName(of: sample.value), let number = Int(exactly: sample.value),
+            let constant = type.categoryValues?.constant(of: number)
+        else { return nil }
+        let own = ObservationCodes.Coding(system: ObservationCodes.healthKit, code: constant)
+        let typed = ObservationCodes.Coding(
+            system: ObservationCodes.healthKit, code: type.healthKitIdentifier ?? type.id, display: type.displayName)
+        switch type.kind {
+        case .category:
+            guard type.id == "sleepAnalysis", let stage = Self.stages[name] else { return nil }
+            profile = "http://hl7.org/fhir/uv/phr/StructureDefinition/pcd-sleep-observation"
+            category = ",\"category\":[\(Self.concept(Self.categories, "activity"))]"
+            codings = [ObservationCodes.Coding(system: Self.snomed, code: "258158006"), typed]
+            value = [ObservationCodes.Coding(system: Self.snomed, code: stage), own]
+            components = []
+        case .workout:
+            profile = "http://hl7.org/fhir/us/physical-activity/StructureDefinition/pa-observation-activity-measure"
+            category =
+                ",\"category\":[\(Self.concept(Self.categories, "activity")),\(Self.concept(Self.activityCodes, "PhysicalActivity"))]"
+            codings = [ObservationCodes.Coding(system: ObservationCodes.loinc, code: "73985-4"), typed]
+            let answer = Self.activities[name].map { ObservationCodes.Coding(system: ObservationCodes.loinc, code: $0) }
+            value = (answer.map { [$0] } ?? []) + [own]
+            components = Self.components(of: sample)
+        default: return nil
+        }
+    }
+
+    private static func concept(_ system: String, _ code: String) -> String {
+        "{\"coding\":[{\"system\":\"\(system)\",\"code\":\"\(code)\"}]}"
+    }
+
+    private static func components(of sample: Sample) -> [(codings: [ObservationCodes.Coding], amount: Amount)] {
+        guard let workout = try? sample.body?.decoded(as: Workout.self) else { return [] }
+        var components: [(codings: [ObservationCodes.Coding], amount: Amount)] = []
+        func add(_ loinc: String, _ amount: Amount?) {
+            guard let amount, amount.unit != nil else { return }
+            components.append(([ObservationCodes.Coding(system: ObservationCodes.loinc, code: loinc)], amount))
+        }
+        // What the source does not tell follows from its pauses.
+        let seconds = workout.seconds(from: sample.start, to: sample.end)
+        add("55411-3", workout.duration ?? Amount(Numeral(shortest: seconds), Workout.second))
+        add("55412-1", workout.totalDistance)
+        for statistics in workout.statistics {
+            guard let sum = statistics.sum, sum.unit != nil, let type = SampleType(statistics.type), type.kind == .quantity else {
+                continue
+            }
+            // By HealthKit's name alone: LOINC's codes of the types are of a moment or a day.
+            let coding = ObservationCodes.Coding(
+                system: type.healthKitIdentifier == nil ? ObservationCodes.own : ObservationCodes.healthKit,
+                code: type.healthKitIdentifier ?? type.id, display: type.displayName)
+            components.append(([coding], sum))
+        }
+        return components
+    }
+}
+
+extension ObservationEncoder {
+    /// Appends the Observation of a sample that is no quantity.
+    func append(
+        _ object: ObjectObservation, of sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]
+    ) {
+        octets += "{\"resourceType\":\"Observation\",".utf8
+        if let id { Self.append(id: id, to: &octets) }
+        octets +=
+            "\(ObservationCodes.meta(profileURL: object.profile)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
+        octets += "\"value\":\"urn:uuid:".utf8
+        Self.append(sample.identity, to: &octets)
+        switch fate {
+        case .live: octets += "\"}],\"status\":\"final\"".utf8
+        case .gone: octets += "\"}],\"status\":\"entered-in-error\"".utf8
+        }
+        octets += "\(object.category),\"code\":".utf8
+        ObservationCodes.append(object.codings, text: sample.origin.type.displayName, to: &octets)
+        octets.append(UInt8(ascii: ","))
+        appendSubject(of: sample.origin, to: &octets)
+        times.append(sample.start, sample.end, sample.zone, to: &octets)
+        appendPerformer(of: sample.origin, to: &octets)
+        octets += ",\"valueCodeableConcept\":".utf8
+        ObservationCodes.append(object.value, text: sample.origin.type.caseName(of: sample.value), to: &octets)
+        if !object.components.isEmpty {
+            octets += ",\"component\":[".utf8
+            for (index, component) in object.components.enumerated() {
+                octets += (index > 0 ? ",{\"code\":" : "{\"code\":").utf8
+                ObservationCodes.append(component.codings, text: nil, to: &octets)
+                octets += ",\"valueQuantity\":".utf8
+                QuantityText.append(component.amount, to: &octets)
+                octets.append(UInt8(ascii: "}"))
+            }
+            octets.append(UInt8(ascii: "]"))
+        }
+        appendDevice(of: sample.origin, to: &octets)
+        if case .gone(let next?) = fate { Self.append(replacedBy: next, to: &octets) }
+        octets.append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,94 @@
+import Pipeline
+
+/// The rows of an activity file, whatever its format, by what stands in column 0. Times and numbers are texts: of a TCX file as they stand in
+/// it, of a FIT file times in seconds since 1970 and numbers in the units below.
+///
+///     activity   …    an activity begins
+///     point      …    what was measured at one time; of TCX a Trackpoint, of FIT a record
+///     event      …    the timer stopped or went on
+///     lap        …    a lap of the activity
+///     end        …    the activity is over
+///     skip       kind something that is counted, and no activity
+enum ActivityRow {
+    /// The channel of TCX files.
+    static let tcx = "tcx"
+    /// The channel of FIT files.
+    static let fit = "fit"
+
+    static let element = 0
+    static let activity: StaticString = "activity"
+    static let point: StaticString = "point"
+    static let event: StaticString = "event"
+    static let lap: StaticString = "lap"
+    static let end: StaticString = "end"
+    static let skip: StaticString = "skip"
+
+    /// Columns of an activity.
+    enum Activity {
+        static let sport = 1
+        /// What more the file says of the sport; FIT alone does.
+        static let subSport = 2
+        static let start = 3
+        static let sourceName = 4
+        static let sourceVersion = 5
+        static let manufacturer = 6
+        static let model = 7
+        static let serial = 8
+        static let firmware = 9
+        /// Seconds east of Greenwich, where the file tells them apart from its times.
+        static let offset = 10
+        static let count = 11
+    }
+
+    /// Columns of a point.
+    enum Point {
+        static let time = 1
+        static let latitude = 2
+        static let longitude = 3
+        /// In metres.
+        static let altitude = 4
+        /// In beats a minute.
+        static let heartRate = 5
+        /// In turns a minute.
+        static let cadence = 6
+        /// In metres a second.
+        static let speed = 7
+        /// In watts.
+        static let power = 8
+        static let count = 9
+    }
+
+    /// Columns of a lap and of an activity's end.
+    enum Figures {
+        static let start = 1
+        /// In seconds, pauses included; TCX does not tell it.
+        static let elapsed = 2
+        /// In seconds, pauses left out.
+        static let timer = 3
+        /// In metres.
+        static let distance = 4
+        /// In kilocalories.
+        static let energy = 5
+        static let averageHeartRate = 6
+        static let maximumHeartRate = 7
+        static let minimumHeartRate = 8
+        static let count = 9
+    }
+
+    /// Columns of an event.
+    enum Event {
+        static let time = 1
+        /// `pause` or `resume`.
+        static let type = 2
+        static let count = 3
+    }
+}
+
+extension ExportRows {
+    /// A whole row of texts, the element's name before them.
+    mutating func append(_ element: StaticString, _ texts: [[UInt8]], at place: Place) {
+        begin(UnsafeRawBufferPointer(start: element.utf8Start, count: element.utf8CodeUnitCount), columns: 1 + texts.count)
+        for (index, text) in texts.enumerated() where !text.isEmpty { text.withUnsafeBytes { set(1 + index, $0) } }
+        end(place)
+    }
+}

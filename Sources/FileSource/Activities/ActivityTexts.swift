@@ -1,0 +1,50 @@
+import HealthModel
+import Pipeline
+
+/// Reads the cells of ``ActivityRow``.
+struct ActivityTexts {
+    let row: TextRow
+    let place: Place
+    /// Whether times are texts of ISO 8601, as in XML; else they are seconds since 1970.
+    let isXML: Bool
+
+    func text(_ column: Int) -> String? {
+        let text = ExportText.shown(row[column])
+        return text.isEmpty ? nil : text
+    }
+
+    /// - Throws: where the cell holds something else than a number.
+    func number(_ column: Int, _ name: StaticString, atMost limit: Double = 1e9) throws(Refusal) -> Numeral? {
+        let text = row[column]
+        guard !text.isEmpty else { return nil }
+        guard let numeral = try? Numeral(parsing: text), numeral.doubleValue.magnitude <= limit else {
+            throw Refusal("the \(name) is no number that can be", at: place)
+        }
+        return numeral
+    }
+
+    /// A number that is never below 0, in microseconds.
+    func length(_ column: Int, _ name: StaticString) throws(Refusal) -> Int64? {
+        guard let seconds = try number(column, name)?.doubleValue else { return nil }
+        guard seconds >= 0 else { throw Refusal("the \(name) is below 0", at: place) }
+        return Int64((seconds * 1e6).rounded())
+    }
+
+    /// - Throws: where there is no time, or one of which nobody knows the zone.
+    func time(_ column: Int, of what: StaticString) throws(Refusal) -> (instant: Instant, offset: ZoneOffset?) {
+        let text = row[column]
+        guard !text.isEmpty else { throw Refusal("the \(what) has no time", at: place) }
+        guard isXML else {
+            guard let seconds = try number(column, "time", atMost: 1e11)?.doubleValue else {
+                throw Refusal("the \(what) has no time", at: place)
+            }
+            return (Instant(microseconds: Int64((seconds * 1e6).rounded())), nil)
+        }
+        guard let timestamp = try? Timestamp(iso8601: text) else {
+            throw Refusal("the time of the \(what) is not written as ISO 8601 has it", at: place)
+        }
+        guard let instant = timestamp.instant else { throw Refusal("the time of the \(what) has no zone", at: place) }
+        // UTC is what all of them write, wherever the person was.
+        return (instant, timestamp.offset == .utc ? nil : timestamp.offset)
+    }
+}

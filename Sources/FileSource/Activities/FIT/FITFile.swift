@@ -1,0 +1,146 @@
+import HealthModel
+import Pipeline
+
+/// Recognises and cuts FIT files: activities as watches and bicycle computers record them (https://developer.garmin.com/fit/).
+public enum FITFile {
+    /// Whether a file begins as FIT files do.
+    public static func recognises(_ file: InputFile) -> Bool {
+        let head = try? PrefixedInput(FileInput(file)).look(at: 12) { Array($0) }
+        guard let head, head.count == 12 else { return false }
+        return (head[0] == 12 || head[0] == 14) && head[8...] == [0x2E, 0x46, 0x49, 0x54]
+    }
+
+    /// What is counted, and no part of an activity's samples: beats apart from points, lengths of a pool.
+    static let counted: [UInt16: String] = [78: "hrv", 101: "length", 132: "hr"]
+}
+
+/// Delivers a FIT file row by row, for ``ActivityInterpreter``.
+///
+/// The file is read twice: first to its end, where its checksum stands, and what recorded and what sport it was. A damaged file gives nothing.
+public struct FITFileSource: FrameSource {
+    private let file: InputFile
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// - Parameters:
+    ///   - received: the time of the import.
+    ///   - meter: counts what is read.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        (self.file, self.received, self.meter) = (file, received, meter)
+    }
+
+    /// Gives each row to `handle`: activities in the order of their starts, points in that of the file.
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        let summaries = try summaries()
+        meter?.bytes = 0
+        var rows = ExportRows()
+        defer { rows.deallocate() }
+        let row = TextRow()
+        func flush() throws {
+            try rows.forEach(in: row) { place in
+                try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ActivityRow.fit))
+            }
+            rows.removeFinished()
+        }
+        var (file, open) = (0, -1)
+        var reader = FITReader(FileInput(self.file, meter: meter))
+        try reader.forEachMessage { message, offset in
+            guard file < summaries.count else { throw SourceError(.malformed, "the file was changed while it was read") }
+            let (summary, place) = (summaries[file], Place(.byte, offset))
+            guard let message else {
+                Self.advance(&open, to: max(summary.sessions.count, 1), summary, &rows, at: place)
+                (file, open) = (file + 1, -1)
+                return try flush()
+            }
+            if message.definition.message == FITProfile.Message.record {
+                let session = FITSummary.date(message.time).map { summary.session(at: $0) } ?? max(open, 0)
+                Self.advance(&open, to: session, summary, &rows, at: place)
+                rows.append(ActivityRow.point, Self.point(message), at: place)
+            } else if let kind = FITFile.counted[message.definition.message] {
+                rows.append(ActivityRow.skip, [Array(kind.utf8)], at: place)
+            } else {
+                return
+            }
+            try flush()
+        }
+    }
+
+    private func summaries() throws -> [FITSummary] {
+        var summaries: [FITSummary] = []
+        var summary = FITSummary()
+        var reader = FITReader(FileInput(file))
+        try reader.forEachMessage { message, offset in
+            if let message { return try summary.add(message) }
+            guard summary.file == FITProfile.activityFile else {
+                let type = summary.file.map { "\($0)" } ?? "unknown"
+                throw SourceError(.malformed, "it is a FIT file of type \(type), and activities, type 4, are read alone")
+            }
+            guard summaries.count < 1000 else { throw SourceError(.malformed, "more than 1000 FIT files stand in one") }
+            summaries.append(summary)
+            summary = FITSummary()
+        }
+        return summaries
+    }
+
+    /// Ends activities and begins others, until `session` is open; behind the last all are ended.
+    private static func advance(
+        _ open: inout Int, to session: Int, _ summary: FITSummary, _ rows: inout ExportRows, at place: Place
+    ) {
+        while open < session {
+            if open >= 0 { end(open, summary, &rows, at: place) }
+            open += 1
+            if open < max(summary.sessions.count, 1) {
+                rows.append(ActivityRow.activity, summary.activity(open), at: place)
+            }
+        }
+    }
+
+    private static func end(_ session: Int, _ summary: FITSummary, _ rows: inout ExportRows, at place: Place) {
+        guard session < max(summary.sessions.count, 1) else { return }
+        for (type, time) in summary.pauses where summary.session(at: time) == session {
+            rows.append(ActivityRow.event, [FITSummary.seconds(time), Array("\(type)".utf8)], at: place)
+        }
+        for lap in summary.laps where summary.session(at: lap.start ?? 0) == session {
+            rows.append(ActivityRow.lap, lap.figures, at: place)
+        }
+        let none = [[UInt8]](repeating: [], count: ActivityRow.Figures.count - 1)
+        rows.append(ActivityRow.end, session < summary.sessions.count ? summary.sessions[session].figures : none, at: place)
+    }
+
+    private static func point(_ message: FITMessage) -> [[UInt8]] {
+        typealias Column = ActivityRow.Point
+        var cells = [[UInt8]](repeating: [], count: Column.count - 1)
+        func set(_ column: Int, _ number: UInt64?, _ exponent: Int16 = 0) {
+            if let number { cells[column - 1] = FITSummary.decimal(Int64(clamping: number), exponent) }
+        }
+        cells[Column.time - 1] = FITSummary.seconds(message.time)
+        cells[Column.latitude - 1] = degrees(message.signed(0))
+        cells[Column.longitude - 1] = degrees(message.signed(1))
+        // Fifths of a metre, from 500 m below the sea on.
+        if let altitude = message.unsigned(78) ?? message.unsigned(2), altitude < 1 << 40 {
+            cells[Column.altitude - 1] = FITSummary.decimal(Int64(altitude) * 2 - 5000, -1)
+        }
+        set(Column.heartRate, message.unsigned(3))
+        set(Column.power, message.unsigned(7))
+        set(Column.speed, message.unsigned(73) ?? message.unsigned(6), -3)
+        if let cadence = message.unsigned(4) {
+            // The rest of it is told in 128ths.
+            let part = message.unsigned(53) ?? 0
+            if part > 0, part < 128, cadence < 256 {
+                cells[Column.cadence - 1] = FITSummary.decimal(Int64(cadence) * 10_000_000 + Int64(part) * 78_125, -7)
+            } else {
+                set(Column.cadence, cadence)
+            }
+        }
+        return cells
+    }
+
+    /// Of semicircles, 2^31 to 180 degrees: eight decimals tell each from the next.
+    private static func degrees(_ semicircles: Int64?) -> [UInt8] {
+        guard let semicircles, semicircles.magnitude <= 1 << 31 else { return [] }
+        // 180e8 / 2^31 is 17578125 / 2^21.
+        let product = semicircles * 17_578_125
+        let half: Int64 = product < 0 ? -(1 << 20) : 1 << 20
+        return FITSummary.decimal((product + half) / (1 << 21), -8)
+    }
+}

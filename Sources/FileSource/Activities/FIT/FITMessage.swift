@@ -1,0 +1,104 @@
+/// A data message of a FIT file: the octets of its fields, and what they are by its definition.
+struct FITMessage {
+    /// One field of a definition.
+    struct Field {
+        var number: UInt8
+        var size: Int
+        var type: UInt8
+    }
+
+    /// What a local number stands for until it is defined anew.
+    struct Definition {
+        var message: UInt16
+        var isBigEndian: Bool
+        var fields: [Field]
+        /// Of the fields, and those of developers behind them, in octets.
+        var length: Int
+    }
+
+    let definition: Definition
+    let octets: ArraySlice<UInt8>
+    /// When it was recorded, in FIT's seconds: of its field, or of its header.
+    let time: UInt64?
+
+    init(_ definition: Definition, _ octets: ArraySlice<UInt8>, headerTime: UInt64?) {
+        (self.definition, self.octets) = (definition, octets)
+        time = headerTime ?? Self.raw(FITProfile.timestamp, definition, octets).map(\.bits)
+    }
+
+    /// An unsigned number, or an enumeration's; `nil` where it is not told.
+    func unsigned(_ number: UInt8) -> UInt64? { Self.raw(number, definition, octets).flatMap { $0.isSigned ? nil : $0.bits } }
+
+    /// A signed number; `nil` where it is not told.
+    func signed(_ number: UInt8) -> Int64? {
+        Self.raw(number, definition, octets).flatMap { $0.isSigned ? Int64(bitPattern: $0.bits) : nil }
+    }
+
+    /// A text, up to its end or its first octet 0; `nil` where it is not told.
+    func text(_ number: UInt8) -> [UInt8]? {
+        guard let (field, octets) = Self.find(number, definition, octets), field.type == 0x07 else { return nil }
+        let text = Array(octets.prefix { $0 != 0 })
+        return text.isEmpty ? nil : text
+    }
+
+    private static func find(
+        _ number: UInt8, _ definition: Definition, _ octets: ArraySlice<UInt8>
+    ) -> (Field, ArraySlice<UInt8>)? {
+        var start = octets.startIndex
+        for field in definition.fields {
+            guard field.number == number else {
+                start += field.size
+                continue
+            }
+            guard start + field.size <= octets.endIndex else { return nil }
+            return (field, octets[start..<start + field.size])
+        }
+        return nil
+    }
+
+    /// A number that is no list; `nil` where it holds what stands for none.
+    private static func raw(
+        _ number: UInt8, _ definition: Definition, _ octets: ArraySlice<UInt8>
+    ) -> (bits: UInt64, isSigned: Bool)? {
+        guard let (field, octets) = find(number, definition, octets), let type = FITBaseType(field.type), type.size == field.size
+        else { return nil }
+        var bits: UInt64 = 0
+        if definition.isBigEndian {
+            for octet in octets { bits = bits << 8 | UInt64(octet) }
+        } else {
+            for octet in octets.reversed() { bits = bits << 8 | UInt64(octet) }
+        }
+        guard bits != type.invalid else { return nil }
+        guard type.isSigned else { return (bits, false) }
+        let unused = UInt64(64 - 8 * type.size)
+        return (UInt64(bitPattern: Int64(bitPattern: bits << unused) >> Int64(unused)), true)
+    }
+}
+
+/// What a number of a field is written as.
+///
+/// Source: the base types of Garmin's FIT protocol, with the values that stand for none.
+struct FITBaseType {
+    let size: Int
+    let isSigned: Bool
+    let invalid: UInt64
+
+    /// `nil` for texts, fractions and what the protocol does not know.
+    init?(_ code: UInt8) {
+        switch code {
+        case 0x00, 0x02, 0x0D: (size, isSigned, invalid) = (1, false, 0xFF)
+        case 0x01: (size, isSigned, invalid) = (1, true, 0x7F)
+        case 0x83: (size, isSigned, invalid) = (2, true, 0x7FFF)
+        case 0x84: (size, isSigned, invalid) = (2, false, 0xFFFF)
+        case 0x85: (size, isSigned, invalid) = (4, true, 0x7FFF_FFFF)
+        case 0x86: (size, isSigned, invalid) = (4, false, 0xFFFF_FFFF)
+        case 0x0A: (size, isSigned, invalid) = (1, false, 0)
+        case 0x8B: (size, isSigned, invalid) = (2, false, 0)
+        case 0x8C: (size, isSigned, invalid) = (4, false, 0)
+        case 0x8E: (size, isSigned, invalid) = (8, true, 0x7FFF_FFFF_FFFF_FFFF)
+        case 0x8F: (size, isSigned, invalid) = (8, false, .max)
+        case 0x90: (size, isSigned, invalid) = (8, false, 0)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Pipeline
+
+/// Cuts a FIT file into its messages: a header, definitions and data by turns, and a checksum over both.
+///
+///     header       size (12 or 14), protocol, profile (2), octets of data (4), ".FIT", checksum of the header (2, where it is 14 long)
+///     definition   01dx nnnn, reserved, order of octets, message (2), fields: number, size, type; where d: developers' fields, the same
+///     data         0000 nnnn, the fields
+///     data         1nnt tttt, the fields: the time is that of the message before, its five lowest bits t
+///     checksum     2
+///
+/// Source: Garmin's FIT protocol, as fitdecode 0.11.0 (MIT) reads it. Several files may stand one behind the other.
+struct FITReader {
+    private let input: any ByteInput
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    private var start = 0
+    private var end = 0
+    private var checksum = FITChecksum()
+    private var offset = 0
+    private var definitions = [FITMessage.Definition?](repeating: nil, count: 16)
+    private var time: UInt64?
+
+    init(_ input: any ByteInput) { self.input = input }
+
+    /// Gives each message of each file to `body`, with the offset of its first octet, and `nil` at the end of each file.
+    ///
+    /// - Throws: ``SourceError`` with the offset from which on it cannot be read.
+    mutating func forEachMessage(_ body: (FITMessage?, Int) throws -> Void) throws {
+        var isFirst = true
+        while try isMore() || isFirst {
+            isFirst = false
+            var rest = try header()
+            definitions = Array(repeating: nil, count: 16)
+            time = nil
+            while rest > 0 {
+                let place = offset
+                if let message = try message(&rest) { try body(message, place) }
+            }
+            let computed = checksum.value
+            let told = try take(2)
+            guard told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
+                throw damage("its checksum says that it is damaged; nothing of it was taken")
+            }
+            try body(nil, offset)
+        }
+    }
+
+    /// - Returns: octets of data.
+    private mutating func header() throws(SourceError) -> Int {
+        let place = offset
+        checksum = FITChecksum()
+        let size = Int(try take(1)[0])
+        guard size == 12 || size == 14 else { throw SourceError(.malformed, "no FIT file begins so", at: Place(.byte, place)) }
+        let octets = try take(11)
+        guard octets[7...] == [0x2E, 0x46, 0x49, 0x54] else {
+            throw SourceError(.malformed, "no FIT file begins so", at: Place(.byte, place))
+        }
+        if size == 14 {
+            let computed = checksum.value
+            let told = try take(2)
+            // Some leave it out.
+            guard told == [0, 0] || told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
+                throw damage("the checksum of its header says that it is damaged")
+            }
+        }
+        return octets[3..<7].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private mutating func message(_ rest: inout Int) throws(SourceError) -> FITMessage? {
+        let head = try take(1, of: &rest)[0]
+        guard head & 0x80 == 0 else {
+            guard let last = time else { throw damage("a time is told after none") }
+            // Five bits that count on from the time before.
+            let next = (last & ~0x1F) | UInt64(head & 0x1F)
+            time = next < last ? next + 0x20 : next
+            return try data(Int(head >> 5 & 3), &rest, headerTime: time)
+        }
+        guard head & 0x40 != 0 else { return try data(Int(head & 0x0F), &rest, headerTime: nil) }
+        let fixed = try take(5, of: &rest)
+        guard fixed[1] <= 1 else { throw damage("a definition names an order of octets that there is not") }
+        let isBigEndian = fixed[1] == 1
+        let message = isBigEndian ? UInt16(fixed[2]) << 8 | UInt16(fixed[3]) : UInt16(fixed[3]) << 8 | UInt16(fixed[2])
+        var definition = FITMessage.Definition(message: message, isBigEndian: isBigEndian, fields: [], length: 0)
+        for _ in 0..<fixed[4] {
+            let field = try take(3, of: &rest)
+            definition.fields.append(FITMessage.Field(number: field[0], size: Int(field[1]), type: field[2]))
+            definition.length += Int(field[1])
+        }
+        if head & 0x20 != 0 {
+            for _ in 0..<(try take(1, of: &rest)[0]) { definition.length += Int(try take(3, of: &rest)[1]) }
+        }
+        definitions[Int(head & 0x0F)] = definition
+        return nil
+    }
+
+    private mutating func data(_ local: Int, _ rest: inout Int, headerTime: UInt64?) throws(SourceError) -> FITMessage {
+        guard let definition = definitions[local] else { throw damage("a message has no definition") }
+        let message = FITMessage(definition, ArraySlice(try take(definition.length, of: &rest)), headerTime: headerTime)
+        if let own = message.time { time = own }
+        return message
+    }
+
+    private func damage(_ reason: String) -> SourceError { SourceError(.malformed, reason, at: Place(.byte, offset)) }
+
+    private mutating func take(_ count: Int, of rest: inout Int) throws(SourceError) -> [UInt8] {
+        guard count <= rest else { throw damage("a message is longer than the data that its header announces") }
+        rest -= count
+        return try take(count)
+    }
+
+    /// The next octets; no more than a message has, some hundred thousand.
+    private mutating func take(_ count: Int) throws(SourceError) -> [UInt8] {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(count)
+        while octets.count < count {
+            guard try isMore() else { throw damage("the file ends in the middle; nothing of it was taken") }
+            let stretch = min(count - octets.count, end - start)
+            octets += buffer[start..<start + stretch]
+            start += stretch
+        }
+        offset += count
+        checksum.add(octets)
+        return octets
+    }
+
+    private mutating func isMore() throws(SourceError) -> Bool {
+        guard start == end else { return true }
+        let input = self.input
+        let count: Result<Int, SourceError> = buffer.withUnsafeMutableBytes { room in
+            do throws(SourceError) {
+                return .success(try input.read(into: room))
+            } catch {
+                return .failure(error)
+            }
+        }
+        (start, end) = (0, try count.get())
+        return end > 0
+    }
+}
+
+/// The checksum of FIT files: CRC-16 of the polynomial 0x8005, reflected, from 0.
+struct FITChecksum {
+    private(set) var value: UInt16 = 0
+
+    private static let table: [UInt16] = (0..<256).map { (octet: UInt16) -> UInt16 in
+        var value = octet
+        for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0xA001 : value >> 1 }
+        return value
+    }
+
+    mutating func add(_ octets: [UInt8]) {
+        for octet in octets { value = value >> 8 ^ Self.table[Int((value ^ UInt16(octet)) & 0xFF)] }
+    }
+}

@@ -1,0 +1,132 @@
+import HealthModel
+import Pipeline
+
+/// Recognises and cuts TCX files: activities, as Garmin's Training Center and many others write them
+/// (http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2).
+public enum TCXFile {
+    static let root = "TrainingCenterDatabase"
+
+    /// Whether a file's root element is `TrainingCenterDatabase`.
+    public static func recognises(_ file: InputFile) -> Bool {
+        guard let prolog = try? prolog(of: PrefixedInput(FileInput(file))) else { return false }
+        if case .found = prolog { return true }
+        return false
+    }
+
+    static func prolog(of input: PrefixedInput) throws(SourceError) -> ExportProlog {
+        try ExportProlog.read(input, root: root)
+    }
+
+    /// Gives the rows of a file to `body`.
+    ///
+    /// - Throws: ``SourceError`` with the line from which on it cannot be read; what stands before it was given.
+    static func forEachRow(in input: PrefixedInput, _ body: (TextRow, Place) throws -> Void) throws {
+        guard case .found(let offset, let line) = try prolog(of: input) else {
+            throw SourceError(.malformed, "it is no TCX: there is no root element \(root) in UTF-8")
+        }
+        input.skip(offset)
+        let parser = try TCXParser(firstLine: line)
+        let row = TextRow()
+        var isMore = true
+        while isMore {
+            var failure: SourceError?
+            do throws(SourceError) {
+                isMore = try parser.advance(input)
+            } catch {
+                failure = error
+                failure?.place = error.place ?? parser.place
+            }
+            try parser.forEachRow(in: row) { place in try body(row, place) }
+            if let failure { throw failure }
+        }
+    }
+}
+
+/// Delivers a TCX file row by row, for ``ActivityInterpreter``.
+///
+/// The file is read twice: what recorded an activity stands behind it, and the program that wrote it at the end of the file, and both are part of
+/// what each sample says. A file that cannot be read to its end gives nothing: its samples would say that nobody knows the device, and be others
+/// than those of the whole file.
+public struct TCXFileSource: FrameSource {
+    private let file: InputFile
+    private let received: Instant
+    private let meter: ReadMeter?
+
+    /// - Parameters:
+    ///   - received: the time of the import.
+    ///   - meter: counts what is read.
+    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+        (self.file, self.received, self.meter) = (file, received, meter)
+    }
+
+    /// Gives each row to `handle`, in the order of the file.
+    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+        let sources = try Sources(file)
+        meter?.bytes = 0
+        var activity = 0
+        let whole = TextRow()
+        try TCXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
+            func give(_ row: TextRow) throws {
+                try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ActivityRow.tcx))
+            }
+            let element = row[ActivityRow.element]
+            if element.isText(TCXElements.creator) || element.isText(TCXElements.author) { return }
+            guard element.isText(ActivityRow.activity) else { return try give(row) }
+            try sources.octets(of: activity).withUnsafeBytes { octets in
+                whole.cells = row.cells
+                var start = 0
+                for (column, length) in sources.lengths(of: activity) {
+                    whole.cells[column] = UnsafeRawBufferPointer(rebasing: octets[start..<start + length])
+                    start += length
+                }
+                try give(whole)
+            }
+            activity += 1
+        }
+    }
+
+    /// What stands behind each activity.
+    private struct Sources {
+        private var creators: [[[UInt8]]] = []
+        private var author: [[UInt8]] = []
+
+        init(_ file: InputFile) throws {
+            var (creators, author): ([[[UInt8]]], [[UInt8]]) = ([], [])
+            // A device recorded most of a file: one copy of its name is enough.
+            var last: [[UInt8]] = []
+            try TCXFile.forEachRow(in: PrefixedInput(FileInput(file))) { row, _ in
+                if row[ActivityRow.element].isText(TCXElements.creator) {
+                    let cells = row.cells.dropFirst().map { Array($0) }
+                    if cells != last { last = cells }
+                    creators.append(last)
+                } else if row[ActivityRow.element].isText(TCXElements.author) {
+                    author = row.cells.dropFirst().map { Array($0) }
+                }
+            }
+            (self.creators, self.author) = (creators, author)
+        }
+
+        private func cells(of activity: Int) -> [(Int, [UInt8])] {
+            typealias Column = ActivityRow.Activity
+            var cells: [(Int, [UInt8])] = []
+            if author.count == 3 {
+                cells += [(Column.sourceName, author[0]), (Column.sourceVersion, Self.version(author[1], author[2]))]
+            }
+            if activity < creators.count, creators[activity].count == 5 {
+                let creator = creators[activity]
+                cells += [
+                    (Column.model, creator[0]), (Column.serial, creator[1]),
+                    (Column.firmware, Self.version(creator[3], creator[4])),
+                ]
+            }
+            return cells
+        }
+
+        private static func version(_ major: [UInt8], _ minor: [UInt8]) -> [UInt8] {
+            major.isEmpty || minor.isEmpty ? major : major + [UInt8(ascii: ".")] + minor
+        }
+
+        func octets(of activity: Int) -> [UInt8] { cells(of: activity).flatMap(\.1) }
+        func lengths(of activity: Int) -> [(Int, Int)] { cells(of: activity).map { ($0.0, $0.1.count) } }
+    }
+}

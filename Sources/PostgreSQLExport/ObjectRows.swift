@@ -1,0 +1,160 @@
+import Formats
+import HealthModel
+import Pipeline
+
+/// Samples that are no quantities as rows of COPY, all kinds in one temporary table: what is common, what lines say as JSON, and what their
+/// bodies carry packed. ``ObjectTable`` takes its columns of it.
+final class ObjectRows {
+    /// The columns behind what is a kind's own, as they are made.
+    static let tail = """
+        zone_offset integer, subject text NOT NULL, source_id text NOT NULL, source_name text NOT NULL, source_version text,
+        device_key text, device_name text, device_manufacturer text, device_model text, time_origin text NOT NULL,
+        received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
+        """
+
+    /// The temporary table.
+    static let temporary = """
+        CREATE TEMP TABLE incoming_object(
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
+            kind text NOT NULL, number double precision NOT NULL, name text, fields jsonb NOT NULL, resource jsonb, xml text,
+            octets bytea, p1 double precision[], p2 double precision[], p3 double precision[], p4 double precision[],
+            p5 double precision[], p6 double precision[], p7 double precision[], p8 double precision[], more jsonb,
+            \(tail)) ON COMMIT DELETE ROWS
+        """
+
+    static let columns =
+        CopyText.head + ["kind", "number", "name", "fields", "resource", "xml", "octets"] + (1...arrays).map { "p\($0)" } + [
+            "more"
+        ]
+        + CopyText.tail
+
+    /// So many columns of points a kind has at most.
+    private static let arrays = 8
+    /// More numbers than that are not put into one row: a week of a route at a point a second.
+    static let mostNumbers = 5_000_000
+
+    private let text: CopyText
+
+    init(_ text: CopyText) { self.text = text }
+
+    /// - Throws: ``DeliveryError`` of the kind `refused` for what has no place in a row.
+    func append(_ sample: Sample, to octets: inout [UInt8]) throws(DeliveryError) {
+        text.appendHead(of: sample, to: &octets)
+        let type = sample.origin.type
+        CopyText.add(type.kind.name, to: &octets)
+        CopyText.add(sample.value.description, to: &octets)
+        CopyText.add(type.caseName(of: sample.value), to: &octets)
+        CopyText.add(octets: ObjectText.json(of: sample), to: &octets)
+        do throws(ContentError) {
+            try appendContent(of: sample, to: &octets)
+        } catch {
+            throw DeliveryError(.refused, "what the store has of its content: \(error)")
+        }
+        text.appendTail(of: sample, to: &octets)
+        octets.append(UInt8(ascii: "\n"))
+    }
+
+    private func appendContent(of sample: Sample, to octets: inout [UInt8]) throws(ContentError) {
+        guard let content = sample.body?.content else {
+            for _ in 0..<(4 + Self.arrays) { CopyText.add(nil, to: &octets) }
+            return
+        }
+        guard let points = ContentFields.points(of: sample) else {
+            try append(content, of: sample.origin.kind, to: &octets)
+            for _ in 0...Self.arrays { CopyText.add(nil, to: &octets) }
+            return
+        }
+        for _ in 0..<3 { CopyText.add(nil, to: &octets) }
+        try append(points, content, of: sample.origin.kind, to: &octets)
+    }
+
+    // MARK: Resources and documents
+
+    /// A resource as JSON that can be asked, and its octets; a document as text where it is one that PostgreSQL can hold, else its octets.
+    private func append(_ content: PackedContent, of kind: SampleKind, to octets: inout [UInt8]) throws(ContentError) {
+        let told = try content.octets()
+        let isText = !told.contains(0) && String(validating: told, as: UTF8.self) != nil
+        if kind == .clinicalRecord, isText, !Self.hasUnheldCharacter(told) {
+            CopyText.add(octets: told, to: &octets)
+        } else {
+            CopyText.add(nil, to: &octets)
+        }
+        let isXML = kind == .document && isText
+        if isXML { CopyText.add(octets: told, to: &octets) } else { CopyText.add(nil, to: &octets) }
+        guard !isXML else { return CopyText.add(nil, to: &octets) }
+        octets.append(UInt8(ascii: "\t"))
+        octets += "\\\\x".utf8
+        octets.reserveCapacity(octets.count + 2 * told.count)
+        for octet in told {
+            octets.append(Self.digits[Int(octet >> 4)])
+            octets.append(Self.digits[Int(octet & 15)])
+        }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// Whether JSON escapes a character that `jsonb` does not take: U+0000, or half of one. All of the latter are looked at as such: the resource
+    /// is there as octets all the same.
+    private static func hasUnheldCharacter(_ json: [UInt8]) -> Bool {
+        var index = 0
+        while index < json.count {
+            guard json[index] == UInt8(ascii: "\\") else {
+                index += 1
+                continue
+            }
+            if index + 5 < json.count, json[index + 1] == UInt8(ascii: "u") {
+                let (first, second) = (json[index + 2], json[index + 3] | 0x20)
+                let isZero = json[(index + 2)...(index + 5)].allSatisfy { $0 == UInt8(ascii: "0") }
+                let isHalf = first | 0x20 == UInt8(ascii: "d") && "89abcdef".utf8.contains(second)
+                if isZero || isHalf { return true }
+            }
+            index += 2
+        }
+        return false
+    }
+
+    // MARK: Points
+
+    /// An array for each column that the kind's table has; the others as JSON.
+    private func append(
+        _ points: Points, _ content: PackedContent, of kind: SampleKind, to octets: inout [UInt8]
+    ) throws(ContentError) {
+        let (numbers, overflow) = points.count.multipliedReportingOverflow(by: max(points.columns.count, 1))
+        guard !overflow, numbers <= Self.mostNumbers else { throw .tooLong }
+        var texts = Array(repeating: [UInt8](), count: points.columns.count)
+        var reader = try PointsReader(points, content)
+        while let point = try reader.next() {
+            for (index, number) in point.enumerated() {
+                if !texts[index].isEmpty { texts[index].append(UInt8(ascii: ",")) }
+                guard let number else {
+                    texts[index] += "null".utf8
+                    continue
+                }
+                let value = number.doubleValue
+                texts[index] += (points.columns[index].name == Points.time ? value / 1e6 : value).description.utf8
+            }
+        }
+        let known = ObjectTable.byKind[kind]?.points.map(\.told) ?? []
+        for place in 0..<Self.arrays {
+            guard place < known.count, let index = points.columns.firstIndex(where: { $0.name == known[place] }) else {
+                CopyText.add(nil, to: &octets)
+                continue
+            }
+            octets.append(UInt8(ascii: "\t"))
+            octets.append(UInt8(ascii: "{"))
+            octets += texts[index]
+            octets.append(UInt8(ascii: "}"))
+        }
+        var others: [[UInt8]] = []
+        for (index, column) in points.columns.enumerated() where !known.contains(column.name) {
+            var entry: [UInt8] = []
+            JSONText.append(string: column.name, to: &entry)
+            entry += ":{\"unit\":".utf8
+            if let unit = column.unit { JSONText.append(string: unit, to: &entry) } else { entry += "null".utf8 }
+            entry += ",\"values\":[".utf8
+            others.append(entry + texts[index] + Array("]}".utf8))
+        }
+        guard !others.isEmpty else { return CopyText.add(nil, to: &octets) }
+        CopyText.add(octets: Array("{".utf8) + Array(others.joined(separator: Array(",".utf8))) + Array("}".utf8), to: &octets)
+    }
+}

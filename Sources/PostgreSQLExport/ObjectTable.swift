@@ -1,0 +1,209 @@
+import HealthModel
+
+/// The table of one kind of sample that is no quantity: its own columns, and how each is made of what comes (``ObjectRows``).
+///
+/// What a line of NDJSON says of an object comes as one `jsonb` column, `fields`, of which the database itself takes the columns: what has none
+/// stays in `fields`. Nothing that is told is lost.
+struct ObjectTable {
+    /// A column, its SQL type, and its value by the columns of the temporary table ``ObjectRows/temporary``.
+    struct Column {
+        let name: String
+        let type: String
+        let source: String
+
+        init(_ name: String, _ type: String, _ source: String) { (self.name, self.type, self.source) = (name, type, source) }
+    }
+
+    let kind: SampleKind
+    let columns: [Column]
+    /// The columns of its points, by their names in bodies, in the order of `p1`, `p2`, …
+    let points: [(told: String, name: String)]
+
+    /// `workout_route`.
+    var name: String { DatabaseSchema.snake(kind.name) }
+
+    private init(_ kind: SampleKind, _ columns: [Column], points: [(told: String, name: String)] = []) {
+        self.kind = kind
+        self.points = points
+        let numbers = points.enumerated().map { index, point in
+            Column(point.name, "double precision[]", "p\(index + 1)")
+        }
+        self.columns = columns + numbers + (points.isEmpty ? [] : [Column("more_points", "jsonb", "more")])
+    }
+
+    /// A table for each kind that is no quantity.
+    static let all: [ObjectTable] = SampleKind.allCases.compactMap(ObjectTable.init)
+    static let byKind: [SampleKind: ObjectTable] = Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
+
+    /// Exhaustive: a kind that comes has to have a table here.
+    private init?(_ kind: SampleKind) {
+        switch kind {
+        case .quantity: return nil
+        case .category: self.init(kind, [Self.number("value"), Column("value_name", "text", "name")])
+        case .correlation: self.init(kind, [Column("objects", "uuid[] NOT NULL", Self.list("objects") + "::uuid[]")])
+        case .workout: self.init(kind, Self.workout)
+        case .activitySummary: self.init(kind, Self.summary)
+        case .workoutRoute:
+            self.init(
+                kind,
+                [Self.text("workout", as: "uuid"), Self.text("name"), Self.count, Self.rest("workout", "name", "points")],
+                points: Self.pairs(WorkoutRoute.columns))
+        case .heartbeatSeries: self.init(kind, [Self.count, Self.rest("points")], points: Self.pairs(HeartbeatSeries.columns))
+        case .electrocardiogram:
+            self.init(kind, Self.electrocardiogram, points: Self.pairs([Electrocardiogram.voltage]))
+        case .audiogram: self.init(kind, [Self.json("sensitivity"), Self.rest("sensitivity")])
+        case .visionPrescription: self.init(kind, Self.prescription)
+        case .stateOfMind: self.init(kind, Self.stateOfMind)
+        case .medicationDoseEvent: self.init(kind, Self.dose)
+        case .scoredAssessment:
+            self.init(
+                kind,
+                [Self.number("score"), Self.text("risk"), Self.texts("answers"), Self.rest("score", "risk", "answers")])
+        case .clinicalRecord: self.init(kind, Self.record)
+        case .document: self.init(kind, Self.document)
+        }
+    }
+
+    private static let workout: [Column] = [
+        Column("activity", "text", "name"), number("activity_number"),
+        Column("duration", "double precision", "(fields->>'duration')::double precision"),
+        figure("total_distance", "totalDistance", in: "m"), json("events"), json("activities"), json("statistics"),
+        Column("routes", "uuid[] NOT NULL", list("routes") + "::uuid[]"),
+        rest("activity", "duration", "events", "activities", "statistics", "routes"),
+    ]
+
+    private static let summary: [Column] = [
+        text("date", as: "date"),
+        figure("active_energy_burned", "activeEnergyBurned", in: "kcal"),
+        figure("active_energy_burned_goal", "activeEnergyBurnedGoal", in: "kcal"),
+        figure("move_time", "moveTime", in: "min"), figure("move_time_goal", "moveTimeGoal", in: "min"),
+        figure("exercise_time", "exerciseTime", in: "min"), figure("exercise_time_goal", "exerciseTimeGoal", in: "min"),
+        Column("stand_hours", "double precision", "(fields->>'standHours')::double precision"),
+        Column("stand_hours_goal", "double precision", "(fields->>'standHoursGoal')::double precision"),
+        Column("derived", "boolean", "(fields->>'derived')::boolean"), rest("date", "derived"),
+    ]
+
+    private static let electrocardiogram: [Column] = [
+        Column("classification", "text", "name"), number("classification_number"),
+        figure("average_heart_rate", "averageHeartRate", in: "/min"),
+        figure("sampling_frequency", "samplingFrequency", in: "Hz"), text("lead"), text("symptomsStatus"), texts("symptoms"),
+        count, rest("classification", "lead", "symptomsStatus", "symptoms", "points"),
+    ]
+
+    private static let prescription: [Column] = [
+        Column("prescription", "text", "name"), number("prescription_number"), text("expiration", as: "timestamptz"),
+        text("brand"), json("leftEye"), json("rightEye"), texts("attachments"),
+        rest("prescription", "expiration", "brand", "leftEye", "rightEye", "attachments"),
+    ]
+
+    private static let stateOfMind: [Column] = [
+        Column("valence", "double precision NOT NULL", "number"), text("stateOfMindKind"), texts("labels"),
+        texts("associations"), rest("valence", "stateOfMindKind", "labels", "associations"),
+    ]
+
+    private static let dose: [Column] = [
+        Column("status", "text", "name"), number("status_number"), text("medication"), json("codes"), text("scheduleType"),
+        text("scheduled", as: "timestamptz"),
+        Column("dose", "double precision", "(fields#>>'{dose,value}')::double precision"),
+        Column("scheduled_dose", "double precision", "(fields#>>'{scheduledDose,value}')::double precision"),
+        Column("dose_unit", "text", "coalesce(fields#>>'{dose,unit}', fields#>>'{scheduledDose,unit}', fields->>'doseUnit')"),
+        rest("status", "medication", "codes", "scheduleType", "scheduled"),
+    ]
+
+    private static let record: [Column] = [
+        text("displayName"), Column("resource_type", "text", "fields#>>'{fhir,resourceType}'"),
+        Column("identifier", "text", "fields#>>'{fhir,identifier}'"), Column("fhir_version", "text", "fields#>>'{fhir,version}'"),
+        Column("source_url", "text", "fields#>>'{fhir,sourceURL}'"),
+        Column("last_updated", "text", "fields#>>'{fhir,lastUpdated}'"), json("dates"), json("codes"),
+        Column("resource", "jsonb", "resource"), Column("octets", "bytea", "octets"),
+        rest("displayName", "fhir", "dates", "codes"),
+    ]
+
+    private static let document: [Column] = [
+        text("title"), text("patient"), text("custodian"), text("author"),
+        Column("valid", "boolean", "(fields->>'valid')::boolean"),
+        text("reason"), Column("xml", "text", "xml"), Column("octets", "bytea", "octets"),
+        rest("title", "patient", "custodian", "author", "valid", "reason"),
+    ]
+
+    // MARK: Columns
+
+    /// The sample's number; NULL where it is no whole one.
+    private static func number(_ name: String) -> Column {
+        Column(name, "bigint", "CASE WHEN number = trunc(number) AND abs(number) < 9e18 THEN number::bigint END")
+    }
+
+    private static func text(_ field: String, as type: String = "text") -> Column {
+        Column(DatabaseSchema.snake(field), type, "(fields->>'\(field)')::\(type)")
+    }
+
+    private static func json(_ field: String) -> Column {
+        Column(DatabaseSchema.snake(field), "jsonb", "nullif(fields->'\(field)', 'null'::jsonb)")
+    }
+
+    private static func texts(_ field: String) -> Column { Column(DatabaseSchema.snake(field), "text[] NOT NULL", list(field)) }
+
+    /// The value of an amount that is in this unit; one that is not stays in `fields` alone.
+    private static func figure(_ name: String, _ field: String, in unit: String) -> Column {
+        let value = "(fields#>>'{\(field),value}')::double precision"
+        return Column(name, "double precision", "CASE WHEN fields#>>'{\(field),unit}' = '\(unit)' THEN \(value) END")
+    }
+
+    private static let count = Column("point_count", "bigint", "(fields->>'points')::bigint")
+
+    private static func list(_ field: String) -> String { "ARRAY(SELECT jsonb_array_elements_text(fields->'\(field)'))" }
+
+    /// What has no column of its own.
+    private static func rest(_ fields: String...) -> Column {
+        let names = fields.map { "'\($0)'" }.joined(separator: ",")
+        return Column("fields", "jsonb NOT NULL", "fields - ARRAY[\(names)]")
+    }
+
+    /// Times are in seconds there.
+    private static func pairs(_ columns: [Points.Column]) -> [(told: String, name: String)] {
+        columns.map { column in
+            (told: column.name, name: column.name == Points.time ? "seconds" : DatabaseSchema.snake(column.name))
+        }
+    }
+
+    // MARK: Statements
+
+    /// What makes it in a schema.
+    func creation(in schema: String) -> String {
+        let own = columns.map { "\($0.name) \($0.type)," }.joined(separator: " ")
+        return """
+            CREATE TABLE \(schema).\(name)(
+                start_time timestamptz NOT NULL, uuid uuid PRIMARY KEY, end_time timestamptz NOT NULL, type text NOT NULL,
+                \(own)
+                \(ObjectRows.tail), hubs integer[] NOT NULL);
+            CREATE INDEX \(name)_start_time ON \(schema).\(name)(start_time);
+            """
+    }
+
+    /// What moves rows that came into it: a row that is there says who has it, and is not touched else.
+    func taking(in schema: String, hub: Int) -> String {
+        let names = (CopyText.head + columns.map(\.name) + CopyText.tail).joined(separator: ", ")
+        let sources = (CopyText.head + columns.map(\.source) + CopyText.tail).joined(separator: ", ")
+        return """
+            INSERT INTO \(schema).\(name) AS held(\(names), hubs) SELECT \(sources), ARRAY[\(hub)] FROM incoming_object
+                WHERE kind = '\(kind.name)'
+                ON CONFLICT(uuid) DO UPDATE SET hubs = held.hubs || \(hub) WHERE NOT held.hubs @> ARRAY[\(hub)]
+            """
+    }
+
+    /// A row for each point, for a series.
+    func pointView(in schema: String) -> String? {
+        guard !points.isEmpty else { return nil }
+        let names = points.map(\.name)
+        let arrays = names.map { "held.\($0)" }.joined(separator: ", ")
+        let list = names.joined(separator: ", ")
+        // An ECG's voltages are evenly spaced.
+        let seconds = names.contains("seconds") ? "point.seconds" : "(point.number - 1) / held.sampling_frequency"
+        let shown = names.filter { $0 != "seconds" }.map { "point.\($0)" }.joined(separator: ", ")
+        return """
+            CREATE OR REPLACE VIEW \(schema).\(name)_point AS
+            SELECT held.uuid, held.subject, point.number, held.start_time + \(seconds) * interval '1 second' AS time, \(shown)
+            FROM \(schema).\(name) held, unnest(\(arrays)) WITH ORDINALITY AS point(\(list), number)
+            """
+    }
+}

@@ -1,0 +1,277 @@
+import ExportEngine
+import ExportTesting
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import PostgreSQLExport
+
+/// Against Debian's PostgreSQL: each kind of sample has its table, in which it is whole and once.
+@Suite struct ObjectTableTests {
+    private let test: ExportedStore
+    private let server: PostgreSQLServer
+    private let schema: String
+    private static let kinds = SampleKind.allCases.filter { $0 != .quantity }
+
+    init() throws {
+        test = try ExportedStore()
+        server = try PostgreSQLServer.shared.get()
+        schema = "o" + test.store.identifier
+    }
+
+    private func settings(host: String? = nil) -> PostgreSQLSettings {
+        PostgreSQLSettings(host: host ?? server.folder, database: "postgres", user: "vitalgate", schema: schema)
+    }
+
+    private func exporter(_ settings: PostgreSQLSettings? = nil, of store: SampleStore? = nil) throws -> PostgreSQLExporter {
+        let store = store ?? test.store
+        return PostgreSQLExporter(
+            settings ?? self.settings(),
+            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+        )
+    }
+
+    private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings()).run(text) }
+
+    /// The UUIDs of all tables; twice where two have one.
+    private func held() throws -> [String] {
+        let parts = (["sample"] + ObjectTable.all.map(\.name)).map { "SELECT uuid FROM \(schema).\($0)" }
+        return try sql(parts.joined(separator: " UNION ALL ")).compactMap { $0[0] }
+    }
+
+    private func expectHeld() throws {
+        let held = try held()
+        #expect(try Set(held) == Set(test.contents().keys.map(\.description)))
+        #expect(Set(held).count == held.count)
+    }
+
+    /// What each kind's table says, by figures that stand in the tests' bodies.
+    @Test func aTableForEachKind() throws {
+        _ = try exporter().create()
+        #expect(try exporter().check().allSatisfy { $0.weight == .good })
+        try test.add(try Self.kinds.map { try test.object($0, 3, at: 0) })
+        try test.finish(try test.run(exporter()))
+        try expectHeld()
+        #expect(try test.store.target("other")?.leftOut == 0)
+        for table in ObjectTable.all { #expect(try sql("SELECT 1 FROM \(schema).\(table.name)").count == 1, "\(table.name)") }
+        #expect(try sql("SELECT value, value_name FROM \(schema).sleep_analysis") == [["3", "asleepCore"]])
+        #expect(
+            try sql(
+                """
+                SELECT activity, activity_number, duration, total_distance, events->0->>'type', statistics#>>'{activeEnergyBurned,sum}',
+                    cardinality(routes), metadata FROM \(schema).workout
+                """) == [["running", "37", "1740", "5200", "pause", "310.5", "1", "{}"]])
+        #expect(
+            try sql("SELECT date, active_energy_burned, exercise_time, stand_hours, move_time FROM \(schema).activity_summary")
+                == [["2026-11-23", "420.5", "31", "12", nil]])
+        #expect(try sql("SELECT cardinality(objects) FROM \(schema).blood_pressure") == [["2"]])
+        #expect(
+            try sql(
+                "SELECT sensitivity#>>'{0,left,sensitivity}' IS NULL, sensitivity#>>'{0,left,value}' FROM \(schema).audiogram")
+                == [["t", "10.0"]])
+        #expect(
+            try sql("SELECT prescription, expiration, left_eye#>>'{sphere,value}', right_eye FROM \(schema).vision_prescription")
+                == [["glasses", "2026-09-22 14:13:20+00", "-1.25", nil]])
+        #expect(
+            try sql("SELECT valence, state_of_mind_kind, labels, associations FROM \(schema).state_of_mind") == [
+                ["0.7", "momentaryEmotion", "{calm,happy}", "{family}"]
+            ])
+        #expect(
+            try sql(
+                "SELECT status, medication, dose, dose_unit, scheduled, codes->0->>'code' FROM \(schema).medication_dose_event")
+                == [["taken", "Ibuprofen", "2", "tablet", "2026-09-21 14:12:20+00", "5640"]])
+        #expect(try sql("SELECT score, risk, cardinality(answers) FROM \(schema).gad7") == [["9", "mild", "7"]])
+    }
+
+    /// Points are rows of a view, with the numbers that were measured.
+    @Test func pointsOfSeries() throws {
+        _ = try exporter().create()
+        try test.add(try Self.kinds.map { try test.object($0, 1, at: 0) })
+        try test.finish(try test.run(exporter()))
+        #expect(
+            try sql("SELECT number, time, latitude, longitude, altitude, course, speed FROM \(schema).workout_route_point")
+                == [
+                    ["1", "2026-09-21 14:13:20+00", "51.441", "-0.3", "12.5", nil, "2.75"],
+                    ["2", "2026-09-21 14:13:21.5+00", "51.4411", "-0.3", nil, nil, "2.75"],
+                    ["3", "2026-09-21 14:13:23+00", "51.4412", "-0.3", "12.5", nil, "2.75"],
+                    ["4", "2026-09-21 14:13:24.5+00", "51.4413", "-0.3", "12.5", nil, "2.75"],
+                ])
+        #expect(try sql("SELECT point_count, more_points FROM \(schema).workout_route")[0][0] == "4")
+        #expect(
+            try sql("SELECT more_points#>>'{cadence,values,3}', more_points#>>'{cadence,unit}' FROM \(schema).workout_route")
+                == [["80.0", "/min"]])
+        #expect(
+            try sql("SELECT seconds, gap, heart_rate FROM \(schema).heartbeat_series") == [
+                ["{0,0.8125,1.625,2.4375}", "{0,0,1,0}", "{NULL,NULL,NULL,NULL}"]
+            ])
+        #expect(
+            try sql(
+                """
+                SELECT count(*), max(time), min(voltage) FROM \(schema).electrocardiogram_point
+                """) == [["512", "2026-09-21 14:13:20.998047+00", "-511.25"]])
+        #expect(
+            try sql("SELECT classification, sampling_frequency, average_heart_rate, lead FROM \(schema).electrocardiogram")
+                == [["sinusRhythm", "512", "62", "Lead I"]])
+    }
+
+    /// Octet for octet: 6.30 stays 6.30, and spaces stay where they were.
+    @Test func octetsStay() throws {
+        _ = try exporter().create()
+        let odd: [(String, [UInt8])] = [
+            ("labResultRecord", Array("{\"resourceType\":\"Observation\",\"text\":\"\\u0000\"}".utf8)),
+            ("labResultRecord", Array("{\"resourceType\":\"Observation\",\"text\":\"\\ud800\"}".utf8)),
+            ("cda", [0x3C, 0xE9, 0x3E]), ("cda", Array("<a>\0</a>".utf8)),
+        ]
+        try test.add(try [SampleKind.clinicalRecord, .document].map { try test.object($0, 0, at: 0) })
+        for (index, (type, octets)) in odd.enumerated() {
+            var sample = try test.object(type == "cda" ? .document : .clinicalRecord, index + 1, at: 0)
+            let told =
+                type == "cda"
+                ? try SampleBody(
+                    encoding: ClinicalDocument(title: "", patient: "", custodian: "", author: "", valid: false),
+                    content: PackedContent(octets))
+                : try SampleBody(
+                    encoding: ClinicalRecord(displayName: "", resourceType: "Observation", identifier: "\(index)", version: "R4"),
+                    content: PackedContent(octets))
+            sample.sample.body = told
+            try test.add([sample])
+        }
+        try test.finish(try test.run(exporter()))
+        try expectHeld()
+        func hex(_ octets: [UInt8]) -> String {
+            "\\x" + octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        let records = try sql(
+            "SELECT octets, resource IS NULL FROM \(schema).lab_result_record ORDER BY identifier COLLATE \"C\"")
+        #expect(
+            Set(records) == [
+                [hex(Array(ExportedStore.resource.utf8)), "f"], [hex(odd[0].1), "t"], [hex(odd[1].1), "t"],
+            ])
+        #expect(
+            try sql(
+                "SELECT resource#>>'{valueQuantity,value}', resource#>>'{note,0,text}' FROM \(schema).clinical_record WHERE resource IS NOT NULL"
+            ) == [["6.30", "a\\b\té"]])
+        let documents = try sql("SELECT convert_to(xml, 'UTF8'), octets FROM \(schema).document")
+        #expect(
+            Set(documents) == [[hex(Array(ExportedStore.document.utf8)), nil], [nil, hex(odd[2].1)], [nil, hex(odd[3].1)]])
+    }
+
+    /// The connection breaks at any octet, and exporters are killed behind deliveries.
+    @Test(arguments: 0..<8 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        _ = try exporter().create()
+        let relay = CuttingRelay(.unix(test.folder.file(".s.PGSQL.5432")), server: .unix(server.folder + "/.s.PGSQL.5432"))
+        defer { relay.close() }
+        let proof = try ExportProof(test, objects: Self.kinds) { try exporter(settings(host: test.folder.file(""))) }
+        try proof.suffer(40, using: &random) { random in
+            guard Int.random(in: 0..<3, using: &random) > 0 else { return }
+            let direction = CuttingRelay.Direction.allCases[Int.random(in: 0..<2, using: &random)]
+            relay.cut(direction, after: Int.random(in: 1..<(direction == .toServer ? 9000 : 3000), using: &random))
+        }
+        #expect(relay.count > 0)
+        relay.mend()
+        try proof.finish()
+        try expectHeld()
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
+    }
+
+    /// The same objects from two hubs are one row each, which stays while one of them has it.
+    @Test(arguments: 0..<4 as Range<UInt64>) func twoHubs(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        _ = try exporter().create()
+        let other = try ExportedStore()
+        let proofs = try [test, other].map { store in
+            try ExportProof(store, objects: Self.kinds) { try exporter(of: store.store) }
+        }
+        for _ in 0..<10 { try proofs[Int.random(in: 0..<2, using: &random)].suffer(6, using: &random) { _ in } }
+        for proof in proofs { try proof.finish() }
+        let union = try test.contents().merging(other.contents()) { one, _ in one }
+        let held = try held()
+        #expect(held.count == union.count)
+        #expect(Set(held) == Set(union.keys.map(\.description)))
+        for store in [test, other] {
+            var own: Set<String> = []
+            try exporter(of: store.store).contents { own.formUnion($0.map(\.description)) }
+            #expect(try own == Set(store.contents().keys.map(\.description)))
+        }
+    }
+
+    /// A deletion takes the row, a repair tells of both; what comes back is there again.
+    @Test func deletionsAndRepairs() throws {
+        _ = try exporter().create()
+        let samples = try Self.kinds.map { try test.object($0, 0, at: 0) }
+        try test.add(samples)
+        let run = try test.run(exporter())
+        try test.finish(run)
+        for sample in samples { try test.delete(sample) }
+        try test.finish(run)
+        #expect(try held().isEmpty)
+        #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["\(samples.count)"]])
+        _ = try test.store.restore(samples.map(\.sample.identity), description: test.description(.restore))
+        try test.finish(run)
+        try expectHeld()
+        #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["0"]])
+        let types = Set(samples.map(\.sample.origin.type))
+        let migration = try test.store.migrate(
+            MigrationRequest(
+                .shift(3_600_000_000), of: SampleConditions(types: types), takesAmbiguous: true, now: ExportedStore.received))
+        try test.finish(run)
+        try expectHeld()
+        let moved = try sql("SELECT count(*) FROM \(schema).deletion WHERE replaced_by IS NOT NULL")[0][0]
+        #expect(moved.flatMap { Int($0) } ?? 0 > 0)
+        let first = try sql("SELECT min(time) FROM \(schema).workout_route_point")
+        #expect(first == [["2026-09-21 15:13:20+00"]])
+        _ = try test.store.undoMigration(migration.migration ?? 0, at: ExportedStore.received)
+        try test.finish(run)
+        try expectHeld()
+    }
+
+    /// A database that an earlier version made, which knew quantities alone, has its rows and gets what is missing.
+    @Test func anEarlierDatabaseIsBroughtUp() throws {
+        try test.add([try test.sample(60, at: 0)])
+        _ = try exporter().create()
+        try test.finish(try test.run(exporter()))
+        let tables = ObjectTable.all.map { "DROP TABLE \(schema).\($0.name) CASCADE" }.joined(separator: ";")
+        _ = try sql(tables + ";DELETE FROM \(schema).version WHERE number = 2")
+        #expect(throws: DeliveryError.self) { try exporter().check() }
+        try test.add(try Self.kinds.map { try test.object($0, 0, at: 0) })
+        #expect(try test.run(exporter()).step() == .stopped)
+        #expect(try test.store.target("other")?.words?.contains("tables of an older version") == true)
+        _ = try exporter().create()
+        try test.finish(try test.run(exporter()))
+        try expectHeld()
+    }
+
+    /// One that holds more numbers than a row takes is set aside, and the rest goes on.
+    @Test func whatIsTooLong() throws {
+        _ = try exporter().create()
+        var sample = try test.object(.heartbeatSeries, 0, at: 0)
+        var writer = try PointsWriter(columns: HeartbeatSeries.columns)
+        for _ in 0..<4 { try writer.append([Numeral(coefficient: 1), nil, nil]) }
+        var (points, content) = try writer.end()
+        points.count = ObjectRows.mostNumbers
+        sample.sample.body = try SampleBody(encoding: HeartbeatSeries(points: points), content: content)
+        // One whose content is not what its head says is set aside, too.
+        var damaged = try test.object(.workoutRoute, 0, at: 0)
+        var octets = try #require(damaged.sample.body?.octets)
+        octets[octets.count - 3] ^= 0xFF
+        damaged.sample.body = SampleBody(octets: octets)
+        try test.add([sample, damaged, try test.object(.workout, 0, at: 0), try test.sample(60, at: 0)])
+        try test.finish(try test.run(exporter()))
+        #expect(try test.store.setAside(by: "other").count == 2)
+        #expect(try held().count == 2)
+    }
+
+    /// No two tables and views have one name.
+    @Test func namesAreApart() {
+        var names = ["sample", "hub", "deletion", "progress", "version"] + ObjectTable.all.map(\.name)
+        names += ObjectTable.all.filter { !$0.points.isEmpty }.map { $0.name + "_point" }
+        let several: Set<SampleKind> = [.quantity, .category, .correlation, .scoredAssessment, .clinicalRecord]
+        names += SampleType.all.filter { several.contains($0.kind) }.map { DatabaseSchema.snake($0.id) }
+        #expect(Set(names).count == names.count)
+    }
+}
