@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: 1...4) func everySampleComesBack(seed: UInt64) throws {
-        for sample in try samples(seed, 300) {
+        for sample in try samples(seed, 150) {
             let octets = line(sample)
             let reading = try #require(try read(octets), "\(sample.origin.type.id)")
             let made = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
@@ -182,9 +182,9 @@ import Testing
 
     /// Nothing of a line that was cut is taken, wherever it was cut.
     @Test func aLineThatIsCut() throws {
-        for sample in try samples(9, 40) {
+        for sample in try samples(9, 14) {
             let octets = line(sample).dropLast()
-            for length in stride(from: 1, to: octets.count, by: 3) {
+            for length in stride(from: 1, to: octets.count, by: 5) {
                 #expect(throws: Refusal.self) { try read(octets.prefix(length)) }
             }
         }
@@ -193,14 +193,15 @@ import Testing
     /// Whatever single octet is another: the line is refused, or names a sample whose UUID follows from it.
     @Test func aLineThatWasChanged() throws {
         var generator = SeededGenerator(seed: 5)
-        for sample in try samples(11, 60) {
+        for sample in try samples(11, 30) {
             let octets = Array(line(sample).dropLast())
-            for _ in 0..<60 {
+            for _ in 0..<40 {
                 var changed = octets
                 changed[Int.random(in: 0..<changed.count, using: &generator)] = UInt8.random(in: 0x20...0x7E, using: &generator)
                 guard let reading = try? read(changed) else { continue }
-                let made = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
-                guard let back = made.first?.sample, back.origin.subject == sample.origin.subject else { continue }
+                // In the year 9026 it is refused behind the line.
+                let made = try? ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
+                guard let back = made?.first?.sample, back.origin.subject == sample.origin.subject else { continue }
                 // What names a sample is as it was.
                 #expect(
                     back.identity == sample.identity

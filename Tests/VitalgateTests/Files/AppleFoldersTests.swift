@@ -21,6 +21,8 @@ import Testing
           <LeftEye sphere="-1.50" sphereUnit="D"/>
           <Attachment identifier="A-1"/>
          </VisionPrescription>
+         <ClinicalRecord type="Immunization" identifier="imm-1" sourceName="Clinic &amp; Co" sourceURL="https://fhir.example/r4" \
+        fhirVersion="4.0.1" receivedDate="2024-02-01 10:00:00 +0000" resourceFilePath="/clinical-records/Immunization-1.json"/>
          <Record type="HKQuantityTypeIdentifierHeartRateVariabilitySDNN" sourceName="Watch" unit="ms" \
         startDate="2024-02-11 08:00:00 +0100" endDate="2024-02-11 08:01:00 +0100" value="42.5">
           <HeartRateVariabilityMetadataList>
@@ -47,6 +49,12 @@ import Testing
         -50.100
         """
 
+    private static let resource = """
+        {"resourceType":"Immunization",  "id":"imm-1","status":"completed","patient":{"reference":"Patient/1"},
+         "vaccineCode":{"coding":[{"system":"http://hl7.org/fhir/sid/cvx","code":"94"}]},"doseQuantity":{"value":0.50},
+         "occurrenceDateTime":"2012-05-15"}
+        """
+
     /// The archive of a person with routes, an electrocardiogram, and what stands in the export alone.
     private func archive(in folder: TestFolder) throws -> String {
         let export = String(decoding: try Data(contentsOf: URL(filePath: Self.published + "/export.xml")), as: UTF8.self)
@@ -59,6 +67,7 @@ import Testing
         }
         members.append(
             .init(name: "apple_health_export/electrocardiograms/ecg_2024-06-15.csv", Array(Self.electrocardiogram.utf8)))
+        members.append(.init(name: "apple_health_export/clinical-records/Immunization-1.json", Array(Self.resource.utf8)))
         return try folder.write("in.zip", ZIPFile(members: members).bytes)
     }
 
@@ -75,16 +84,17 @@ import Testing
     @Test func theArchiveComesBack() throws {
         let folder = try TestFolder()
         let first = try Account(folder.vitalgate("import", archive(in: folder), "--format", "ndjson").last)
-        // Five workouts and records, three routes, a record with its beats, ears, eyes, a heart.
-        #expect(first.stored == 13 && first.skipped.isEmpty)
+        // Five workouts and records, three routes, a record with its beats, ears, eyes, a heart, an immunization.
+        #expect(first.stored == 14 && first.skipped.isEmpty)
         let run = try folder.vitalgate("export", "--to", folder.path("back.zip"))
-        #expect(run.status == 0 && run.errors.contains("13 samples") && !run.errors.contains("left out"))
+        #expect(run.status == 0 && run.errors.contains("14 samples") && !run.errors.contains("left out"))
         let other = folder.path("other.db")
         let back = try Account(folder.vitalgate("import", folder.path("back.zip"), "--format", "ndjson", store: other).last)
-        #expect(back.stored == 13 && back.skipped.isEmpty && back.refused == 0)
+        #expect(back.stored == 14 && back.skipped.isEmpty && back.refused == 0)
         let (here, there) = (try told(folder, folder.store, "here.ndjson"), try told(folder, other, "there.ndjson"))
         #expect(here == there)
         #expect(here.count { $0.contains("\"data\":{\"columns\":") } == 5)
+        #expect(here.contains { $0.contains("Immunization\\\",  \\\"id\\\"") && $0.contains("0.50") })
         #expect(here.contains { $0.contains("[100.25],[-50],[-50.100]") })
     }
 
@@ -94,12 +104,15 @@ import Testing
         try folder.vitalgate("import", archive(in: folder))
         let run = try folder.vitalgate("export", "--to", folder.path("back.xml"))
         #expect(run.errors.contains("12 samples"))
+        #expect(run.errors.contains("left out: 1 sample: clinicalRecord: it is a file of its own"))
         #expect(run.errors.contains("left out: 1 sample: electrocardiogram: it is a file of its own"))
         let other = folder.path("other.db")
         let back = try Account(folder.vitalgate("import", folder.path("back.xml"), "--format", "ndjson", store: other).last)
         #expect(back.stored == 12 && back.skipped.isEmpty && back.refused == 0)
         // Such a route has no name.
-        let here = try told(folder, folder.store, "here.ndjson").filter { !$0.contains("\"electrocardiogram\"") }.map {
+        let here = try told(folder, folder.store, "here.ndjson").filter {
+            !$0.contains("\"electrocardiogram\"") && !$0.contains("\"clinicalRecord\"")
+        }.map {
             $0.replacing(/,"name":"Route [^"]*"/, with: "")
         }
         #expect(here == (try told(folder, other, "there.ndjson")))

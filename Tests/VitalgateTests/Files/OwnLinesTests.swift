@@ -21,7 +21,7 @@ import Testing
         return folder
     }
 
-    private func exported(_ folder: TestFolder, _ store: String? = nil, _ name: String) throws -> [String] {
+    private func exported(_ folder: TestFolder, _ name: String, store: String? = nil) throws -> [String] {
         #expect(try folder.vitalgate("export", "--to", folder.path(name), store: store).status == 0)
         return folder.text(name).split(separator: "\n").map(String.init)
     }
@@ -34,13 +34,13 @@ import Testing
     @Test func theSamePersonsStore() throws {
         let folder = try filled()
         let uuid = try JSON(folder.vitalgate("query", "all", "--format", "ndjson", "--limit", "1").last)["uuid"].text ?? ""
-        #expect(try folder.vitalgate("delete", "--uuid", uuid, "--yes").status == 0)
+        #expect(try folder.vitalgate("delete", uuid, "--yes").status == 0)
         let lines = try exported(folder, "a.ndjson")
         #expect(!lines.contains { $0.contains("\"uuid\":\"\(uuid)\"") } && lines.count > 60)
         let other = folder.path("other.db")
         let first = try Account(folder.vitalgate("import", folder.path("a.ndjson"), "--format", "ndjson", store: other).last)
         #expect(first.stored == lines.count && first.read == lines.count && first.profile == "vitalgate-lines")
-        #expect(try told(exported(folder, other, "b.ndjson")) == told(lines))
+        #expect(try told(exported(folder, "b.ndjson", store: other)) == told(lines))
         let again = try Account(folder.vitalgate("import", folder.path("b.ndjson"), "--format", "ndjson", store: other).last)
         #expect(again.duplicate == lines.count && again.stored == 0)
         #expect(try folder.vitalgate("store", "check", "--deep", store: other).output == "ok\n")
@@ -73,7 +73,7 @@ import Testing
         let other = folder.path("other.db")
         let account = try Account(folder.vitalgate("import", folder.path("a.ndjson"), "--format", "ndjson", store: other).last)
         #expect(account.stored + account.duplicate == lines.count)
-        let there = try exported(folder, other, "b.ndjson").map { try JSON($0) }
+        let there = try exported(folder, "b.ndjson", store: other).map { try JSON($0) }
         let uuids = Set(there.compactMap { $0["uuid"].text })
         let routes = there.flatMap { $0["routes"].list }.compactMap(\.text) + there.compactMap { $0["workout"].text }
         // One more workout names a route whose file is not there.

@@ -30,10 +30,12 @@ import Testing
         #expect(folder.mode(name) == 0o600)
     }
 
-    @Test func packedLinesAreThoseOfQuery() throws {
+    @Test func linesAreThoseOfQuery() throws {
         try folder.vitalgate("import", folder.write("in.csv", InboxTests.csv(50)))
         #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 0)
-        #expect(try folder.text("a.ndjson") == folder.vitalgate("query", "all", "--format", "ndjson").output)
+        // And what its UUID is made of.
+        let query = try folder.vitalgate("query", "all", "--format", "ndjson").output
+        #expect(folder.text("a.ndjson").replacing(/,"identity":\{[^}]*\}/, with: "") == query)
         #expect(try folder.vitalgate("export", "--to", folder.path("a.csv"), "--types", "bodyMass").status == 0)
         #expect(folder.text("a.csv").split(separator: "\n").count == 1)
         #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 73)
