@@ -30,7 +30,7 @@ public final class FileExporter: Exporter {
     }
 
     /// Lines and rows hold every kind.
-    public var kinds: Set<SampleKind> { settings.form == .openMHealth ? [.quantity] : Set(SampleKind.allCases) }
+    public var kinds: Set<SampleKind> { settings.form == .openMHealth ? DataPointLine.kinds : Set(SampleKind.allCases) }
 
     public var tellsRecords: Bool { settings.form == .ndjson }
 

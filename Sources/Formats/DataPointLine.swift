@@ -34,13 +34,21 @@ public final class DataPointLine {
             name: "step-count", version: "3.0", member: "step_count", units: [("1{steps}", "steps")], isInterval: true),
     ]
 
+    /// Workouts, which have no single value: `physical-activity`. A stage of sleep is none of the schemas, which speak of whole nights.
+    private static let activity = Schema(name: "physical-activity", version: "1.2", member: "", units: [], isInterval: true)
+
+    private static func schema(of type: SampleType) -> Schema? { type.kind == .workout ? activity : schemas[type.id] }
+
+    /// The kinds among which there are types with schemas.
+    public static let kinds: Set<SampleKind> = [.quantity, .workout]
+
     private var times = ZonedTimeText()
 
     /// Knows nothing yet.
     public init() {}
 
     /// Whether there is a schema for the type.
-    public static func knows(_ type: SampleType) -> Bool { schemas[type.id] != nil }
+    public static func knows(_ type: SampleType) -> Bool { schema(of: type) != nil }
 
     /// Appends an added sample's data point, or `{"deleted":"UUID",…}` as ``ChangeLine`` has it, with a newline.
     ///
@@ -48,7 +56,7 @@ public final class DataPointLine {
     public func append(_ change: SampleChange, to octets: inout [UInt8]) -> Bool {
         switch change {
         case .added(let stored):
-            guard let schema = Self.schemas[stored.sample.origin.type.id] else { return false }
+            guard let schema = Self.schema(of: stored.sample.origin.type) else { return false }
             append(stored.sample, schema, to: &octets)
         case .deleted(let deletion):
             guard Self.knows(deletion.type) else { return false }
@@ -77,7 +85,11 @@ public final class DataPointLine {
         header.set("acquisition_provenance", provenance)
         header.set("user_id", sample.origin.subject)
         var body = JSONObject()
-        body.set(schema.member, raw: value(of: sample, schema))
+        if sample.origin.kind == .workout {
+            Self.set(workout: sample, in: &body)
+        } else {
+            body.set(schema.member, raw: value(of: sample, schema))
+        }
         var frame = JSONObject()
         if schema.isInterval || sample.start != sample.end {
             var interval = JSONObject()
@@ -92,6 +104,31 @@ public final class DataPointLine {
         point.set("header", header)
         point.set("body", body)
         octets += point.line
+    }
+
+    /// What it was, how far it went, what it took; the distance in the unit it was told in, where the schema takes that.
+    private static func set(workout sample: Sample, in body: inout JSONObject) {
+        body.set("activity_name", sample.origin.type.caseName(of: sample.value) ?? sample.numeral.text)
+        guard let told = try? sample.body?.decoded(as: Workout.self) else { return }
+        let distance = told.totalDistance ?? told.statistics.first { $0.type.hasPrefix("distance") && $0.sum != nil }?.sum
+        let lengths = [("m", "m"), ("km", "km"), ("[mi_i]", "mi"), ("[yd_i]", "yd")]
+        if let octets = distance.flatMap({ amount($0, lengths) }) { body.set("distance", raw: octets) }
+        let energy = told.statistics.first { $0.type == "activeEnergyBurned" }?.sum
+        if let octets = energy.flatMap({ amount($0, [("kcal", "kcal")]) }) { body.set("kcal_burned", raw: octets) }
+    }
+
+    /// `nil` where it cannot be in any of the units.
+    private static func amount(_ amount: Amount, _ units: [(code: String, text: String)]) -> [UInt8]? {
+        var object = JSONObject()
+        if let known = units.first(where: { $0.code == amount.unit?.code }), amount.numeral.isPlain {
+            object.set("value", raw: Array(amount.numeral.text.utf8))
+            object.set("unit", known.text)
+        } else {
+            guard let unit = try? Unit(ucum: units[0].code), let value = amount.value(in: unit) else { return nil }
+            object.set("value", value)
+            object.set("unit", units[0].text)
+        }
+        return object.closed
     }
 
     /// A person's own word, or a sensor's; where nobody says, neither.

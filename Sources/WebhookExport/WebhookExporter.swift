@@ -58,7 +58,13 @@ public final class WebhookExporter: Exporter {
     /// About a megabyte.
     public let batchLimit = 1000
     /// Our own lines hold every kind.
-    public var kinds: Set<SampleKind> { settings.form == .lines ? Set(SampleKind.allCases) : [.quantity] }
+    public var kinds: Set<SampleKind> {
+        switch settings.form {
+        case .lines: Set(SampleKind.allCases)
+        case .openMHealth: DataPointLine.kinds
+        default: [.quantity]
+        }
+    }
     /// A receiver may keep only what comes last.
     public let isOrdered = true
     private let settings: Settings

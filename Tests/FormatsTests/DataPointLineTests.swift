@@ -41,11 +41,38 @@ import Testing
             try stored("bloodGlucose", "5.50", "mmol/L"), try stored("bodyTemperature", "36.50", "Cel"),
             try stored("bodyTemperature", "98.60", "[degF]"), try stored("oxygenSaturation", "97", "%"),
             try stored("oxygenSaturation", "0.97", "1"), try stored("stepCount", "120", "1{steps}", lasts: 60),
-            try stored("stepCount", "3", "1{steps}"),
+            try stored("stepCount", "3", "1{steps}"), try workout("5.20", "km", "310.5"), try workout("1", "[nmi_i]", nil),
+            try stored("workout", "57", "1", lasts: 60),
         ]
         for sample in samples { #expect(line.append(.added(sample), to: &octets)) }
         if getenv("VITALGATE_RECORD") != nil { try Data(octets).write(to: Self.recorded) }
         #expect(try Data(contentsOf: Self.recorded) == Data(octets))
+    }
+
+    private func workout(_ distance: String, _ code: String, _ energy: String?) throws -> StoredSample {
+        var stored = try stored("workout", "37", "1", lasts: 1800)
+        var told = Workout(totalDistance: Amount(try Numeral(distance), try Unit(ucum: code)))
+        if let energy {
+            told.statistics = [
+                Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral(energy), try Unit(ucum: "kcal")))
+            ]
+        }
+        stored.sample.body = try SampleBody(encoding: told)
+        return stored
+    }
+
+    @Test func workouts() throws {
+        var octets: [UInt8] = []
+        #expect(DataPointLine().append(.added(try workout("5.20", "km", "310.5")), to: &octets))
+        let text = String(decoding: octets, as: UTF8.self)
+        #expect(
+            text.contains(
+                #""body":{"activity_name":"running","distance":{"value":5.20,"unit":"km"},"kcal_burned":{"value":310.5,"unit":"kcal"},"#
+            ))
+        octets.removeAll()
+        #expect(DataPointLine().append(.added(try workout("1", "[nmi_i]", nil)), to: &octets))
+        #expect(String(decoding: octets, as: UTF8.self).contains(#""distance":{"value":1852.0,"unit":"m"}"#))
+        #expect(!DataPointLine().append(.added(try stored("sleepAnalysis", "3", "1", lasts: 60)), to: &octets))
     }
 
     @Test func whatHasNoSchema() throws {
