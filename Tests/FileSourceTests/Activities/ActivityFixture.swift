@@ -1,0 +1,75 @@
+import HealthModel
+import Pipeline
+
+@testable import FileSource
+
+/// What came of reading an activity file.
+struct ImportedActivity {
+    var readings: [Reading] = []
+    var refused: [Refusal] = []
+    var skipped: [String] = []
+    var error: SourceError?
+
+    init(tcx octets: some Collection<UInt8>) throws {
+        let file = TemporaryFile(octets)
+        read(TCXFileSource(try InputFile(path: file.path), received: Instant(seconds: 1_800_000_000)))
+    }
+
+    init(fit octets: some Collection<UInt8>) throws {
+        let file = TemporaryFile(octets)
+        read(FITFileSource(try InputFile(path: file.path), received: Instant(seconds: 1_800_000_000)))
+    }
+
+    private mutating func read(_ source: any FrameSource) {
+        let interpreter = ActivityInterpreter(registry: OriginRegistry(subject: "me"))
+        do {
+            try source.forEachFrame { frame in
+                do throws(Refusal) {
+                    if case .skipped(let kind) = try interpreter.interpret(frame, into: &readings) { skipped.append(kind.name) }
+                } catch {
+                    refused.append(error)
+                }
+            }
+        } catch {
+            self.error = error as? SourceError
+        }
+    }
+
+    /// The samples as lines: type, value, unit, seconds after the first of May 2026, offset.
+    var lines: [String] {
+        readings.compactMap { reading in
+            guard case .instants(let start, let end, let offset) = reading.time, start == end else { return nil }
+            guard reading.origin.type.kind == .quantity else { return nil }
+            let seconds = start.microseconds / 1_000_000 - 1_777_593_600
+            return "\(reading.origin.type.id) \(reading.numeral.text) \(reading.unit.code) \(seconds) "
+                + (offset.map { "\($0)" } ?? "-")
+        }
+    }
+
+    func of(_ kind: SampleKind) -> [Reading] { readings.filter { $0.origin.type.kind == kind } }
+
+    var workout: Workout? { try? of(.workout).first?.body?.decoded(as: Workout.self) }
+}
+
+/// Builds a FIT file of any octets, with checksums that are right: what is wrong stands in them.
+struct FITBytes {
+    var data: [UInt8] = []
+
+    var file: [UInt8] {
+        var octets: [UInt8] = [12, 0x20, 0x54, 0x08]
+        for shift in stride(from: 0, to: 32, by: 8) { octets.append(UInt8(truncatingIfNeeded: data.count >> shift)) }
+        octets += Array(".FIT".utf8) + data
+        let sum = Self.checksum(octets)
+        return octets + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+    }
+
+    /// Bit by bit, as the program's is by a table.
+    static func checksum(_ octets: [UInt8]) -> UInt16 {
+        var sum: UInt16 = 0
+        for octet in octets {
+            sum ^= UInt16(octet)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xA001 : sum >> 1 }
+        }
+        return sum
+    }
+}
