@@ -16,6 +16,7 @@ final class BoundTable {
     private let isGuarded: Bool
     private let skips: [(cell: Int, values: [[UInt8]], isNegated: Bool, outcome: FrameOutcome)]
     private let readings: [BoundReading]
+    private let objects: [BoundObject]
     @exclusivity(unchecked) private var plain: PlainRow?
     let times: TableTimes
     @exclusivity(unchecked) var signs: DecimalSigns
@@ -38,17 +39,24 @@ final class BoundTable {
             (binding.cells[$0.column], $0.values, $0.isNegated, .skipped($0.kind))
         }
         isGuarded = !skips.isEmpty
-        readings = channel.readings.compactMap { rule in
+        func bound(_ rule: ReadingRule) -> BoundReading? {
             BoundReading(
                 rule, channel: channel, binding: binding, options: options,
                 origins: OriginFinder(rule, channel: channel, binding: binding, registry: registry))
+        }
+        readings = channel.readings.filter { $0.cases == nil }.compactMap(bound)
+        objects = channel.readings.filter { $0.cases != nil }.compactMap { rule in
+            guard let reading = bound(rule) else { return nil }
+            let figures = rule.figures.compactMap { figure in bound(figure.reading).map { (figure.part, $0) } }
+            return BoundObject(rule, reading, figures, tellsDuration: channel.end?.isDuration ?? false)
         }
         times = TableTimes(rule: rule, end: channel.end, binding: binding, began: began)
         times.order = options.dateOrder
         signs = DecimalSigns()
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
-        guard let reading = readings.first else { return nil }
-        plain = readings.count == 1 && !isGuarded ? PlainRow(reading, times: times, width: width) : nil
+        guard !readings.isEmpty || !objects.isEmpty else { return nil }
+        guard readings.count == 1, objects.isEmpty, !isGuarded, let only = readings.first else { return }
+        plain = PlainRow(only, times: times, width: width)
     }
 
     deinit { plain?.deallocate() }
@@ -58,6 +66,7 @@ final class BoundTable {
         if let plain, plain.take(cells, at: place, into: &output) { return .readings }
         if cells.count != width || isGuarded || cells[0].isEmpty, let outcome = try guarded(cells) { return outcome }
         let first = output.count
+        var whole: [Reading] = []
         do throws(Failure) {
             var time: ReadingTime?
             for reading in readings where reading.applies(cells) {
@@ -86,19 +95,26 @@ final class BoundTable {
                     )
                 }
             }
+            for object in objects where object.reading.applies(cells) {
+                let word = trimmed(cells[object.reading.cell])
+                if word.isEmpty || isEmptied(word) { continue }
+                let start: ReadingTime
+                if let time { start = time } else { start = try self.time(cells) }
+                time = start
+                whole.append(try object.made(cells, word, start, times.resolution, empties, signs, at: place))
+            }
         } catch {
             output.removeSubrange(first...)
             if binding.isHeader(cells, of: channel) { return .notData }
             throw error
         }
-        switch output.count - first {
-        case 0: return Self.noValue
-        case 1: return .readings
-        default:
-            join(&output, from: first)
-            return .readings
-        }
+        if output.count - first > 1 { join(&output, from: first) }
+        // What is made of the whole row belongs to no group of it.
+        output += whole
+        return output.count == first ? Self.noValue : .readings
     }
+
+    private func isEmptied(_ bytes: UnsafeRawBufferPointer) -> Bool { hasEmpties && isOne(bytes, of: empties) }
 
     /// What is decided before a row's values are looked at: its length, and the rules that skip it.
     private func guarded(_ cells: Cells) throws(Failure) -> FrameOutcome? {

@@ -87,12 +87,27 @@ struct ReadingReader {
     let outer: TableChannelReader
 
     func reading(_ node: ProfileNode) -> ReadingRule? {
-        let members = node.members(["column", "type", "unit", "when", "texts", "metadata"])
-        for key in ["column", "type", "unit"] where members[key] == nil { node.problem("\(key) is missing") }
-        guard let column = members["column"].flatMap(table.index), let type = members["type"].flatMap(type),
-            let unit = members["unit"].flatMap({ self.unit($0, column: column, type: type) })
-        else { return nil }
-        var rule = ReadingRule(column: column, type: type, unit: unit)
+        let members = node.members(["column", "type", "unit", "when", "texts", "metadata", "cases", "figures"])
+        for key in ["column", "type"] where members[key] == nil { node.problem("\(key) is missing") }
+        guard let column = members["column"].flatMap(table.index), let type = members["type"].flatMap(type) else { return nil }
+        var rule = ReadingRule(column: column, type: type, unit: .fixed(.one))
+        if case .fixed(let object) = type, object.kind != .quantity {
+            guard object.kind == .category || object.kind == .workout else {
+                node.problem("a row makes quantities, categories and workouts; \(object.id) is none")
+                return nil
+            }
+            for key in ["unit", "texts"] { members[key]?.problem("\(object.id) has none") }
+            rule.cases = cases(members["cases"], of: object, node)
+            for figure in members["figures"]?.elements() ?? [] {
+                if object.kind != .workout { figure.problem("only a workout has figures") }
+                if let figure = self.figure(figure) { rule.figures.append(figure) }
+            }
+        } else {
+            for key in ["cases", "figures"] { members[key]?.problem("a quantity has none") }
+            if members["unit"] == nil { node.problem("unit is missing") }
+            guard let unit = members["unit"].flatMap({ self.unit($0, column: column, type: type) }) else { return nil }
+            rule.unit = unit
+        }
         for (name, node) in (members["when"]?.anyMembers() ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let index = table.columns.firstIndex(where: { $0.name == name }) else {
                 node.problem("there is no column '\(name)'")
@@ -105,6 +120,38 @@ struct ReadingReader {
         }
         rule.metadata = members["metadata"].map { outer.metadata($0, table) } ?? []
         return rule
+    }
+
+    /// What the maker calls each case of a type's list.
+    private func cases(_ node: ProfileNode?, of type: SampleType, _ reading: ProfileNode) -> [String: Int] {
+        guard let node else {
+            reading.problem("cases is missing: which of the maker's words is which case of \(type.id)")
+            return [:]
+        }
+        var cases: [String: Int] = [:]
+        for (word, name) in node.anyMembers() {
+            guard let text = name.text() else { continue }
+            if let number = type.categoryValues?.value(of: text) {
+                cases[word] = number
+            } else {
+                name.problem("'\(text)' is no case of \(type.id)")
+            }
+        }
+        return cases
+    }
+
+    private func figure(_ node: ProfileNode) -> FigureRule? {
+        let members = node.members(["column", "type", "unit", "is"])
+        for key in ["column", "type", "unit", "is"] where members[key] == nil { node.problem("\(key) is missing") }
+        guard let column = members["column"].flatMap(table.index), let type = members["type"].flatMap(type),
+            let unit = members["unit"].flatMap({ self.unit($0, column: column, type: type) }),
+            let part = members["is"]?.choice(FigureRule.Part.self)
+        else { return nil }
+        guard case .fixed(let known) = type, known.kind == .quantity else {
+            node.problem("a figure is of one quantity type")
+            return nil
+        }
+        return FigureRule(part: part, reading: ReadingRule(column: column, type: type, unit: unit))
     }
 
     private func type(_ node: ProfileNode) -> ReadingRule.TypeRule? {

@@ -82,6 +82,9 @@ struct TimeRule: Sendable {
 enum EndRule: Sendable {
     case duration(Int)
     case time(columns: [Int], patterns: [TimePattern])
+
+    /// Whether the file tells how long it was, and not until when.
+    var isDuration: Bool { if case .duration = self { true } else { false } }
 }
 
 struct SkipRule: Sendable {
@@ -112,6 +115,19 @@ struct ReadingRule: Sendable {
     var conditions: [Condition] = []
     var texts: [LimitText] = []
     var metadata: [MetadataRule] = []
+    /// Of categories and workouts: what the maker calls each case, and HealthKit's raw number of it.
+    var cases: [String: Int]?
+    /// Of workouts: the figures that the row tells.
+    var figures: [FigureRule] = []
+}
+
+/// A figure of a workout that stands in a column.
+struct FigureRule: Sendable {
+    enum Part: String, Sendable, CaseIterable { case sum, average, minimum, maximum }
+
+    var part: Part
+    /// The cell, its type and its unit.
+    var reading: ReadingRule
 }
 
 /// A cell that must have one of some values.

@@ -1,0 +1,83 @@
+import HealthModel
+import Pipeline
+
+/// What a whole row makes beside its numbers: a category, such as a stage of sleep, or a workout with its figures.
+final class BoundObject {
+    /// The cell with the maker's word for the case, and what is so of any reading.
+    let reading: BoundReading
+    private let cases: [String: Int]
+    private let isWorkout: Bool
+    private let figures: [(part: FigureRule.Part, reading: BoundReading)]
+    private let tellsDuration: Bool
+
+    init?(
+        _ rule: ReadingRule, _ reading: BoundReading, _ figures: [(FigureRule.Part, BoundReading)], tellsDuration: Bool
+    ) {
+        guard let cases = rule.cases, case .fixed(let type) = rule.type else { return nil }
+        self.reading = reading
+        self.cases = cases
+        isWorkout = type.kind == .workout
+        self.figures = figures
+        self.tellsDuration = tellsDuration
+    }
+
+    /// A word that the profile does not know is not guessed at: the number -1, which is no case, and the gate holds it; a hash of the word tells
+    /// two such apart.
+    func made(
+        _ cells: Cells, _ word: UnsafeRawBufferPointer, _ time: ReadingTime, _ resolution: Int32, _ empties: [[UInt8]],
+        _ signs: DecimalSigns, at place: Place
+    ) throws(BoundTable.Failure) -> Reading {
+        let number = word.count <= 128 ? cases[String(decoding: word, as: UTF8.self)] : nil
+        var made = Reading(
+            origin: try reading.origins.origin(cells), numeral: Numeral(coefficient: Int64(number ?? -1)), unit: .one, time: time,
+            ordinal: number == nil ? Self.hash(word) : 0, metadata: try reading.metadata.metadata(cells, limit: nil),
+            timeResolution: resolution, place: place)
+        if isWorkout {
+            let workout = Workout(
+                duration: tellsDuration ? Self.duration(of: time) : nil, statistics: try statistics(cells, empties, signs))
+            guard let body = try? SampleBody(encoding: workout) else { throw .init("the workout cannot be written down") }
+            made.body = body
+        }
+        return made
+    }
+
+    private func statistics(
+        _ cells: Cells, _ empties: [[UInt8]], _ signs: DecimalSigns
+    ) throws(BoundTable.Failure) -> [Workout.Statistics] {
+        var list: [Workout.Statistics] = []
+        for (part, figure) in figures {
+            let text = trimmed(cells[figure.cell])
+            if text.isEmpty || isOne(text, of: empties) { continue }
+            guard let numeral = try figure.numeral(text, signs: signs) else { continue }
+            let amount = Amount(numeral, try figure.unit(cells))
+            let type = try figure.origins.origin(cells).type.id
+            if !list.contains(where: { $0.type == type }) { list.append(Workout.Statistics(type: type)) }
+            for index in list.indices where list[index].type == type {
+                switch part {
+                case .sum: list[index].sum = amount
+                case .average: list[index].average = amount
+                case .minimum: list[index].minimum = amount
+                case .maximum: list[index].maximum = amount
+                }
+            }
+        }
+        return list
+    }
+
+    private static func duration(of time: ReadingTime) -> Amount? {
+        let length: Int64
+        switch time {
+        case .instants(let start, let end, _): length = end.microseconds &- start.microseconds
+        case .wall(let start, let end, _): length = end.microseconds &- start.microseconds
+        case .receipt: return nil
+        }
+        return Amount(Numeral(shortest: Double(length) / 1e6), Workout.second)
+    }
+
+    /// FNV-1a, 31 bits of it.
+    private static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for octet in text { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        return UInt32(truncatingIfNeeded: hash) & 0x7FFF_FFFF
+    }
+}
