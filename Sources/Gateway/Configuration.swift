@@ -14,6 +14,7 @@ import Profiles
 ///             inbox: "/srv/vitalgate/inbox",        // files put here are imported; none without it
 ///             readingsPerSecond: 10,                // taken of one device's advertisements, averaged over a minute
 ///             commitEvery: 30,                      // seconds; what a power cut can take of streams such as a strap's
+///             heartbeats: "series",                 // a strap's beats: a series a minute; else "samples", one a beat
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything

@@ -31,6 +31,13 @@ public final class ReadingPath {
         gate.judge(&output.samples, from: first, of: frame)
     }
 
+    /// Takes readings that were made of several frames, and belong to none.
+    public func process(_ readings: [Reading], received: Instant, into output: inout Normaliser.Output) {
+        let first = output.samples.count
+        normaliser.normalise(readings, received: received, into: &output)
+        gate.judge(&output.samples, from: first)
+    }
+
     /// Settles what was held back for its time. It belongs to no frame any more.
     public func finish(into output: inout Normaliser.Output) {
         let first = output.samples.count

@@ -62,7 +62,7 @@ import Testing
         ("{ hub: { readingsPerSecond: 0 } }", "'hub.readingsPerSecond': expected a whole number from 1 to 1000"),
         ("{ hub: { readingsPerSecond: 'a' } }", "'hub.readingsPerSecond': expected a number"),
         ("{ hub: { inbox: 'x' } }", "'hub.inbox': a folder's path begins with / or ~/"),
-        ("{ hub: { foo: 1 } }", "'hub.foo': unknown key; known are inbox, sources, readingsPerSecond, commitEvery"),
+        ("{ hub: { foo: 1 } }", "'hub.foo': unknown key; known are inbox, sources, readingsPerSecond, commitEvery, heartbeats"),
         ("{ hub: { commitEvery: 0 } }", "'hub.commitEvery': expected a whole number of seconds from 1 to 60"),
         ("{ hub: { commitEvery: 61 } }", "'hub.commitEvery': expected a whole number of seconds from 1 to 60"),
         ("{ hub: { commitEvery: 'a' } }", "'hub.commitEvery': expected a number"),

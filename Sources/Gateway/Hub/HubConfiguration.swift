@@ -15,7 +15,18 @@ public struct HubConfiguration: Decodable, Sendable {
     /// take. Fewer wear a card out sooner.
     public var commitEvery = LiveIngest.usualCommitSeconds
 
-    private static let keys = ["inbox", "sources", "readingsPerSecond", "commitEvery"]
+    /// How a strap's intervals between heartbeats are kept.
+    public enum Heartbeats: String, CaseIterable, Sendable {
+        /// Each as a sample, `heartbeatInterval`.
+        case samples
+        /// Those of a minute as one `heartbeatSeries`.
+        case series
+    }
+
+    /// A sample a beat, or a series a minute: then a power cut can take the beats of a minute beside what waits for ``commitEvery``.
+    public var heartbeats = Heartbeats.samples
+
+    private static let keys = ["inbox", "sources", "readingsPerSecond", "commitEvery", "heartbeats"]
 
     /// The sources that have a policy.
     static let sources = ["radio", "serial", "inbox"]
@@ -34,6 +45,13 @@ public struct HubConfiguration: Decodable, Sendable {
         }
         readingsPerSecond = try Self.number("readingsPerSecond", in: members, 1...1000, "number") ?? readingsPerSecond
         commitEvery = try Self.number("commitEvery", in: members, 1...60, "number of seconds") ?? commitEvery
+        if let word = try members.decodeIfPresent(String.self, forKey: Key("heartbeats")) {
+            guard let known = Heartbeats(rawValue: word) else {
+                let words = Heartbeats.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Self.fault(Key("heartbeats"), in: members, "known are \(words)")
+            }
+            heartbeats = known
+        }
         guard members.contains(Key("sources")) else { return }
         let sources = try members.nestedContainer(keyedBy: Key.self, forKey: Key("sources"))
         for key in sources.allKeys {

@@ -69,6 +69,9 @@ public struct HubSettings: Sendable {
     /// Seconds that the readings of streams wait for one another before they are written.
     public var commitEvery = LiveIngest.usualCommitSeconds
 
+    /// Whether the intervals between heartbeats are kept as one series a minute, in place of a sample each.
+    public var gathersHeartbeats = false
+
     /// ``readingsPerSecond`` and ``commitEvery`` have their usual values until they are set. No `inbox`: no folder is watched.
     public init(
         library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,

@@ -79,6 +79,10 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             {
                 old.device.read(by: profiles)
                 old.device.readingsPerSecond = settings.readingsPerSecond
+                if old.device.gathersHeartbeats != settings.gathersHeartbeats {
+                    // A recording tells a device's settings once: it is told anew where they change.
+                    adopt(adopted, description, profiles, settings)
+                }
                 continue
             }
             adopt(adopted, description, profiles, settings)
@@ -127,6 +131,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         }
         let device = LiveDevice(adopted, profiles: profiles, aliases: settings.aliases, zone: settings.zone)
         device.readingsPerSecond = settings.readingsPerSecond
+        device.gathersHeartbeats = settings.gathersHeartbeats
         device.expectedInterval = description.expectedInterval
         device.hasRecords = description.recordAccess != nil
         live.recallClock(of: device)

@@ -138,6 +138,8 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var counter: Int64?
     var hasRecords: Bool
     var readingsPerSecond: Int
+    /// Whether its beats are gathered into series; left out where they are not.
+    var heartbeatSeries: Bool?
     /// Whether its clock was compared with ours, and each comparison that counts: what it showed, and by how much it was ahead.
     var clockKnown: Bool
     var clock: [[Int64]]?
@@ -160,6 +162,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
         counter = adopted.counter
         hasRecords = device.hasRecords
         readingsPerSecond = device.readingsPerSecond
+        heartbeatSeries = device.gathersHeartbeats ? true : nil
         let facts = device.clockFacts
         (clockKnown, clockFromStamps) = (facts.isKnown, facts.isLearnedFromStamps)
         clock = facts.learned.map { $0.points.map { [$0.shown, $0.ahead] } }

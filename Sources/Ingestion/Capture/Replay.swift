@@ -180,6 +180,7 @@ public final class Replay {
         let device = LiveDevice(adopted, profiles: profiles, aliases: about.aliases ?? [:], zone: zone)
         device.hasRecords = about.hasRecords
         device.readingsPerSecond = about.readingsPerSecond
+        device.gathersHeartbeats = about.heartbeatSeries ?? false
         let points = about.clock.map { $0.map { (shown: $0[0], ahead: $0[1]) } }
         device.clockFacts = LiveDevice.ClockFacts(
             isKnown: about.clockKnown, learned: points.map { LearnedClock(points: $0) },

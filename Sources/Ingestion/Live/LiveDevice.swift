@@ -27,6 +27,7 @@ public final class LiveDevice {
     private var joins = FrameJoin()
     private var lastAdverts: [String: (bytes: [UInt8], heard: Instant)] = [:]
     private var repeats = RepeatedReadings()
+    private var beats = HeartbeatMinutes()
     private var records: RecordOrdinals?
     private var seals = SealCount()
     private var flood = FloodCap(perSecond: FloodCap.usual)
@@ -102,6 +103,29 @@ public final class LiveDevice {
         }
     }
 
+    /// Whether the intervals between heartbeats are kept as one series a minute, in place of a sample each.
+    public var gathersHeartbeats = false
+
+    /// Whether beats wait for their minute to end, and since when.
+    var heartbeatsHeard: Instant? { beats.isEmpty ? nil : beats.heard }
+
+    /// Ends the series of heartbeats that is open. Returns how many readings that made.
+    func closeHeartbeats(into output: inout Normaliser.Output) -> Int {
+        var finished: [Reading] = []
+        let heard = beats.heard
+        beats.close(into: &finished)
+        add(finished, received: heard, into: &output)
+        return finished.count
+    }
+
+    /// Series of heartbeats have their times from our own clock.
+    private func add(_ series: [Reading], received: Instant?, into output: inout Normaliser.Output) {
+        guard let received, !series.isEmpty else { return }
+        let first = output.samples.count
+        path.process(series, received: received, into: &output)
+        for index in first..<output.samples.count { output.samples[index].sample.timeOrigin = .receipt }
+    }
+
     /// Gets to know who a frame comes from, before it is taken.
     func meet(_ frame: RawFrame) {
         if frame.device != device {
@@ -137,10 +161,11 @@ public final class LiveDevice {
                 records?.number(&readings)
                 let received = joins.join(&readings, isPart: interpreter.isPart, frame)
                 forgetWhatStampsShowed(frame.received)
+                let gathered = gatherHeartbeats(received, into: &output)
                 let first = output.samples.count
                 path.process(readings, of: frame, received: received, into: &output)
                 holdUntimed(&output.samples, from: first, frame)
-                return .readings(readings.count)
+                return .readings(readings.count + gathered)
             case .skipped(let kind):
                 if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
                 return .skipped(kind)
@@ -154,6 +179,17 @@ public final class LiveDevice {
             output.refusals.append(error)
             return .readings(error.readings)
         }
+    }
+
+    /// Takes the beats of a frame out of its readings, and adds the series of a minute that is over. Returns how many those are. While our own
+    /// clock is not set, there are no minutes.
+    private func gatherHeartbeats(_ received: Instant, into output: inout Normaliser.Output) -> Int {
+        guard gathersHeartbeats, received >= Normaliser.earliestHub else { return closeHeartbeats(into: &output) }
+        var finished: [Reading] = []
+        let heard = beats.heard
+        beats.take(&readings, received: received, into: &finished)
+        add(finished, received: heard, into: &output)
+        return finished.count
     }
 
     /// From when the device counts, for all its channels.
@@ -334,6 +370,7 @@ public final class LiveDevice {
     package func clockWasSet(by step: Int64) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
         joins.clockWasSet(by: step)
+        beats.clockWasSet(by: step)
         stamps.removeAll()
         normaliser.learnedClock?.hubWasSet(by: step)
         if normaliser.learnedClock == nil { isClockKnown = false }

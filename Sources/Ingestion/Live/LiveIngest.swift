@@ -50,6 +50,9 @@ public final class LiveIngest {
     /// Addresses of devices of which something is durable.
     public private(set) var delivered: Set<String> = []
     private var failing: Failing?
+    /// Devices whose beats wait for their minute to end.
+    private var gathering: [ObjectIdentifier: LiveDevice] = [:]
+    private var isWatchingBeats = false
 
     /// Attempts to write that failed in one way, since the last that did not.
     private struct Failing {
@@ -64,7 +67,10 @@ public final class LiveIngest {
     /// For the log; never with a value or a name.
     public var onNotice: (SourceNotice) -> Void = { _ in }
     /// What passes this door, in its order, before anything is made of it; a recording listens here.
-    public var onEvent: ((LiveEvent) -> Void)?
+    public var onEvent: ((LiveEvent) -> Void)? {
+        // A recording cannot know of beats that came before it.
+        willSet { if onEvent == nil, newValue != nil { finishBeats() } }
+    }
     /// Before each commit.
     package var beforeCommit: (() -> Void)?
     /// After each commit.
@@ -81,7 +87,7 @@ public final class LiveIngest {
 
     /// Whether streams, too, are committed within a second; what waits when that begins is committed at once.
     public var isHurried = false {
-        didSet { if isHurried, !oldValue { commitNow() } }
+        didSet { if isHurried, !oldValue { commitDue() } }
     }
 
     /// Writes a tenth of what a commit a second does, and is little to lose of what comes all day.
@@ -165,6 +171,7 @@ public final class LiveIngest {
             }
             if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
             arm(for: device)
+            watchBeats(of: device)
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind):
             skipped[kind, default: 0] += 1
@@ -223,17 +230,42 @@ public final class LiveIngest {
     public func finishStream(of device: LiveDevice) {
         onEvent?(.settle(device))
         let before = pending.samples.count
-        device.finishStream(into: &pending)
+        finish(device)
         assign(from: before, of: device)
         if !pending.samples.isEmpty || !pending.refusals.isEmpty { arm(for: device) }
     }
+
+    private func finish(_ device: LiveDevice) {
+        entered += device.closeHeartbeats(into: &pending)
+        gathering[ObjectIdentifier(device)] = nil
+        device.finishStream(into: &pending)
+    }
+
+    /// Beats of a device that has fallen silent are not waited for.
+    private func watchBeats(of device: LiveDevice? = nil) {
+        if let device { gathering[ObjectIdentifier(device)] = device.heartbeatsHeard == nil ? nil : device }
+        guard !gathering.isEmpty, !isWatchingBeats, !isReplay else { return }
+        isWatchingBeats = true
+        _ = loop.after(Self.silence) { [weak self] in
+            guard let self else { return }
+            isWatchingBeats = false
+            let last = loop.clock.now.microseconds &- Int64(Self.silence.components.seconds) * 1_000_000
+            for device in gathering.values where (device.heartbeatsHeard?.microseconds ?? .min) <= last {
+                finishStream(of: device)
+            }
+            watchBeats()
+        }
+    }
+
+    /// A minute of beats is over for a device that said nothing for so long.
+    private static let silence = Duration.seconds(60)
 
     /// Makes all that came of a device durable at once, together with what is known of it; then calls `confirm`, later where the store
     /// fails for now.
     public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
         onEvent?(.commit(device))
         let before = pending.samples.count
-        device.finishStream(into: &pending)
+        finish(device)
         assign(from: before, of: device)
         arrivals.insert(device.adopted.address)
         waiting.append(confirm)
@@ -333,6 +365,7 @@ public final class LiveIngest {
     /// Commits what is left and closes the ledger's account. Every source has been stopped before.
     /// - Parameter state: how the account is closed.
     public func stop(state: String = "done") throws {
+        finishBeats()
         disarm()
         try write()
         try ledger.close(state: state)
@@ -346,6 +379,16 @@ public final class LiveIngest {
 
     /// Commits what waits, without waiting any longer: the power is about to fail, or somebody wants to see it.
     public func commitNow() {
+        finishBeats()
+        commitDue()
+    }
+
+    private func finishBeats() {
+        // In an order that does not change from run to run.
+        for device in gathering.values.sorted(by: { $0.adopted.address < $1.adopted.address }) { finishStream(of: device) }
+    }
+
+    private func commitDue() {
         // A store that failed is tried again in its own time.
         if due != nil, failing == nil { flush() }
     }

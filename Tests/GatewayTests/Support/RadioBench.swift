@@ -77,8 +77,14 @@ final class RadioBench {
         next.apply(try settings())
     }
 
+    /// `hub.heartbeats: "series"`.
+    var gathersHeartbeats = false
+
     func settings() throws -> HubSettings {
-        HubSettings(library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: zone)
+        var settings = HubSettings(
+            library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: zone)
+        settings.gathersHeartbeats = gathersHeartbeats
+        return settings
     }
 
     /// What a hub does when it is sent SIGHUP.

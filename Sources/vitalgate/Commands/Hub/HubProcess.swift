@@ -247,6 +247,7 @@ final class HubProcess {
                 InboxSettings(folder: absolute($0), command: importCommand(context.invocation, configuration, store))
             })
         settings.readingsPerSecond = configuration.hub.readingsPerSecond
+        settings.gathersHeartbeats = configuration.hub.heartbeats == .series
         settings.commitEvery = configuration.hub.commitEvery
         return settings
     }
