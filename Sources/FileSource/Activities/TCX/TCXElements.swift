@@ -16,7 +16,7 @@ struct TCXElements {
 
     /// What an open element is.
     enum Element {
-        case other, database, activities, session, part, activity, lap, track, point, position, heartRate, extensions, extension_
+        case other, database, activities, session, part, activity, lap, track, point, position, heartRate, extensions, pointValues
         case averageHeartRate, maximumHeartRate, creator, creatorVersion, author, build, authorVersion
         /// A text that belongs in a column.
         case text(Holder, Int)
@@ -145,7 +145,7 @@ struct TCXElements {
             if name.isText("Value") { return .text(.lap, ActivityRow.Figures.maximumHeartRate) }
         case .track:
             if name.isText("Trackpoint") { return .point }
-        case .point, .position, .heartRate, .extensions, .extension_: return Self.partOfPoint(name, in: parent)
+        case .point, .position, .heartRate, .extensions, .pointValues: return Self.partOfPoint(name, in: parent)
         case .creator, .creatorVersion, .author, .build, .authorVersion: return Self.partOfSource(name, in: parent)
         case .other, .text: break
         }
@@ -178,8 +178,8 @@ struct TCXElements {
         case .heartRate:
             if name.isText("Value") { return .text(.point, Column.heartRate) }
         case .extensions:
-            if name.isText("TPX") { return .extension_ }
-        case .extension_:
+            if name.isText("TPX") { return .pointValues }
+        case .pointValues:
             if name.isText("Speed") { return .text(.point, Column.speed) }
             if name.isText("Watts") { return .text(.point, Column.power) }
         default: break
