@@ -27,6 +27,9 @@ public final class DocumentInterpreter: FrameInterpreter {
         (self.keepsInvalid, self.isOwnExport) = (keepsInvalid, isOwnExport)
     }
 
+    /// Reads one document.
+    ///
+    /// - Throws: ``Refusal`` with the line from which it is not as it has to be.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         let octets: UnsafeRawBufferPointer
         var source = ""

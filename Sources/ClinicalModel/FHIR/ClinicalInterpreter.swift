@@ -32,6 +32,9 @@ public final class ClinicalInterpreter: FrameInterpreter {
         self.release = release
     }
 
+    /// Reads one resource.
+    ///
+    /// - Throws: ``Refusal`` with the path that is wrong.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)

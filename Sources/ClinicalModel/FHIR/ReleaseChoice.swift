@@ -1,6 +1,8 @@
 /// A release of FHIR whose resources health records have.
 public enum FHIRRelease: String, Hashable, Sendable {
+    /// 1.0.2.
     case dstu2 = "DSTU2"
+    /// 4.0.1.
     case r4 = "R4"
 
     var structure: Structure { self == .dstu2 ? .dstu2 : .r4 }
