@@ -111,12 +111,16 @@ enum CharacteristicsCommand: Command {
                 try context.streams.output.write(object(entry, me: store.subject, isHistory: isHistory).line)
             }
         case .csv:
-            let header = ["subject", "type", "value", "from", "said", "ingest"] + (isHistory ? ["withdrawn"] : [])
-            let rows = entries.map { entry in
-                [
-                    entry.subject == store.subject ? "me" : entry.subject, entry.type.rawValue, entry.value?.value ?? "",
-                    entry.from ?? "", entry.said?.description ?? "", entry.ingest.map(\.description) ?? "",
-                ] + (isHistory ? ["\(entry.isWithdrawn)"] : [])
+            var header = ["subject", "type", "value", "from", "said", "ingest"]
+            if isHistory { header.append("withdrawn") }
+            var rows: [[String]] = []
+            for entry in entries {
+                let said: String = entry.said?.description ?? ""
+                let ingest: String = entry.ingest.map { "\($0)" } ?? ""
+                var row: [String] = [entry.subject == store.subject ? "me" : entry.subject, entry.type.rawValue]
+                row += [entry.value?.value ?? "", entry.from ?? "", said, ingest]
+                if isHistory { row.append("\(entry.isWithdrawn)") }
+                rows.append(row)
             }
             try TableOutput(context: context).write(header: header, rows: rows)
         case .table:

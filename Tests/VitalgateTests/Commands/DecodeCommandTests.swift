@@ -198,7 +198,8 @@ import Testing
         #expect(objects.contains { $0["id"].text == "boneMass" && $0["own"] == .boolean(true) })
         for object in objects {
             let isQuantity = object["kind"].text == "quantity"
-            let hasCases = ["category", "workout"].contains(object["kind"].text)
+            let kinds = ["category", "workout", "electrocardiogram", "visionPrescription", "medicationDoseEvent"]
+            let hasCases = kinds.contains(object["kind"].text ?? "")
             #expect(object["dimension"].text != nil && object["cases"].object.isEmpty == !hasCases)
             #expect((object["unit"].text != nil) == isQuantity && (object["aggregation"].text != nil) == isQuantity)
         }
