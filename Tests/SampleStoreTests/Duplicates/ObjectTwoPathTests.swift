@@ -44,7 +44,9 @@ import Testing
             let kept = try test.samples().map { try $0.sample.body?.decoded(as: Workout.self).events.count }
             #expect(kept == [3])
             // Another activity at the same time, and the same one an hour later, are others.
-            let walk = try sample("workout", 52, source: "file.Acme", device: family, at: 0, lasting: 1800, resolution: 60)
+            let walk = try sample(
+                "workout", 52, try SampleBody(encoding: Workout()), source: "file.Acme", device: family, at: 0, lasting: 1800,
+                resolution: 60)
             #expect(try stored(test, walk) == 1)
             #expect(try stored(test, run(0, source: "file.Acme", device: family, at: 3600, resolution: 60)) == 1)
             // Another maker's device that went along: both stay, and are linked.
