@@ -4,8 +4,8 @@ import HealthModel
 ///
 /// HealthKit's `HKHealthStore.delete` deletes the objects that it is given
 /// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/delete(_:withcompletion:)-17hzm>), and no page of Apple's says that others go
-/// with them; apps that delete a workout found that its samples stay (<https://github.com/kingstinct/react-native-healthkit/pull/146>) and so do
-/// those of a correlation. Here it is the same: what belongs to it goes only where somebody says so.
+/// with them; apps that delete a workout found that its samples stay (<https://github.com/kingstinct/react-native-healthkit/pull/146>). Of
+/// correlations nothing is documented. Here what belongs to either goes only where somebody says so.
 struct OwnedObjects {
     let connection: Connection
 
