@@ -4,8 +4,9 @@ public enum AggregationStyle: String, Hashable, Sendable, CaseIterable {
     case cumulative
     /// Each value counts once in a mean: body mass.
     case discreteArithmetic
-    /// Each value counts for as long as it held: heart rate. A sample that lasts holds for its duration, one of an instant until the
-    /// next one of its series, but for ten minutes at most (``longestHold``).
+    /// Each value counts for as long as it held: heart rate. A sample that lasts holds for its duration, one of an instant until the next one
+    /// of its series. The last before a silence of more than ten minutes (``longestHold``) holds for as long as the one before it; one that stands
+    /// alone, for ten minutes.
     case discreteTemporallyWeighted
     /// Levels are averaged as the power they stand for: sound.
     case discreteEquivalentContinuousLevel

@@ -8,6 +8,8 @@ public struct Statistics: Hashable, Sendable {
     public var subject: String
     /// Where statistics are kept apart by source.
     public var source: String?
+    /// Of a category, which of its cases the ``duration`` is of; `nil` in a gap.
+    public var value: Int?
     /// Samples that count in it; none in a gap.
     public var count = 0
     /// For cumulative types: a sample that lies in two intervals counts in each by the share of its time.

@@ -75,8 +75,9 @@ struct Accumulator {
         var statistics = Statistics(start: start, end: end, subject: subject, source: source)
         statistics.count = count
         guard count > 0 else { return statistics }
-        statistics.mostRecent = mostRecent
         statistics.duration = Double(duration) / 1e6
+        if plan.style == .none { return statistics }
+        statistics.mostRecent = mostRecent
         if plan.style == .cumulative {
             statistics.sum = sum
             return statistics

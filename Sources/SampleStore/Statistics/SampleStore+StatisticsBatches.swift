@@ -22,6 +22,8 @@ extension SampleStore {
         var count = Int(min(Int64(count), max(1, 1000 * 365 * Calendar.day / query.intervals.interval.shortest)))
         // Each may hold as many values as a distribution has.
         if gathering.plan.hasPercentiles { count = min(count, 16) }
+        // All of a window's samples are looked at together.
+        if query.type.kind == .category { count = min(count, 400) }
         let whole = StatisticsWindow(query)
         let margin = query.usesSampleZones ? StatisticsWindow.zones : 0
         var gaps = query.includesGaps ? StatisticsGaps(gathering, whole) : nil
@@ -41,7 +43,7 @@ extension SampleStore {
 
     /// How many intervals samples that last longer than one are shared over: what makes more answers than there are samples.
     public func shares(of query: StatisticsQuery) throws(StoreError) -> Int {
-        guard query.type.aggregation == .cumulative else { return 0 }
+        guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest
         var shares: Int64 = 0
         for series in try series(matching: SampleQuery(types: [query.type], subject: query.subject)) where series.longest > length

@@ -49,18 +49,29 @@ struct SeriesGatherer {
     }
     private var held = Held()
 
-    /// Gives what is held its weight: the time until what comes next.
+    /// The start before the last row's that is another; `.min` where it is not known.
+    private var prior = Int64.min
+    private var last = Int64.min
+
+    /// Gives what is held its weight: the time until what comes next (``AggregationStyle/discreteTemporallyWeighted``).
     @inline(__always)
-    private mutating func settle(until next: Int64) {
+    private mutating func settle(until next: Int64, _ rows: Rows) throws(StoreError) {
         guard !held.isEmpty, next > held.start else { return }
-        let time = min(next &- held.start, AggregationStyle.longestHold)
-        let weight = Double(time > 0 ? time : AggregationStyle.longestHold)
+        let gap = next &- held.start
+        let isNear = gap > 0 && gap <= AggregationStyle.longestHold
+        let weight = Double(isNear ? gap : try holdBeforeSilence(rows))
         current.add(held.value, at: held.start, weight: weight, duration: 0, plan)
         if !held.others.isEmpty {
             for value in held.others { current.add(value, at: held.start, weight: weight, duration: 0, plan) }
             held.others.removeAll()
         }
         held.isEmpty = true
+    }
+
+    private func holdBeforeSilence(_ rows: Rows) throws(StoreError) -> Int64 {
+        let before = prior == .min ? try rows.start(before: held.start) : prior
+        let gap = before == .min ? .max : held.start - before
+        return min(gap, AggregationStyle.longestHold)
     }
 
     /// - Parameter gathered: takes what the series adds to each cell.
@@ -70,6 +81,7 @@ struct SeriesGatherer {
     ) throws(StoreError) -> Int {
         key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: series.subject, source: plan.bySource ? series.source : nil)
         (low, high) = (.max, .min)
+        (prior, last) = (.min, .min)
         let lasts = series.longest > 0
         let unlinked = try Self.unlinked(series.id, neighbours.better, connection)
         let statement = try connection.statement(
@@ -78,9 +90,9 @@ struct SeriesGatherer {
             FROM sample WHERE series = ? AND start >= ? AND start < ? \(unlinked) ORDER BY start
             """)
         defer { statement.reset() }
-        let end = Self.sum(window.to, Self.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
+        let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
         // What began before still counts with what lies within, and lies in the way of others.
-        let begin = Self.sum(window.from, -Self.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
+        let begin = StatisticsWindow.sum(window.from, -StatisticsWindow.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
         try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false
@@ -88,13 +100,17 @@ struct SeriesGatherer {
         let holds = plan.style == .discreteTemporallyWeighted
         var spans: [(start: Int64, end: Int64)] = []
         var (cursor, pause) = (0, 0)
-        var rows = 0
+        let rows = Rows(connection: connection, series: series.id, unlinked: unlinked)
+        var read = 0
         while try statement.step() {
-            rows += 1
+            read += 1
             let start = statement.integer(0)
             let value = statement.real(1)
             let duration = lasts ? statement.integer(2) : 0
-            settle(until: start)
+            if start != last {
+                try settle(until: start, rows)
+                (prior, last) = (last, start)
+            }
             if duration > 0, neighbours.covers { Self.append((start, start + duration), to: &spans) }
             let shift = try zones?.shift(statement.integer(3), at: start) ?? 0
             let time = start + shift
@@ -115,7 +131,7 @@ struct SeriesGatherer {
             }
             if time < low || time >= high {
                 // Equal starts on clocks of two zones.
-                if !held.isEmpty { settle(until: try next(behind: start, of: series, unlinked)) }
+                if !held.isEmpty { try settle(until: try rows.start(behind: start), rows) }
                 move(to: time, &gathered)
             }
             if holds, duration == 0 {
@@ -129,24 +145,10 @@ struct SeriesGatherer {
                 }
             }
         }
-        if !held.isEmpty { settle(until: try next(behind: held.start, of: series, unlinked)) }
+        if !held.isEmpty { try settle(until: try rows.start(behind: held.start), rows) }
         leave(&gathered)
         coverage?.add(spans)
-        return rows
-    }
-
-    /// When a series goes on behind a time.
-    private func next(behind time: Int64, of series: SeriesDescription, _ unlinked: String) throws(StoreError) -> Int64 {
-        try connection.integer(
-            "SELECT start FROM sample WHERE series = ? AND start > ? \(unlinked) ORDER BY start LIMIT 1", .integer(series.id),
-            .integer(time)) ?? .max
-    }
-
-    /// Without overflow: what is open stays open.
-    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
-        if one == .max || one == .min { return one }
-        let (sum, overflow) = one.addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
+        return read
     }
 
     private static func append(_ span: (start: Int64, end: Int64), to spans: inout [(start: Int64, end: Int64)]) {
@@ -207,6 +209,27 @@ struct SeriesGatherer {
                 ON other.series = link.series AND other.start = link.start AND other.hash = link.hash
                 WHERE of_series = sample.series AND of_start = sample.start AND of_hash = sample.hash AND link.series IN (\(list)))
             """
+    }
+}
+
+/// Rows of a series beside those that are walked over.
+private struct Rows {
+    let connection: Connection
+    let series: Int64
+    let unlinked: String
+
+    /// When the series goes on; `.max` where it does not.
+    func start(behind time: Int64) throws(StoreError) -> Int64 {
+        try connection.integer(
+            "SELECT start FROM sample WHERE series = ? AND start > ? \(unlinked) ORDER BY start LIMIT 1", .integer(series),
+            .integer(time)) ?? .max
+    }
+
+    /// When it last was there; `.min` where it was not.
+    func start(before time: Int64) throws(StoreError) -> Int64 {
+        try connection.integer(
+            "SELECT start FROM sample WHERE series = ? AND start < ? \(unlinked) ORDER BY start DESC LIMIT 1", .integer(series),
+            .integer(time)) ?? .min
     }
 }
 

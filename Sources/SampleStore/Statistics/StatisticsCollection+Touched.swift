@@ -3,15 +3,18 @@ import HealthModel
 extension StatisticsCollection {
     /// Which stretches of the grid what was written since a change may have touched, each from one border to another, in order and apart.
     func touched(since seq: Int64, _ all: [SeriesDescription]) throws(StoreError) -> [StatisticsWindow] {
-        let longest = all.lazy.map(\.longest).max() ?? 0
-        // A better source's sample takes its time from others that began before; and a value holds until the next.
-        let isDiscrete = query.type.aggregation != .cumulative
+        let stretches = try stretches(since: seq, all)
+        var longest: Int64 = 0
+        for series in all { longest = max(longest, try length(of: series)) }
+        // A better source's sample takes its time from others that began before; and how long a value holds goes by its neighbours.
+        let isDiscrete = query.type.kind == .quantity && query.type.aggregation != .cumulative
         let before = isDiscrete ? max(longest, AggregationStyle.longestHold) : 0
+        let after = isDiscrete ? AggregationStyle.longestHold : 0
         let margin = query.usesSampleZones ? StatisticsWindow.zones : 0
         var windows: [StatisticsWindow] = []
-        for stretch in try stretches(since: seq, all) {
+        for stretch in stretches {
             let low = grid.cell(at: stretch.from - before - margin).low
-            let high = grid.cell(at: stretch.to + margin).high
+            let high = grid.cell(at: stretch.to + after + margin).high
             windows.append(StatisticsWindow(from: low, to: high))
         }
         windows.sort { $0.from < $1.from }
@@ -29,7 +32,6 @@ extension StatisticsCollection {
     /// From the first start to the last end of what each entry of the change log tells of, and of what agrees with it.
     private func stretches(since seq: Int64, _ all: [SeriesDescription]) throws(StoreError) -> [StatisticsWindow] {
         let ids = Set(all.map(\.id))
-        let longest = all.lazy.map(\.longest).max() ?? 0
         var entries: [(series: Int64, low: Int64, high: Int64)] = []
         let changes = try connection.statement("SELECT series, low, high FROM change WHERE last_seq > ?")
         defer { changes.reset() }
@@ -43,8 +45,15 @@ extension StatisticsCollection {
             var stretch = StatisticsWindow(from: entry.low, to: entry.high)
             let bindings: [Value] = [.integer(entry.series), .integer(entry.low), .integer(entry.high)]
             for table in ["sample", "deleted"] {
-                let ends = "SELECT max(start + coalesce(duration, 0)) FROM \(table) WHERE series = ? AND start BETWEEN ? AND ?"
-                if let end = try row(ends, bindings).first { stretch.to = max(stretch.to, end) }
+                let ends = try row(
+                    """
+                    SELECT max(start + coalesce(duration, 0)), max(coalesce(duration, 0)) FROM \(table)
+                    WHERE series = ? AND start BETWEEN ? AND ?
+                    """, bindings)
+                guard ends.count == 2 else { continue }
+                stretch.to = max(stretch.to, ends[0])
+                // What was deleted and came back may last longer than all others.
+                if let known = lengths[entry.series] { lengths[entry.series] = max(known, ends[1]) }
             }
             // Samples of two devices that agree count once: where one goes, the other counts.
             for (own, other) in [("", "of_"), ("of_", "")] {
@@ -55,7 +64,7 @@ extension StatisticsCollection {
                     """, bindings)
                 if agreeing.count == 2 {
                     stretch.from = min(stretch.from, agreeing[0])
-                    stretch.to = max(stretch.to, agreeing[1] + longest)
+                    stretch.to = max(stretch.to, agreeing[1] + (all.lazy.map(\.longest).max() ?? 0))
                 }
             }
             stretches.append(stretch)
@@ -63,12 +72,12 @@ extension StatisticsCollection {
         return stretches
     }
 
-    /// The numbers of the one row; none where they are NULL.
+    /// The two numbers of the one row; none where they are NULL.
     private func row(_ sql: String, _ bindings: [Value]) throws(StoreError) -> [Int64] {
         let statement = try connection.statement(sql)
         defer { statement.reset() }
         try statement.bind(bindings)
         guard try statement.step(), !statement.isNull(0) else { return [] }
-        return sql.contains(", max(") ? [statement.integer(0), statement.integer(1)] : [statement.integer(0)]
+        return [statement.integer(0), statement.integer(1)]
     }
 }

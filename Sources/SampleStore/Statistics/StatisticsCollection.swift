@@ -28,10 +28,12 @@ public final class StatisticsCollection {
     private let store: SampleStore
     private let plan: StatisticsPlan
     private var series: [[SeriesDescription]] = []
-    private var rows: [RowKey: Statistics] = [:]
+    private var rows: [StatisticsKey: Statistics] = [:]
     /// The pieces of each row, where it has such.
-    private var pieces: [RowKey: [Int: Accumulator]] = [:]
+    private var pieces: [StatisticsKey: [Int: Accumulator]] = [:]
     private var held = 0
+    /// How long samples of a series last at most, by its number; as far as that is known, no shorter than they do.
+    var lengths: [Int64: Int64] = [:]
     /// Up to where changes are known; `nil` before the first time.
     private var anchor: Anchor?
 
@@ -40,14 +42,6 @@ public final class StatisticsCollection {
 
     private static let piece: Int64 = 3_600_000_000
 
-    private struct RowKey: Hashable {
-        var index: Int
-        var subject: String
-        var source: String?
-
-        init(_ key: StatisticsKey) { (index, subject, source) = (key.cell.index, key.subject, key.source) }
-    }
-
     /// Nothing is gathered before the first ``update()``.
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` for a type whose samples are no amounts, and for options that it does not have.
@@ -55,7 +49,7 @@ public final class StatisticsCollection {
         try query.check()
         (self.query, self.store) = (query, store)
         // A cumulative sample counts once in an interval, whichever pieces it lasts over; and values for percentiles take room.
-        let isWhole = query.type.aggregation == .cumulative || query.options.contains(.percentiles)
+        let isWhole = query.type.kind == .category || query.type.aggregation == .cumulative || query.options.contains(.percentiles)
         plan = StatisticsPlan(query, piece: isWhole ? nil : Self.piece)
     }
 
@@ -65,15 +59,11 @@ public final class StatisticsCollection {
     /// Those of the interval that an instant lies in, one for each person (and source, where they are kept apart) that has samples there.
     public func statistics(at instant: Instant) -> [Statistics] {
         let index = query.intervals.index(of: instant)
-        return sorted(rows.filter { $0.key.index == index }).map(\.value)
+        return sorted(rows.filter { $0.key.cell.index == index }).map(\.value)
     }
 
-    private func sorted(_ rows: [(key: RowKey, value: Statistics)]) -> [(key: RowKey, value: Statistics)] {
-        rows.sorted { ($0.key.index, $0.key.subject, $0.key.source ?? "") < ($1.key.index, $1.key.subject, $1.key.source ?? "") }
-    }
-
-    private func sorted(_ rows: [RowKey: Statistics]) -> [(key: RowKey, value: Statistics)] {
-        sorted(rows.map { (key: $0.key, value: $0.value) })
+    private func sorted(_ rows: [StatisticsKey: Statistics]) -> [(key: StatisticsKey, value: Statistics)] {
+        rows.sorted { $0.key.precedes($1.key) }
     }
 
     /// Gathers what changed since the last time; everything the first time, after the store was put back from a backup, and where other
@@ -83,28 +73,32 @@ public final class StatisticsCollection {
     public func update() throws -> Update {
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
-        var all = try store.series(matching: SampleQuery(types: [query.type], subject: query.subject))
+        let all = try store.series(matching: SampleQuery(types: [query.type], subject: query.subject))
+        var ranked = try store.ranked(all, query)
         let seq = try store.lastChange()
         var epochs = Epochs(store.connection)
         let new = seq == 0 ? nil : try epochs.anchor(behind: seq)
-        // An anchor of the same number may be of another epoch.
-        if let anchor, anchor == new { return Update(changed: [], read: 0) }
-        for index in all.indices { all[index].longest = try store.longest(of: all[index]) }
-        let ranked = try store.ranked(all, query)
+        var windows: [StatisticsWindow]?
+        if let anchor, hasOrder(of: ranked) {
+            // An anchor of the same number may be of another epoch.
+            if anchor == new { return Update(changed: [], read: 0) }
+            if try store.knows(anchor) { windows = try touched(since: anchor.seq, all) }
+        }
+        if windows == nil { lengths = [:] }
+        for index in ranked.indices {
+            for place in ranked[index].indices { ranked[index][place].longest = try length(of: ranked[index][place]) }
+        }
         let gathering = StatisticsGathering(store: store, query: query, plan: plan, series: ranked)
         let whole = StatisticsWindow(query)
-        var windows: [StatisticsWindow] = [whole]
-        if let anchor, hasOrder(of: ranked), try store.knows(anchor) {
-            windows = try touched(since: anchor.seq, all)
-        }
         series = ranked
-        var (read, touched) = (0, Set<RowKey>())
-        for window in windows {
+        var (read, touched) = (0, Set<StatisticsKey>())
+        for window in windows ?? [whole] {
             let window = whole.clipped(window.from, window.to)
             guard window.from < window.to else { continue }
             touched.formUnion(forget(window))
             for (key, accumulator) in try gathering.cells(within: window, read: &read) {
-                let row = RowKey(key)
+                var row = key
+                row.cell.piece = 0
                 if pieces[row, default: [:]].updateValue(accumulator, forKey: key.cell.piece) == nil { held += 1 }
                 touched.insert(row)
             }
@@ -113,6 +107,14 @@ public final class StatisticsCollection {
         let changed = fold(touched, gathering)
         anchor = new
         return Update(changed: changed, read: read)
+    }
+
+    /// The longest duration of a series' samples, which is looked for once.
+    func length(of series: SeriesDescription) throws(StoreError) -> Int64 {
+        if let known = lengths[series.id] { return known }
+        let length = try store.longest(of: series)
+        lengths[series.id] = length
+        return length
     }
 
     private func bound() throws(StoreError) {
@@ -124,18 +126,18 @@ public final class StatisticsCollection {
     }
 
     /// Makes rows of pieces again.
-    private func fold(_ touched: Set<RowKey>, _ gathering: StatisticsGathering) -> [Statistics] {
-        var changed: [(key: RowKey, value: Statistics)] = []
+    private func fold(_ touched: Set<StatisticsKey>, _ gathering: StatisticsGathering) -> [Statistics] {
+        var changed: [StatisticsKey: Statistics] = [:]
         for key in touched {
             var sum: Accumulator?
             for (_, piece) in pieces[key, default: [:]].sorted(by: { $0.key < $1.key }) {
                 if sum?.merge(piece) == nil { sum = piece }
             }
-            let row = gathering.row(key.index, key.subject, key.source, sum)
+            let row = gathering.row(key, sum)
             let before = rows.removeValue(forKey: key)
             if sum != nil { rows[key] = row }
             if sum == nil || plan.grid.piece == nil { held -= pieces.removeValue(forKey: key)?.count ?? 0 }
-            if before != rows[key] { changed.append((key, row)) }
+            if before != rows[key] { changed[key] = row }
         }
         return sorted(changed).map(\.value)
     }
@@ -150,16 +152,16 @@ public final class StatisticsCollection {
     /// Forgets the pieces of a window, which begins and ends at their borders or at the query's.
     ///
     /// - Returns: the rows that they are of.
-    private func forget(_ window: StatisticsWindow) -> Set<RowKey> {
-        var touched: Set<RowKey> = []
+    private func forget(_ window: StatisticsWindow) -> Set<StatisticsKey> {
+        var touched: Set<StatisticsKey> = []
         let first = window.from == .min ? nil : plan.grid.cell(at: window.from).cell
         let last = window.to == .max ? nil : plan.grid.cell(at: window.to - 1).cell
         let indices = (first?.index ?? .min)...(last?.index ?? .max)
-        for key in rows.keys where indices.contains(key.index) {
+        for key in rows.keys where indices.contains(key.cell.index) {
             touched.insert(key)
             guard let own = pieces[key] else { continue }
-            let low = key.index == first?.index ? first?.piece ?? 0 : 0
-            let high = key.index == last?.index ? last?.piece ?? .max : .max
+            let low = key.cell.index == first?.index ? first?.piece ?? 0 : 0
+            let high = key.cell.index == last?.index ? last?.piece ?? .max : .max
             let left = own.filter { $0.key < low || $0.key > high }
             held -= own.count - left.count
             pieces[key] = left

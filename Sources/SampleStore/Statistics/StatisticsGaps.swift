@@ -49,12 +49,15 @@ struct StatisticsGaps {
         var told: [Statistics] = []
         while index <= last {
             for (subject, source) in keys {
-                let found = row < rows.count ? rows[row] : nil
-                if let found, self.index(of: found) == index, found.subject == subject, found.source == source {
-                    told.append(found)
+                // Several where each is a case of a category.
+                let before = row
+                while row < rows.count, self.index(of: rows[row]) == index, rows[row].subject == subject, rows[row].source == source {
+                    told.append(rows[row])
                     row += 1
-                } else if !gathering.query.intervals.isEmpty(index) {
-                    told.append(gathering.row(index, subject, source, nil))
+                }
+                if row == before, !gathering.query.intervals.isEmpty(index) {
+                    let key = StatisticsKey(cell: .init(index: index, piece: 0), subject: subject, source: source)
+                    told.append(gathering.row(key, nil))
                 }
             }
             index += 1

@@ -62,6 +62,8 @@ struct StatisticsKey: Hashable {
     var cell: StatisticsGrid.Cell
     var subject: String
     var source: String?
+    /// Which case of a category.
+    var value: Int?
 }
 
 /// How far a gathering looks, on the clock of its grid; microseconds.
@@ -73,6 +75,13 @@ struct StatisticsWindow {
     static let zones = Calendar.day
 
     init(from: Int64, to: Int64) { (self.from, self.to) = (from, to) }
+
+    /// Without overflow: what is open stays open.
+    static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        if one == .max || one == .min { return one }
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
 
     /// What a query asks for, on the clock of its grid.
     init(_ query: StatisticsQuery) {

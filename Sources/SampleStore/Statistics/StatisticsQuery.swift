@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What to gather statistics of.
+/// What to gather statistics of: amounts of a quantity type, or of a category how long each of its cases lasted.
 ///
 ///     var query = StatisticsQuery(type: .stepCount, intervals: CalendarIntervals(.day, zone: berlin))
 ///     for day in try store.statistics(query) { print(day.start, day.sum) }
@@ -55,7 +55,7 @@ public struct StatisticsQuery: Sendable {
     ///
     /// - Throws: ``StoreError`` of the kind `invalid`.
     func check() throws(StoreError) {
-        guard type.kind == .quantity else {
+        guard type.kind == .quantity || type.kind == .category else {
             throw StoreError(.invalid, "\(type.id) is a \(type.kind.name): its samples are no amounts")
         }
         do throws(StatisticsError) {

@@ -79,8 +79,14 @@ struct StatisticsReference {
 
     /// How long an instant's value holds, in microseconds.
     private func hold(_ sample: Told) -> Double {
-        let next = told.filter { $0.series == sample.series && $0.start > sample.start }.map(\.start).min()
-        return Double(Int64(min(2, (next ?? .max) - sample.start)) * Self.tick)
+        let starts = told.filter { $0.series == sample.series }.map(\.start)
+        let gaps = [
+            starts.filter { $0 > sample.start }.min().map { $0 - sample.start },
+            starts.filter { $0 < sample.start }.max().map { sample.start - $0 },
+        ]
+        // Ten minutes are two ticks.
+        let hold = gaps.lazy.compactMap { $0 }.first { $0 <= 2 } ?? 2
+        return Double(Int64(hold) * Self.tick)
     }
 
     /// The buckets that have something.
