@@ -17,7 +17,9 @@ public struct StatisticsLine: Sendable {
     private let me: String
 
     /// - Parameter me: the subject that is written as `me`.
-    public init(type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String) {
+    public init(
+        type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String
+    ) {
         self.type = type
         self.unit = unit
         self.zone = zone
@@ -57,10 +59,8 @@ public struct StatisticsLine: Sendable {
         }
     }
 
-    /// What a range's amount is: seconds where values count by their time, else samples.
-    private var amount: String {
-        type.aggregation == .discreteArithmetic ? "count" : "duration"
-    }
+    /// Whether a range's amount is samples; seconds where values count by their time.
+    private var countsSamples: Bool { type.aggregation == .discreteArithmetic }
 
     /// The object for a line of NDJSON.
     public func object(_ row: Statistics) -> JSONObject {
@@ -93,7 +93,11 @@ public struct StatisticsLine: Sendable {
                     part.set("to", range.high)
                     let share = index < row.inRange.count ? row.inRange[index] : nil
                     part.set("fraction", share?.fraction)
-                    part.set(amount, share?.amount)
+                    if countsSamples {
+                        part.set("count", share.map { Int($0.amount.rounded()) })
+                    } else {
+                        part.set("duration", share?.amount)
+                    }
                     return part
                 })
         }

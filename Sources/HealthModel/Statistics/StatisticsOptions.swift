@@ -69,8 +69,8 @@ public struct StatisticsError: Error, Hashable, Sendable, CustomStringConvertibl
         let reason =
             switch (type.kind, type.aggregation) {
             case (.category, _): "is a category, which has durations only"
-            case (.quantity, .cumulative): "is cumulative: its values add up and have no average"
-            case (.quantity, _): "is discrete: its values do not add up"
+            case (.quantity, .cumulative): "is cumulative, and values that add up have no average"
+            case (.quantity, _): "is discrete, and its values do not add up"
             default: "is a \(type.kind.name): its samples are no amounts"
             }
         return "\(type.id) has no \(option): it \(reason)"

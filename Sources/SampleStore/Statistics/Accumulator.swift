@@ -84,7 +84,8 @@ struct Accumulator {
         }
         let mean = sum / weight
         // An average lies between the lowest and the highest; the last bits of a sum may say otherwise.
-        statistics.average = min(max(plan.style == .discreteEquivalentContinuousLevel ? 10 * log10(mean) : mean, minimum), maximum)
+        statistics.average = min(
+            max(plan.style == .discreteEquivalentContinuousLevel ? 10 * log10(mean) : mean, minimum), maximum)
         statistics.minimum = minimum
         statistics.maximum = maximum
         statistics.percentiles = distribution?.values(at: Statistics.percentileRanks) ?? []

@@ -53,7 +53,8 @@ struct StatisticsGathering {
     }
 
     private func quantity(
-        _ own: [SeriesDescription], _ window: StatisticsWindow, _ zones: ContextZones?, _ gathered: inout [StatisticsKey: Accumulator]
+        _ own: [SeriesDescription], _ window: StatisticsWindow, _ zones: ContextZones?,
+        _ gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         let isMerged = own.count > 1 && !query.bySource && !query.countsEvery
         let shared = isMerged ? Coverage(query.without) : nil
@@ -71,7 +72,8 @@ struct StatisticsGathering {
     }
 
     private func category(
-        _ own: [SeriesDescription], _ window: StatisticsWindow, _ zones: ContextZones?, _ gathered: inout [StatisticsKey: Accumulator]
+        _ own: [SeriesDescription], _ window: StatisticsWindow, _ zones: ContextZones?,
+        _ gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         let gatherer = CategoryGatherer(connection: store.connection, plan: plan, window: window, zones: zones)
         var groups: [[SeriesDescription]] = [own]
@@ -81,7 +83,9 @@ struct StatisticsGathering {
             groups = own.map { [$0] }
         }
         var read = 0
-        for group in groups { read += try gatherer.gather(group, source: query.bySource ? group.first?.source : nil, into: &gathered) }
+        for group in groups {
+            read += try gatherer.gather(group, source: query.bySource ? group.first?.source : nil, into: &gathered)
+        }
         return read
     }
 

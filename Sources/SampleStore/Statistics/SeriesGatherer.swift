@@ -92,7 +92,8 @@ struct SeriesGatherer {
         defer { statement.reset() }
         let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
         // What began before still counts with what lies within, and lies in the way of others.
-        let begin = StatisticsWindow.sum(window.from, -StatisticsWindow.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
+        let begin = StatisticsWindow.sum(
+            window.from, -StatisticsWindow.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
         try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false

@@ -49,7 +49,8 @@ public final class StatisticsCollection {
         try query.check()
         (self.query, self.store) = (query, store)
         // A cumulative sample counts once in an interval, whichever pieces it lasts over; and values for percentiles take room.
-        let isWhole = query.type.kind == .category || query.type.aggregation == .cumulative || query.options.contains(.percentiles)
+        let isWhole =
+            query.type.kind == .category || query.type.aggregation == .cumulative || query.options.contains(.percentiles)
         plan = StatisticsPlan(query, piece: isWhole ? nil : Self.piece)
     }
 

@@ -51,7 +51,9 @@ struct StatisticsGaps {
             for (subject, source) in keys {
                 // Several where each is a case of a category.
                 let before = row
-                while row < rows.count, self.index(of: rows[row]) == index, rows[row].subject == subject, rows[row].source == source {
+                while row < rows.count, self.index(of: rows[row]) == index, rows[row].subject == subject,
+                    rows[row].source == source
+                {
                     told.append(rows[row])
                     row += 1
                 }

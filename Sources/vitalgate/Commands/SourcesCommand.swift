@@ -86,7 +86,9 @@ enum SourcesCommand: Command {
         var rows: [SourceRow] = []
         for source in sources.sorted(by: { $0.series.id < $1.series.id }) {
             let key = (source.series.subject, source.series.source, source.series.device)
-            if let index = rows.firstIndex(where: { ($0.source.series.subject, $0.source.series.source, $0.source.series.device) == key }) {
+            if let index = rows.firstIndex(where: {
+                ($0.source.series.subject, $0.source.series.source, $0.source.series.device) == key
+            }) {
                 rows[index].take(source)
             } else {
                 rows.append(SourceRow(source))
@@ -122,7 +124,8 @@ enum SourcesCommand: Command {
         let name = context.invocation.argument("TYPE")
         let type = name == "all" ? nil : try name.map(context.type)
         let orders = try store.sourceOrders().filter { order in
-            (subject == nil || order.subject == nil || order.subject == subject) && (name == nil || order.type == nil || order.type == type)
+            (subject == nil || order.subject == nil || order.subject == subject)
+                && (name == nil || order.type == nil || order.type == type)
         }
         if context.format == .ndjson {
             for order in orders {
@@ -134,10 +137,15 @@ enum SourcesCommand: Command {
             }
             return
         }
-        if orders.isEmpty, context.format == .table { context.note("nothing was said; 'vitalgate sources list TYPE' shows what counts") }
+        if orders.isEmpty, context.format == .table {
+            context.note("nothing was said; 'vitalgate sources list TYPE' shows what counts")
+        }
         let persons = try store.personNames()
         let rows = orders.map { order in
-            [order.type?.id ?? "all", order.subject.map { persons[$0] ?? $0 } ?? "everybody", order.names.joined(separator: ", ")]
+            [
+                order.type?.id ?? "all", order.subject.map { persons[$0] ?? $0 } ?? "everybody",
+                order.names.joined(separator: ", "),
+            ]
         }
         if !rows.isEmpty || context.format == .csv {
             try TableOutput(context: context).write(header: ["type", "person", "sources"], rows: rows)
@@ -185,6 +193,8 @@ private struct SourceRow {
 extension CountingSource {
     /// Whether a person means it by a name.
     fileprivate func goes(by name: String) -> Bool {
-        [series.source, series.device, sourceName, deviceName ?? "", model ?? ""].contains { $0.lowercased() == name.lowercased() }
+        [series.source, series.device, sourceName, deviceName ?? "", model ?? ""].contains {
+            $0.lowercased() == name.lowercased()
+        }
     }
 }

@@ -18,8 +18,11 @@ import Testing
         try TestStore.with { test in
             let type = try #require(SampleType("sleepAnalysis"))
             let values = Dictionary(
-                uniqueKeysWithValues: Self.sleep.compactMap { name in type.categoryValues?.value(of: name).map { (name, "\($0)") } })
-            let (watch, phone) = (try SampleMaker(type, source: "watch", unit: "1"), try SampleMaker(type, source: "phone", unit: "1"))
+                uniqueKeysWithValues: Self.sleep.compactMap { name in type.categoryValues?.value(of: name).map { (name, "\($0)") }
+                })
+            let (watch, phone) = (
+                try SampleMaker(type, source: "watch", unit: "1"), try SampleMaker(type, source: "phone", unit: "1")
+            )
             func told(_ maker: SampleMaker, _ name: String, _ from: Double, _ to: Double) throws -> GatedSample {
                 try maker(try #require(values[name]), at: from * 3600, lasting: (to - from) * 3600)
             }
@@ -91,7 +94,8 @@ import Testing
             told.insert(
                 Told(
                     source: Int.random(in: 0..<2, using: &random), value: Int.random(in: values, using: &random),
-                    start: 6 * Int.random(in: 0..<60, using: &random), length: [0, 6, 12, 60][Int.random(in: 0..<4, using: &random)]))
+                    start: 6 * Int.random(in: 0..<60, using: &random),
+                    length: [0, 6, 12, 60][Int.random(in: 0..<4, using: &random)]))
         }
         // The stage that counts: awake, REM, core, deep, asleep; HealthKit's numbers.
         let order = seed % 2 == 0 ? [2, 5, 3, 4, 1] : []

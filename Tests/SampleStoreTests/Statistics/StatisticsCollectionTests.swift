@@ -60,7 +60,9 @@ import Testing
                 Self.expectSame(collection.statistics, fresh, "seed \(seed) step \(step)")
                 let changed = fresh.filter { row in !before.contains { Self.isSame($0, row) } }
                 for row in changed { #expect(update.changed.contains { Self.isSame($0, row) }, "seed \(seed) step \(step)") }
-                let lost = before.filter { row in !fresh.contains { ($0.start, $0.subject, $0.source) == (row.start, row.subject, row.source) } }
+                let lost = before.filter { row in
+                    !fresh.contains { ($0.start, $0.subject, $0.source) == (row.start, row.subject, row.source) }
+                }
                 for row in lost { #expect(update.changed.contains { $0.start == row.start && $0.count == 0 }, "seed \(seed)") }
                 #expect(update.changed.count >= changed.count + lost.count)
                 #expect(try collection.update().changed.isEmpty)
@@ -89,7 +91,9 @@ import Testing
             guard let one, let other else { return (one == nil) == (other == nil) }
             return abs(one - other) <= 1e-9 * max(1, abs(other))
         }
-        return (one.start, one.end, one.subject, one.source, one.count) == (other.start, other.end, other.subject, other.source, other.count)
+        return (one.start, one.end, one.subject, one.source, one.count) == (
+            other.start, other.end, other.subject, other.source, other.count
+        )
             && (one.minimum, one.maximum) == (other.minimum, other.maximum) && one.percentiles == other.percentiles
             && isNear(one.sum, other.sum) && isNear(one.average, other.average) && isNear(one.duration, other.duration)
     }

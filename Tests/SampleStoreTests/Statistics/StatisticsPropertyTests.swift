@@ -58,13 +58,17 @@ import Testing
                 series: Int.random(in: 0..<3, using: &random), start: start, length: lengths.randomElement(using: &random) ?? 0,
                 value: [30, 36, 37, 60][Int.random(in: 0..<4, using: &random)], zone: nil)
             // The zone makes no other reading.
-            if told.contains(where: { ($0.series, $0.start, $0.length, $0.value) == (next.series, next.start, next.length, next.value) }) {
+            if told.contains(where: {
+                ($0.series, $0.start, $0.length, $0.value) == (next.series, next.start, next.length, next.value)
+            }) {
                 continue
             }
             next.zone = [nil, 1, -8, 14][Int.random(in: 0..<4, using: &random)]
             told.insert(next)
         }
-        return told.sorted { ($0.series, $0.start, $0.length, $0.value, $0.zone ?? 0) < ($1.series, $1.start, $1.length, $1.value, $1.zone ?? 0) }
+        return told.sorted {
+            ($0.series, $0.start, $0.length, $0.value, $0.zone ?? 0) < ($1.series, $1.start, $1.length, $1.value, $1.zone ?? 0)
+        }
     }
 
     private static func sample(_ told: Told, of person: Person, _ first: Int) throws -> GatedSample {
@@ -107,7 +111,9 @@ import Testing
             countsEvery: query.countsEvery, from: bounds.0, to: bounds.1,
             bucket: { time in
                 hours > 0
-                    ? Int((time - anchor.microseconds).flooredQuotientAndRemainder(dividingBy: Int64(hours) * 3_600_000_000).quotient)
+                    ? Int(
+                        (time - anchor.microseconds).flooredQuotientAndRemainder(dividingBy: Int64(hours) * 3_600_000_000)
+                            .quotient)
                     : Int((time - anchorWall.microseconds).flooredQuotientAndRemainder(dividingBy: length).quotient)
             }, byWall: hours == 0)
         let expected = reference.figures()
@@ -131,7 +137,8 @@ import Testing
     }
 
     private static func expect(
-        _ row: Statistics, _ figures: StatisticsReference.Figures, _ style: AggregationStyle, _ ranges: [ValueRange], _ what: String
+        _ row: Statistics, _ figures: StatisticsReference.Figures, _ style: AggregationStyle, _ ranges: [ValueRange],
+        _ what: String
     ) {
         #expect(row.count == figures.count, "\(what)")
         #expect(isNear(row.duration, figures.seconds), "\(row.duration) \(figures.seconds) \(what)")

@@ -149,7 +149,8 @@ extension StatisticsReference.Figures {
     /// The part of the weight in the first of these ranges that has a value.
     func fractions(_ ranges: [ValueRange]) -> [Double] {
         ranges.indices.map { index in
-            weighed.filter { each in ranges.firstIndex { $0.contains(each.value) } == index }.reduce(0) { $0 + $1.weight } / weight
+            weighed.filter { each in ranges.firstIndex { $0.contains(each.value) } == index }.reduce(0) { $0 + $1.weight }
+                / weight
         }
     }
 }

@@ -15,7 +15,9 @@ import Testing
     }
 
     /// The example of Apple's talk on statistics: a watch and a phone that count the same steps, and a day on which the watch stayed at home.
-    @Test("Apple's talk: 6,902 steps from the watch alone, 8,002 with the phone's 1,100 of the day the watch stayed home, its 900 overlapping ignored")
+    @Test(
+        "Apple's talk: 6,902 steps from the watch alone, 8,002 with the phone's 1,100 of the day the watch stayed home, its 900 overlapping ignored"
+    )
     func watchAndPhone() throws {
         try TestStore.with { test in
             let watch = try SampleMaker(.stepCount, source: "com.apple.health.watch", sourceName: "Apple Watch")
@@ -34,7 +36,8 @@ import Testing
             #expect(try Self.total(test, .stepCount, priority: ["iPhone"]) == [7768])
             // Nothing was lost: each source in full.
             var query = StatisticsQuery(
-                type: .stepCount, intervals: CalendarIntervals(try #require(CalendarInterval("1y")), zone: TimeZoneRules(fixed: .utc)))
+                type: .stepCount,
+                intervals: CalendarIntervals(try #require(CalendarInterval("1y")), zone: TimeZoneRules(fixed: .utc)))
             query.bySource = true
             #expect(try test.store.statistics(query).map(\.sum) == [2000, 6902])
         }
@@ -152,11 +155,15 @@ import Testing
             query.options = [.cumulativeSum, .duration, .mostRecent, .separateBySource]
             #expect(try test.store.statistics(query).isEmpty)
             query.options = [.cumulativeSum, .discreteMax]
-            #expect(throws: StoreError(.invalid, "stepCount has no discreteMax: it is cumulative: its values add up and have no average")) {
+            #expect(
+                throws: StoreError(
+                    .invalid, "stepCount has no discreteMax: it is cumulative, and values that add up have no average")
+            ) {
                 try test.store.statistics(query)
             }
             query.type = .heartRate
-            #expect(throws: StoreError(.invalid, "heartRate has no cumulativeSum: it is discrete: its values do not add up")) {
+            #expect(throws: StoreError(.invalid, "heartRate has no cumulativeSum: it is discrete, and its values do not add up"))
+            {
                 try test.store.statistics(query)
             }
             query.options = [.discreteMin, .discreteMax, .discreteAverage, .mostRecent, .percentiles]

@@ -18,7 +18,7 @@ struct StatisticsExplanation {
         } else {
             way = "each moment by the first that has data"
         }
-        context.note("\(query.type.id): \(Readable.count(sources.count, "series")), \(way)")
+        context.note("\(query.type.id): \(Readable.count(sources.count)) series, \(way)")
         let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.personNames() : [:]
         for (index, source) in sources.enumerated() {
             var line = "  \(index + 1) \(source.sourceName)"
@@ -29,7 +29,9 @@ struct StatisticsExplanation {
             }
             context.note(line)
         }
-        let zone = query.usesSampleZones ? "each sample's own zone, else \(query.intervals.zone.identifier)" : query.intervals.zone.identifier
+        let zone =
+            query.usesSampleZones
+            ? "each sample's own zone, else \(query.intervals.zone.identifier)" : query.intervals.zone.identifier
         context.note("  by \(query.intervals.interval) in \(zone); the key of the table finds the range, nothing else is read")
     }
 }

@@ -48,7 +48,9 @@ struct StatisticsQuestion {
         if query.bySource { shown.insert(.separateBySource) }
         self.query = query
         line = StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, ranges: ranges, me: store.subject)
-        conversion = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        // The second of durations converts to itself.
+        let own = type.kind == .quantity ? type.canonicalUnit : unit
+        conversion = try own.conversion(to: unit, molarMass: type.molarMass)
         writtenRanges = invocation.strings("--in-range")
         me = store.subject
     }

@@ -19,7 +19,8 @@ enum StatsCommand: Command {
             """,
         arguments: [
             Argument(
-                name: "TYPE", help: "A quantity type such as heartRate, or a category such as sleepAnalysis; several joined by commas.",
+                name: "TYPE",
+                help: "A quantity type such as heartRate, or a category such as sleepAnalysis; several joined by commas.",
                 completion: .command("vitalgate types --ids"))
         ],
         options: [
@@ -33,8 +34,7 @@ enum StatsCommand: Command {
             Option(names: ["--every-source"], help: "Count every source, also where several tell of the same time."),
             Option(
                 names: ["--show"], value: "LIST",
-                help: "Which figures, joined by commas: sum, average, min, max, mostRecent, duration (in seconds).",
-                completion: .values(shown.map(\.name))),
+                help: "Which figures, joined by commas: sum, average, min, max, mostRecent, duration (in seconds)."),
             Option(names: ["--percentiles"], help: "Also the 5th, 25th, 50th, 75th and 95th percentile."),
             Option(
                 names: ["--in-range"], value: "RANGE",
@@ -46,7 +46,9 @@ enum StatsCommand: Command {
             Option(
                 names: ["--follow"],
                 help: "With ndjson: all of them, then each that becomes another as samples come and go, until stopped."),
-            Option(names: ["--explain"], help: "Say on stderr which sources count, in their order; with --follow, how much was read."),
+            Option(
+                names: ["--explain"], help: "Say on stderr which sources count, in their order; with --follow, how much was read."
+            ),
             Format.option, Format.safe,
         ],
         examples: [

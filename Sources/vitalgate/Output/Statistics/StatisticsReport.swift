@@ -69,7 +69,8 @@ struct StatisticsReport {
 
     private func heads(_ frame: StatisticsFrame) -> [TextTable.Column] {
         let bySubject = frame.subjects.count > 1
-        return [.init("from", .left, minimumWidth: 16)] + (bySubject ? [.init("subject")] : []) + (bySource ? [.init("source")] : [])
+        return [.init("from", .left, minimumWidth: 16)] + (bySubject ? [.init("subject")] : [])
+            + (bySource ? [.init("source")] : [])
     }
 
     private func begin(_ row: Statistics, _ frame: StatisticsFrame) -> [String] {
@@ -115,7 +116,9 @@ struct StatisticsReport {
         while index < rows.count {
             let first = rows[index]
             var (told, count) = ([Int: Double](), 0)
-            while index < rows.count, (rows[index].start, rows[index].subject, rows[index].source) == (first.start, first.subject, first.source) {
+            while index < rows.count,
+                (rows[index].start, rows[index].subject, rows[index].source) == (first.start, first.subject, first.source)
+            {
                 if let value = rows[index].value { told[value] = rows[index].duration }
                 count += rows[index].count
                 index += 1
