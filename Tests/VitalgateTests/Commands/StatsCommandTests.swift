@@ -166,15 +166,14 @@ import Testing
 
     /// A unit that a person prefers is for tables; programs get the type's own.
     @Test func preferredUnits() throws {
-        try folder.write("units.json5", "{ units: { bodyTemperature: \"[degF]\" } }")
-        let command = ["--config", folder.path("units.json5"), "stats", "bodyTemperature", "--every", "1d"]
+        try folder.write("config.json5", "{ units: { bodyTemperature: \"[degF]\" } }")
+        let command = ["stats", "bodyTemperature", "--every", "1d"]
         #expect(try folder.vitalgate(command).output.contains("98.6"))
         #expect(try folder.vitalgate(command + ["--unit", "Cel"]).output.contains(" 37 "))
-        #expect(try folder.vitalgate(command + ["--format", "ndjson"]).objects()[0]["unit"].text == "Cel")
+        #expect(try folder.vitalgate(command + ["--format", "ndjson"]).objects().first?["unit"].text == "Cel")
         for wrong in ["{ units: { bodyTemperature: \"kg\" } }", "{ units: { warmth: \"Cel\" } }", "{ units: [] }"] {
-            try folder.write("wrong.json5", wrong)
-            #expect(
-                try folder.vitalgate("--config", folder.path("wrong.json5"), "stats", "heartRate", "--every", "1d").status == 64)
+            try folder.write("config.json5", wrong)
+            #expect(try folder.vitalgate("stats", "heartRate", "--every", "1d").status == 64, "\(wrong)")
         }
     }
 
