@@ -18,6 +18,7 @@ import Profiles
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
+///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
 ///     }
@@ -34,6 +35,8 @@ public struct Configuration: Sendable {
     public var hub: HubConfiguration
     /// Sources and devices by id or name, the best first.
     public var priority: [String]
+    /// How long samples are kept, by type.
+    public var retention: RetentionConfiguration
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
@@ -47,6 +50,7 @@ public struct Configuration: Sendable {
         var profiles: [String]?
         var hub: HubConfiguration?
         var priority: [String]?
+        var retention: RetentionConfiguration?
         var corrections: String?
         var targets: TargetConfigurations?
     }
@@ -88,6 +92,7 @@ public struct Configuration: Sendable {
         hub = file.hub ?? HubConfiguration()
         hub.inbox = hub.inbox.map(expanded)
         priority = file.priority ?? []
+        retention = file.retention ?? RetentionConfiguration()
         guard [nil, "apply", "report"].contains(file.corrections) else {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
         }
@@ -104,7 +109,7 @@ public struct Configuration: Sendable {
         decoder.allowsJSON5 = true
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
-            let known = ["store", "timeZone", "subject", "profiles", "priority", "corrections", "hub", "targets"]
+            let known = ["store", "timeZone", "subject", "profiles", "priority", "retention", "corrections", "hub", "targets"]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
             }

@@ -197,7 +197,7 @@ import Testing
             }
         }
         var (met, left, passed) = (0, 0, 0)
-        for _ in 0..<3000 {
+        for _ in 0..<1000 {
             let predicate = tree(3)
             let again = try SamplePredicate("\(predicate)")
             #expect("\(again)" == "\(predicate)")
@@ -207,13 +207,14 @@ import Testing
                 for sample in samples {
                     let isLooked = plan?.starts.contains(sample.start.microseconds) ?? false
                     let meets = predicate.matches(sample)
-                    #expect(meets == (isLooked && plan?.rest?.matches(sample) ?? true), "\(predicate)")
-                    #expect(again.matches(sample) == meets, "\(predicate)")
+                    let found = isLooked && plan?.rest?.matches(sample) ?? true
+                    if found != meets { Issue.record("by its plan: \(predicate)") }
+                    if again.matches(sample) != meets { Issue.record("read again: \(predicate)") }
                     if meets { met += 1 }
                     if isLooked, plan?.rest != nil { left += 1 }
                 }
             }
         }
-        #expect(met > 30_000 && left > 10_000 && passed > 30_000, "\(met) \(left) \(passed)")
+        #expect(met > 10_000 && left > 3000 && passed > 10_000, "\(met) \(left) \(passed)")
     }
 }

@@ -13,9 +13,10 @@ extension SamplePredicate: CustomStringConvertible {
             return "\(field) \(comparison.rawValue) \(literal.written)"
         case .not(let inner): return "not \(inner.written(within: .not))"
         case .and(let parts):
-            if parts.isEmpty { return "everything" }
-            if parts.count == 1 { return parts[0].written(within: outer) }
-            let text = parts.map { $0.written(within: .and) }.joined(separator: " and ")
+            let texts = parts.map { (part: $0, text: $0.written(within: .and)) }.filter { $0.text != "everything" }
+            guard let first = texts.first else { return "everything" }
+            if texts.count == 1 { return first.part.written(within: outer) }
+            let text = texts.map(\.text).joined(separator: " and ")
             return outer == .not ? "(\(text))" : text
         case .or(let parts):
             if parts.isEmpty { return "nothing" }

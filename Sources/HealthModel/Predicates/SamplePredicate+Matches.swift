@@ -156,9 +156,12 @@ extension SamplePredicate.Field {
 
 extension Sample {
     /// What is said under a key of metadata, by its name here or HealthKit's string.
-    func metadataValue(named key: String) -> MetadataValue? {
-        metadata?[key] ?? MetadataKey(named: key).flatMap { metadata?[$0.rawKey] }
-    }
+    func metadataValue(named key: String) -> MetadataValue? { metadata?.metadataValue(named: key) }
+}
+
+extension Metadata {
+    /// What is said under a key, by its name here or HealthKit's string.
+    func metadataValue(named key: String) -> MetadataValue? { self[key] ?? MetadataKey(named: key).flatMap { self[$0.rawKey] } }
 }
 
 extension SourceRevision {

@@ -37,7 +37,7 @@ enum QueryCommand: Command {
             Option(
                 names: ["--sort"], value: "ORDER",
                 help: "start (oldest first, the default), -start (newest first), or other fields: -value, type,-end.",
-                completion: .values(["start", "-start", "end", "-end", "value", "-value", "duration", "-duration", "type"])),
+                completion: .suggestions(["start", "-start", "end", "-end", "value", "-value", "duration", "-duration", "type"])),
             Option(names: ["--limit"], value: "N", help: "At most so many samples."),
             Option(
                 names: ["--explain"],

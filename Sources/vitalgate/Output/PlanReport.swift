@@ -44,7 +44,8 @@ struct PlanReport {
         let untouched = plan.untouched
         text += "\(Readable.count(untouched)) other series \(untouched == 1 ? "is" : "are") left alone\n"
         let scanned = cursor.scanned.reduce(0, +)
-        return text + "\(Readable.count(scanned, "sample")) read, \(Readable.count(met)) meet the condition\n"
+        return text
+            + "\(Readable.count(scanned, "sample")) read, \(Readable.count(met)) meet\(met == 1 ? "s" : "") the condition\n"
     }
 
     private func name(_ part: QueryPlan.Part) -> String {
