@@ -138,6 +138,16 @@ extension SamplePredicate {
         .and([.comparison(field, .notEqual, .text(""))] + range.comparisons.map { .comparison(field, $0.0, .text($0.1)) })
     }
 
+    /// Whether it asks for a workout or a correlation: which samples those have a store knows, and no sample by itself.
+    public var asksForOthers: Bool {
+        switch self {
+        case .not(let inner): inner.asksForOthers
+        case .and(let parts), .or(let parts): parts.contains(where: \.asksForOthers)
+        case .comparison(let field, _, _): field == .fromWorkout || field == .inCorrelation
+        case .types, .uuids: false
+        }
+    }
+
     /// Refuses a condition whose units suit none of the types that are asked for.
     ///
     /// - Throws: ``UnitError`` of the first unit that no type has a conversion from.

@@ -41,14 +41,21 @@ extension SampleStore {
     }
 
     /// What a pruning would remove.
-    public func prunable(_ dates: [SampleType: Instant]) throws -> PruneResult {
-        try rehearse { try remove(dates, by: 0, slice: .max) }
+    ///
+    /// - Parameter targets: those that are waited for, by name; `nil` for all that were ever delivered to.
+    public func prunable(_ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil) throws -> PruneResult {
+        let untold = try firstUntold(targets)
+        return try rehearse { try remove(dates, by: 0, untold: untold, slice: .max) }
     }
 
     /// Sets the dates, never to an earlier one, and removes what ended before them.
     ///
-    /// - Parameter description: of the kind `prune`.
-    public func prune(_ dates: [SampleType: Instant], description: IngestDescription) throws -> PruneResult {
+    /// - Parameters:
+    ///   - targets: those that are waited for, by name; `nil` for all that were ever delivered to.
+    ///   - description: of the kind `prune`.
+    public func prune(
+        _ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil, description: IngestDescription
+    ) throws -> PruneResult {
         try connection.transaction {
             for (type, date) in dates {
                 try connection.run(
@@ -56,12 +63,14 @@ extension SampleStore {
                     .text(Self.prefix + type.id), .integer(date.microseconds))
             }
         }
-        let would = try prunable(dates)
+        let would = try prunable(dates, waitingFor: targets)
         guard would.samples + would.tombstones > 0 else { return would }
         let ingest = try beginIngest(description)
         var sum = PruneResult(ingest: ingest.id)
         while true {
-            let part = try connection.transaction { try remove(dates, by: ingest.id, slice: Self.slice) }
+            let part = try connection.transaction {
+                try remove(dates, by: ingest.id, untold: try firstUntold(targets), slice: Self.slice)
+            }
             sum.samples += part.samples
             sum.tombstones += part.tombstones
             (sum.waiting, sum.repaired) = (part.waiting, part.repaired)
@@ -73,9 +82,9 @@ extension SampleStore {
     }
 
     /// The number behind which some target still has to be told; nothing where none waits.
-    private func firstUntold() throws(StoreError) -> Int64 {
+    private func firstUntold(_ names: Set<String>?) throws(StoreError) -> Int64 {
         var number = Int64.max
-        for target in try targets() {
+        for target in try targets() where names?.contains(target.name) ?? true {
             number = min(number, target.anchor.seq)
             if let backlog = target.backlog, backlog.anchor.seq < backlog.end { number = min(number, backlog.anchor.seq) }
         }
@@ -84,9 +93,8 @@ extension SampleStore {
 
     // MARK: Rows
 
-    private func remove(_ dates: [SampleType: Instant], by ingest: Int64, slice: Int) throws -> PruneResult {
+    private func remove(_ dates: [SampleType: Instant], by ingest: Int64, untold: Int64, slice: Int) throws -> PruneResult {
         var result = PruneResult()
-        let untold = try firstUntold()
         try connection.execute(
             """
             CREATE TEMP TABLE IF NOT EXISTS pruned(

@@ -29,11 +29,13 @@ public struct QueryPlan: Sendable {
 
 extension SampleStore {
     /// How a query is answered; nothing is read yet but the list of series, and where the UUIDs are that are asked for.
-    public func plan(of query: SampleQuery) throws(StoreError) -> QueryPlan {
+    public func plan(of query: SampleQuery) throws(StoreError) -> QueryPlan { try plan(of: query, among: allSeries()) }
+
+    func plan(of query: SampleQuery, among all: [SeriesDescription]) throws(StoreError) -> QueryPlan {
         let predicate = try resolved(query.predicate)
         var plan = QueryPlan(predicate: predicate, parts: [], untouched: 0, isStreamed: query.isStreamed)
         var places: [SampleIdentity: [SampleKey]] = [:]
-        for series in try allSeries() {
+        for series in all {
             var isTouched = false
             func add(_ type: SampleType, isDerived: Bool) throws(StoreError) {
                 let facts = SamplePredicate.SeriesFacts(

@@ -10,8 +10,11 @@ public final class SampleCursor {
     private let snapshot: Snapshot
     private let decoder: SampleDecoder
     private let query: SampleQuery
-    private let derived: DerivedCorrelations
-    private let correlated: CorrelatedSamples
+    private lazy var derived = DerivedCorrelations(connection: connection, all: all)
+    private lazy var correlated = CorrelatedSamples(
+        connection: connection, series: all.filter { $0.type.kind == .correlation })
+    /// The store's series.
+    private let all: [SeriesDescription]
     private let connection: Connection
     /// A heap: the walk whose row comes first is at the front.
     private var heads: [SeriesWalk] = []
@@ -26,13 +29,11 @@ public final class SampleCursor {
         connection = store.connection
         decoder = SampleDecoder(connection: connection)
         snapshot = try Snapshot(connection)
-        var plan = try store.plan(of: query)
+        all = try store.allSeries()
+        var plan = try store.plan(of: query, among: all)
         if let series { plan.parts.removeAll { !series.contains($0.series.id) } }
         self.plan = plan
         scanned = Array(repeating: 0, count: plan.parts.count)
-        let all = try store.allSeries()
-        derived = DerivedCorrelations(connection: connection, all: all)
-        correlated = CorrelatedSamples(connection: connection, series: all.filter { $0.type.kind == .correlation })
         for (index, part) in plan.parts.enumerated() {
             let walk = try SeriesWalk(connection, part, index: index, descending: query.descending)
             if try walk.advance() { heads.append(walk) }

@@ -43,6 +43,10 @@ final class MigrationReader {
         self.store = store
         self.request = request
         predicate = try store.resolved(request.conditions.predicate)
+        guard !predicate.asksForOthers else {
+            throw StoreError(
+                .invalid, "a repair decides by each sample alone: name the correlation by its UUID (inCorrelation = UUID)")
+        }
         connection = store.connection
         decoder = SampleDecoder(connection: store.connection)
         last = min(try store.lastChange(), request.changes?.upperBound ?? .max)

@@ -18,7 +18,10 @@ struct PruneReport {
         }
         let isDone = context.invocation.flag("--yes")
         let description = IngestDescription(kind: .prune, received: context.machine.now().microseconds)
-        let result = try isDone ? store.prune(dates, description: description) : store.prunable(dates)
+        let targets = Set(try context.configuration().targets.map(\.name))
+        let result =
+            try isDone
+            ? store.prune(dates, waitingFor: targets, description: description) : store.prunable(dates, waitingFor: targets)
         let found = Readable.count(result.samples, "sample") + " and " + Readable.count(result.tombstones, "tombstone")
         if result.samples + result.tombstones == 0 {
             context.note("nothing is older than it has to be kept")

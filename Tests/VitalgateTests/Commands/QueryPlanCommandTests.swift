@@ -53,3 +53,36 @@ import Testing
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").output == before)
     }
 }
+
+/// Blood pressures of frames, and what takes no relations.
+@Suite struct FrameCorrelationCommandTests {
+    @Test func aFramesPressuresAreOne() throws {
+        let folder = try TestFolder()
+        let file = "\(Repository.root)/Examples/omron-blood-pressure.csv"
+        #expect(try folder.vitalgate("import", file, "--time-zone", "Z", "--subject", Household.subject).status == 0)
+        let all = try folder.vitalgate("query", "all", "--format", "ndjson").objects()
+        let found = try folder.vitalgate("query", "bloodPressure", "--format", "ndjson").objects()
+        #expect(found.count == all.filter { $0["type"].text == "bloodPressureSystolic" }.count && !found.isEmpty)
+        #expect(!all.contains { $0["kind"].text == "correlation" })
+        #expect(try folder.vitalgate("query", "all", "--kind", "correlation", "--format", "ndjson").objects() == found)
+        let uuid = try #require(found[0]["uuid"].text)
+        #expect(found[0]["objects"].list.count == 2)
+        #expect(try folder.vitalgate("query", uuid, "--format", "ndjson").objects() == [found[0]])
+        let explained = try folder.vitalgate("query", uuid, "--explain", "--format", "ndjson").objects()
+        #expect(explained.first?["state"].text == "derived" && explained.first?["objects"] == found[0]["objects"])
+        let halves = try folder.vitalgate("query", "all", "--where", "inCorrelation = \(uuid)", "--format", "ndjson").objects()
+        #expect(Set(halves.map { $0["uuid"] }) == Set(found[0]["objects"].list))
+        // By a condition, a half goes, and the whole with it.
+        let gone = try folder.vitalgate(
+            "delete", "--where", "inCorrelation = \(uuid) and type = bloodPressureDiastolic", "--yes")
+        #expect(gone.status == 0 && gone.errors.hasPrefix("1 samples deleted"), "\(gone.errors)")
+        #expect(try folder.vitalgate("query", "bloodPressure", "--format", "ndjson").objects().count == found.count - 1)
+        #expect(try folder.vitalgate("show", uuid).status == 65)
+    }
+
+    @Test func whereASampleDecidesAlone() throws {
+        let folder = try Household.folder()
+        let repair = try folder.vitalgate("migrate", "plan", "--scale", "2", "--where", "inCorrelation = *")
+        #expect(repair.status == 65 && repair.errors.contains("inCorrelation = UUID"), "\(repair.errors)")
+    }
+}
