@@ -21,6 +21,9 @@ struct GPXElements {
     private var pointDepth = 0
     private var otherDepth = 0
     private var textDepth = 0
+    private var segmentDepth = 0
+    /// Whether the parser is in a CDATA section.
+    var isInCharacterData = false
     /// The column of a location that the text is of; `nil` is the track's name.
     private var column: Int?
     private var text: [UInt8] = []
@@ -55,6 +58,8 @@ struct GPXElements {
                 if let text = Self.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
             } else if depth == trackDepth + 1, element.isText("name") {
                 beginText(nil)
+            } else if depth == trackDepth + 1, element.isText("trkseg") {
+                segmentDepth = depth
             }
         } else if depth == 1 {
             rows.begin(element, columns: 2)
@@ -79,6 +84,8 @@ struct GPXElements {
         } else if depth == pointDepth {
             rows.end(Place(.line, pointLine))
             pointDepth = 0
+        } else if depth == segmentDepth {
+            segmentDepth = 0
         } else if depth == trackDepth {
             let name: StaticString = "trk"
             rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 2)
@@ -90,6 +97,11 @@ struct GPXElements {
             otherDepth = 0
         }
         depth -= 1
+    }
+
+    /// Whether the next thing is a location of a track, or what may stand between two.
+    var isBetweenLocations: Bool {
+        segmentDepth > 0 && depth == segmentDepth && pointDepth == 0 && textDepth == 0 && !isInCharacterData && problem == nil
     }
 
     /// A text may come in pieces.
