@@ -40,7 +40,7 @@ import Testing
     @Test func aReaderBehindIsTold() throws {
         let lines = try folder.vitalgate("changes").lines
         let anchor = try #require(try JSON(lines[2])["anchor"].text)
-        let last = try #require(try JSON(try #require(lines.last))["anchor"].text)
+        let last = try #require(try JSON(lines[lines.count - 1])["anchor"].text)
         try folder.vitalgate("store", "prune", "--type", "heartRate", "--before", "2026-04-01", "--yes")
         let behind = try folder.vitalgate("changes", "--after", anchor)
         #expect(behind.status == 65 && behind.output.isEmpty && behind.errors.contains("--after 0"), "\(behind.errors)")
