@@ -9,7 +9,7 @@ _vitalgate_commands() {
         '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
-        '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
+        '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/sources') candidates=('list' 'priority') ;;
@@ -69,6 +69,7 @@ _vitalgate_options() {
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/run') candidates=('--capture' '--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -134,7 +135,7 @@ _vitalgate_option() {
         '/query --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary' 'workoutRoute' 'heartbeatSeries' 'electrocardiogram' 'audiogram' 'visionPrescription' 'stateOfMind' 'medicationDoseEvent' 'scoredAssessment' 'clinicalRecord' 'document') ;;
         '/query --unit') kind=none ;;
         '/query --where') kind=none ;;
-        '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
+        '/query --sort') kind=words; candidates=('start' '-start' 'end' '-end' 'value' '-value' 'duration' '-duration' 'type') ;;
         '/query --limit') kind=none ;;
         '/query --explain') kind= ;;
         '/query --chart') kind= ;;
@@ -295,6 +296,10 @@ _vitalgate_option() {
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;
         '/store/merge --yes') kind= ;;
+        '/store/prune --type') kind=program; candidates=('types' '--ids') ;;
+        '/store/prune --before') kind=none ;;
+        '/store/prune --yes') kind= ;;
+        '/store/prune --time-zone') kind=none ;;
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/store/stats --safe') kind= ;;
         '/run --capture') kind=file ;;
