@@ -1,4 +1,4 @@
-/// How a device is known to be one of a profile's: by what it advertises, or by its plug. Any of these is enough.
+/// How a device is known to be one of a profile's: by what it advertises, or by its plug. Any of these is enough, unless all are asked for.
 public struct DeviceMatch: Hashable, Sendable {
     /// GATT services, as the profile writes them: `180D`, or 36 characters.
     public var services: [String] = []
@@ -8,6 +8,12 @@ public struct DeviceMatch: Hashable, Sendable {
     public var manufacturers: [UInt16] = []
     /// What the device's name begins with.
     public var names: [String] = []
+    /// Whole names, for those that are too short to begin one.
+    public var wholeNames: [String] = []
+    /// What is advertised under whatever company's number is a frame that the profile reads, its own address inside.
+    public var readable = false
+    /// Of every kind that is given, one has to fit: a company's number alone says too little.
+    public var needsAll = false
 
     /// USB plugs.
     public var usb: [USBMatch] = []
@@ -17,8 +23,14 @@ public struct DeviceMatch: Hashable, Sendable {
 
     /// Whether no device can be known by it.
     public var isEmpty: Bool {
-        services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty && usb.isEmpty
+        services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty
+            && wholeNames.isEmpty && usb.isEmpty && !readable
     }
+}
+
+extension DeviceMatch {
+    /// Whether a device of this name is meant.
+    public func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
 }
 
 /// A USB plug by its numbers.

@@ -9,7 +9,11 @@ struct ConnectionReader {
 
     static func match(_ node: ProfileNode?) -> DeviceMatch {
         var match = DeviceMatch()
-        guard let members = node?.members(["services", "advertisedServiceData", "manufacturers", "names", "usb"]) else {
+        guard
+            let members = node?.members([
+                "services", "advertisedServiceData", "manufacturers", "names", "wholeNames", "readable", "all", "usb",
+            ])
+        else {
             return match
         }
         match.services = uuids(members["services"])
@@ -24,6 +28,9 @@ struct ConnectionReader {
         }
         match.usb = (members["usb"]?.elements() ?? []).compactMap(usb)
         match.names = (members["names"]?.texts() ?? []).filter { !$0.isEmpty }
+        match.wholeNames = (members["wholeNames"]?.texts() ?? []).filter { !$0.isEmpty }
+        match.readable = members["readable"]?.boolean() ?? false
+        match.needsAll = members["all"]?.boolean() ?? false
         return match
     }
 
