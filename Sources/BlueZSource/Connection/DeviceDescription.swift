@@ -30,6 +30,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var reads: [CharacteristicName] = []
     /// Enabled after each connection, where the device has them.
     public var subscriptions: [CharacteristicName] = []
+    /// Written once what is wanted is enabled, in this order: what makes a device begin.
+    public var writes: [OpeningWrite] = []
     /// Stored records.
     public var recordAccess: RecordAccessDescription?
     /// The clock that is read, and where allowed set; nil where there is none.
@@ -61,6 +63,20 @@ public struct DeviceDescription: Hashable, Sendable {
                 .filter { !subscriptions.contains($0) }
         }
         return names
+    }
+}
+
+/// Octets that a device has to be told before it tells anything.
+public struct OpeningWrite: Hashable, Sendable {
+    /// Where they are written.
+    public var name: CharacteristicName
+    /// As they are written.
+    public var octets: [UInt8]
+
+    /// - Parameter octets: 512 at most, as an attribute has.
+    public init(name: CharacteristicName, octets: [UInt8]) {
+        self.name = name
+        self.octets = octets
     }
 }
 

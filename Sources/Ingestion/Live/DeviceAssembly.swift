@@ -77,6 +77,11 @@ public struct DeviceAssembly: Sendable {
         for connection in connected.map(\.connection) {
             description.reads += Self.names(connection.reads).filter { !description.reads.contains($0) }
             description.subscriptions += Self.names(connection.subscriptions).filter { !description.subscriptions.contains($0) }
+            for write in connection.writes {
+                guard let name = Self.names([write.characteristic]).first else { continue }
+                let opening = OpeningWrite(name: name, octets: write.octets)
+                if !description.writes.contains(opening) { description.writes.append(opening) }
+            }
             if description.recordAccess == nil { description.recordAccess = Self.recordAccess(connection.recordAccess) }
             if let clock = connection.clock {
                 description.clock = DeviceClock(isSet: clock == .set && description.clock?.isSet != false)

@@ -85,6 +85,8 @@ extension LayoutPlan {
             case xor8, sum8
             /// Polynomial x⁸+x²+x+1 (07), nothing in front, highest bit first.
             case crc8
+            /// Polynomial x⁸+x⁵+x⁴+1 (31), nothing in front, lowest bit first: Maxim's.
+            case crc8Maxim = "crc8-maxim"
         }
 
         var kind: Kind
@@ -102,6 +104,10 @@ extension LayoutPlan {
             case .crc8:
                 octets.reduce(start) { code, octet in
                     (0..<8).reduce(code ^ octet) { code, _ in code & 0x80 == 0 ? code << 1 : code << 1 ^ 0x07 }
+                }
+            case .crc8Maxim:
+                octets.reduce(start) { code, octet in
+                    (0..<8).reduce(code ^ octet) { code, _ in code & 1 == 0 ? code >> 1 : code >> 1 ^ 0x8C }
                 }
             }
         }

@@ -87,6 +87,8 @@ public struct DeviceConnection: Hashable, Sendable {
     public var reads: [ProfileCharacteristic] = []
     /// Enabled after each connection.
     public var subscriptions: [ProfileCharacteristic] = []
+    /// Written, in this order, once that is done: what makes a device begin.
+    public var writes: [ProfileWrite] = []
     /// Nil where the device stores none, or is not asked.
     public var recordAccess: RecordAccess?
     /// Nil where it is left alone.
@@ -102,6 +104,14 @@ public struct DeviceConnection: Hashable, Sendable {
 
     /// Nothing is asked, and the hub stays.
     public init() {}
+}
+
+/// Octets that a device has to be told before it tells anything.
+public struct ProfileWrite: Hashable, Sendable {
+    /// Where they are written.
+    public var characteristic: ProfileCharacteristic
+    /// As they are written.
+    public var octets: [UInt8]
 }
 
 /// What is said to a device on a serial line; most say what they have without being asked.

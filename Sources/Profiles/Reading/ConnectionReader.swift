@@ -83,10 +83,11 @@ struct ConnectionReader {
         let members =
             node?.members([
                 "reads", "subscriptions", "recordAccess", "clock", "presence", "expectedInterval", "bond", "opening", "keepAlive",
-                "closing", "dialogue",
+                "closing", "dialogue", "writes",
             ]) ?? [:]
         connection.serial = serial(members)
         connection.reads = characteristics(members["reads"], match)
+        connection.writes = (members["writes"]?.elements() ?? []).compactMap { write($0, match) }
         connection.recordAccess = members["recordAccess"]?.choice(DeviceConnection.RecordAccess.self)
         connection.clock = members["clock"]?.choice(DeviceConnection.Clock.self)
         connection.expectedInterval = members["expectedInterval"]?.integer(1...86_400)
@@ -107,6 +108,18 @@ struct ConnectionReader {
                 "subscriptions is missing: with several services in match it has to name each characteristic's")
         }
         return connection
+    }
+
+    /// `{ to: "1A10/2A11", octets: "55AA90" }`
+    private static func write(_ node: ProfileNode, _ match: DeviceMatch) -> ProfileWrite? {
+        let members = node.members(["to", "octets"])
+        guard let characteristic = characteristics(members["to"], match).first,
+            let octets = members["octets"].flatMap(FramingReader.octets), octets.count <= 512
+        else {
+            node.problem("to, a characteristic, and octets, 512 at most, are needed")
+            return nil
+        }
+        return ProfileWrite(characteristic: characteristic, octets: octets)
     }
 
     private static func characteristics(_ node: ProfileNode?, _ match: DeviceMatch) -> [ProfileCharacteristic] {
