@@ -14,7 +14,7 @@ _vitalgate_commands() {
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
-        '/generate') candidates=('bash-completion' 'man' 'udev') ;;
+        '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
 }
@@ -23,7 +23,7 @@ _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/decode') candidates=('--profile' '--name' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -58,7 +58,7 @@ _vitalgate_options() {
         '/targets/verify') candidates=('--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/profile/list') candidates=('--ids' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/list') candidates=('--ids' '--devices' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/show') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/check') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -101,6 +101,7 @@ _vitalgate_options() {
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/man') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/udev') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         *) ;;
     esac
 }
@@ -120,6 +121,7 @@ _vitalgate_option() {
         '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/import --safe') kind= ;;
         '/decode --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/decode --name') kind=none ;;
         '/decode --strict') kind= ;;
         '/decode --bind-key') kind=none ;;
         '/decode --address') kind=none ;;
@@ -283,6 +285,7 @@ _vitalgate_option() {
         '/targets/verify --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/verify --safe') kind= ;;
         '/profile/list --ids') kind= ;;
+        '/profile/list --devices') kind= ;;
         '/profile/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/profile/list --safe') kind= ;;
         '/profile/suggest --id') kind=none ;;
