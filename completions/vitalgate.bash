@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'characteristics' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -12,8 +12,9 @@ _vitalgate_commands() {
         '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
-        '/generate') candidates=('bash-completion' 'man' 'udev') ;;
+        '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
 }
@@ -22,10 +23,10 @@ _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/decode') candidates=('--profile' '--name' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--limit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -57,7 +58,7 @@ _vitalgate_options() {
         '/targets/verify') candidates=('--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/profile/list') candidates=('--ids' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/list') candidates=('--ids' '--devices' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/show') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/check') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -89,6 +90,9 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources/list') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources/priority') candidates=('--subject' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--subject' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--subject' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -97,6 +101,7 @@ _vitalgate_options() {
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/man') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/udev') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         *) ;;
     esac
 }
@@ -116,6 +121,7 @@ _vitalgate_option() {
         '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/import --safe') kind= ;;
         '/decode --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/decode --name') kind=none ;;
         '/decode --strict') kind= ;;
         '/decode --bind-key') kind=none ;;
         '/decode --address') kind=none ;;
@@ -148,11 +154,19 @@ _vitalgate_option() {
         '/stats --from') kind=none ;;
         '/stats --to') kind=none ;;
         '/stats --time-zone') kind=none ;;
+        '/stats --own-zone') kind= ;;
         '/stats --subject') kind=none ;;
         '/stats --by-source') kind= ;;
         '/stats --every-source') kind= ;;
+        '/stats --show') kind=none ;;
+        '/stats --percentiles') kind= ;;
+        '/stats --in-range') kind=none ;;
+        '/stats --empty') kind= ;;
         '/stats --unit') kind=none ;;
         '/stats --limit') kind=none ;;
+        '/stats --plot') kind= ;;
+        '/stats --follow') kind= ;;
+        '/stats --explain') kind= ;;
         '/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/stats --safe') kind= ;;
         '/rings --from') kind=none ;;
@@ -271,6 +285,7 @@ _vitalgate_option() {
         '/targets/verify --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/verify --safe') kind= ;;
         '/profile/list --ids') kind= ;;
+        '/profile/list --devices') kind= ;;
         '/profile/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/profile/list --safe') kind= ;;
         '/profile/suggest --id') kind=none ;;
@@ -333,6 +348,14 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/sources/list --subject') kind=none ;;
+        '/sources/list --time-zone') kind=none ;;
+        '/sources/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/sources/list --safe') kind= ;;
+        '/sources/priority --subject') kind=none ;;
+        '/sources/priority --clear') kind= ;;
+        '/sources/priority --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/sources/priority --safe') kind= ;;
         '/characteristics/list --subject') kind=none ;;
         '/characteristics/list --history') kind= ;;
         '/characteristics/list --time-zone') kind=none ;;
@@ -398,6 +421,9 @@ _vitalgate_argument() {
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;
         '/subjects/remove 0') kind=none ;;
+        '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
+        '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
+        '/sources/priority '*) kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;
         *) ;;

@@ -5,7 +5,7 @@ import Pipeline
 /// Which elements of a GPX file become rows (``GPXRow``). Driven by the parser's events, in document order.
 ///
 /// Source of the elements: GPX 1.1 (https://www.topografix.com/GPX/1/1/).
-struct GPXElements {
+struct GPXElements: ElementRows {
     static let maximumDepth = 64
     static let maximumNames = 4096
     /// Longest text of an element that is read; a time has some thirty bytes.
@@ -22,8 +22,7 @@ struct GPXElements {
     private var otherDepth = 0
     private var textDepth = 0
     private var segmentDepth = 0
-    /// Whether the parser is in a CDATA section.
-    var isInCharacterData = false
+    private var isInCharacterData = false
     /// The column of a location that the text is of; `nil` is the track's name.
     private var column: Int?
     private var text: [UInt8] = []
@@ -103,6 +102,8 @@ struct GPXElements {
     var isBetweenLocations: Bool {
         segmentDepth > 0 && depth == segmentDepth && pointDepth == 0 && textDepth == 0 && !isInCharacterData && problem == nil
     }
+
+    mutating func characterData(isOpen: Bool) { isInCharacterData = isOpen }
 
     /// A text may come in pieces.
     mutating func characters(_ piece: UnsafeRawBufferPointer) {

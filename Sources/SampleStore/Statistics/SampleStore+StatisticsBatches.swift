@@ -1,0 +1,98 @@
+import HealthModel
+
+extension SampleStore {
+    /// Gives statistics of each interval that has samples, or of gaps as well where they were asked for, to `body`, in order and some thousand at a time, so that however many there are take
+    /// little memory.
+    ///
+    /// - Parameters:
+    ///   - count: how many neighbouring intervals are gathered at once.
+    ///   - body: returns whether to go on.
+    public func statistics(
+        _ query: StatisticsQuery, batch count: Int = 16_384, _ body: ([Statistics]) throws -> Bool
+    ) throws {
+        try query.check()
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        var all = try series(matching: SampleQuery(types: [query.type], subject: query.subject))
+        for index in all.indices { all[index].longest = try longest(of: all[index]) }
+        let gathering = StatisticsGathering(
+            store: self, query: query, plan: StatisticsPlan(query), series: try ranked(all, query))
+        let intervals = gathering.plan.grid.intervals
+        // A thousand years at once are enough, and many thousands are beyond what 64 bits count in microseconds.
+        var count = Int(min(Int64(count), max(1, 1000 * 365 * Calendar.day / query.intervals.interval.shortest)))
+        // Each may hold as many values as a distribution has.
+        if gathering.plan.hasPercentiles { count = min(count, 16) }
+        // All of a window's samples are looked at together.
+        if query.type.kind == .category { count = min(count, 400) }
+        let whole = StatisticsWindow(query)
+        let margin = query.usesSampleZones ? StatisticsWindow.zones : 0
+        var gaps = query.includesGaps ? StatisticsGaps(gathering, whole) : nil
+        var position = whole.from
+        while let found = try nextStart(from: Instant(microseconds: max(position, .min + margin) - margin), of: all) {
+            let next = max(position, max(found.microseconds, .min + margin) - margin)
+            guard next < whole.to else { break }
+            let index = intervals.index(of: Instant(microseconds: next))
+            let low = intervals.start(of: index).microseconds
+            let high = intervals.start(of: index + count).microseconds
+            let rows = try gathering.rows(within: whole.clipped(max(low, position), high))
+            guard try gaps?.fill(rows, body) ?? (rows.isEmpty || body(rows)) else { return }
+            position = high
+        }
+        _ = try gaps?.end(whole, body)
+    }
+
+    /// How many intervals samples that last longer than one are shared over: what makes more answers than there are samples.
+    public func shares(of query: StatisticsQuery) throws(StoreError) -> Int {
+        guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
+        let length = query.intervals.interval.shortest
+        var shares: Int64 = 0
+        for series in try series(matching: SampleQuery(types: [query.type], subject: query.subject)) where series.longest > length
+        {
+            shares +=
+                try connection.integer(
+                    """
+                    SELECT coalesce(sum(max(0, min(start + duration, ?2) - max(start, ?3)) / ?4), 0)
+                    FROM sample WHERE series = ?1 AND duration > ?4 AND start < ?2
+                    """, .integer(series.id), .integer(query.to?.microseconds ?? .max),
+                    .integer(query.from?.microseconds ?? .min),
+                    .integer(length)) ?? 0
+        }
+        return Int(shares)
+    }
+
+    /// Of the samples that are there; what the series is described with counts also those that were deleted.
+    func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
+        // No scan where it could save little.
+        guard series.longest > Calendar.day else { return series.longest }
+        return try connection.integer("SELECT coalesce(max(duration), 0) FROM sample WHERE series = ?", .integer(series.id)) ?? 0
+    }
+
+    /// The first instant from `position` on that a sample may count at.
+    func nextStart(from position: Instant, of all: [SeriesDescription]) throws(StoreError) -> Instant? {
+        var first: Int64?
+        for series in all {
+            let reach = position.microseconds < .min + series.longest ? .min : position.microseconds - series.longest
+            let start = try connection.integer(
+                "SELECT start FROM sample WHERE series = ? AND start >= ? ORDER BY start LIMIT 1", .integer(series.id),
+                .integer(reach))
+            if let start { first = min(first ?? start, start) }
+        }
+        return first.map { max(Instant(microseconds: $0), position) }
+    }
+}
+
+extension CalendarInterval {
+    /// The length of the shortest such stretch, in microseconds; a day that clocks make shorter by an hour apart.
+    fileprivate var shortest: Int64 {
+        let one: Int64 =
+            switch unit {
+            case .minute: 60_000_000
+            case .hour: 3_600_000_000
+            case .day: Calendar.day
+            case .week: 7 * Calendar.day
+            case .month: 28 * Calendar.day
+            case .year: 365 * Calendar.day
+            }
+        return Int64(count) * one
+    }
+}
