@@ -2,16 +2,17 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'characteristics' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
         '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
-        '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
+        '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
@@ -25,7 +26,7 @@ _vitalgate_options() {
         '/decode') candidates=('--profile' '--name' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--limit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -68,6 +69,7 @@ _vitalgate_options() {
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/run') candidates=('--capture' '--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -88,6 +90,9 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources/list') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources/priority') candidates=('--subject' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--subject' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--subject' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -132,7 +137,7 @@ _vitalgate_option() {
         '/query --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary' 'workoutRoute' 'heartbeatSeries' 'electrocardiogram' 'audiogram' 'visionPrescription' 'stateOfMind' 'medicationDoseEvent' 'scoredAssessment' 'clinicalRecord' 'document') ;;
         '/query --unit') kind=none ;;
         '/query --where') kind=none ;;
-        '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
+        '/query --sort') kind=words; candidates=('start' '-start' 'end' '-end' 'value' '-value' 'duration' '-duration' 'type') ;;
         '/query --limit') kind=none ;;
         '/query --explain') kind= ;;
         '/query --chart') kind= ;;
@@ -149,11 +154,19 @@ _vitalgate_option() {
         '/stats --from') kind=none ;;
         '/stats --to') kind=none ;;
         '/stats --time-zone') kind=none ;;
+        '/stats --own-zone') kind= ;;
         '/stats --subject') kind=none ;;
         '/stats --by-source') kind= ;;
         '/stats --every-source') kind= ;;
+        '/stats --show') kind=none ;;
+        '/stats --percentiles') kind= ;;
+        '/stats --in-range') kind=none ;;
+        '/stats --empty') kind= ;;
         '/stats --unit') kind=none ;;
         '/stats --limit') kind=none ;;
+        '/stats --plot') kind= ;;
+        '/stats --follow') kind= ;;
+        '/stats --explain') kind= ;;
         '/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/stats --safe') kind= ;;
         '/rings --from') kind=none ;;
@@ -286,6 +299,10 @@ _vitalgate_option() {
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;
         '/store/merge --yes') kind= ;;
+        '/store/prune --type') kind=program; candidates=('types' '--ids') ;;
+        '/store/prune --before') kind=none ;;
+        '/store/prune --yes') kind= ;;
+        '/store/prune --time-zone') kind=none ;;
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/store/stats --safe') kind= ;;
         '/run --capture') kind=file ;;
@@ -331,6 +348,14 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/sources/list --subject') kind=none ;;
+        '/sources/list --time-zone') kind=none ;;
+        '/sources/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/sources/list --safe') kind= ;;
+        '/sources/priority --subject') kind=none ;;
+        '/sources/priority --clear') kind= ;;
+        '/sources/priority --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/sources/priority --safe') kind= ;;
         '/characteristics/list --subject') kind=none ;;
         '/characteristics/list --history') kind= ;;
         '/characteristics/list --time-zone') kind=none ;;
@@ -396,6 +421,9 @@ _vitalgate_argument() {
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;
         '/subjects/remove 0') kind=none ;;
+        '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
+        '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
+        '/sources/priority '*) kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;
         *) ;;

@@ -48,7 +48,14 @@ struct Epochs {
             } else {
                 "is of another store, or of one that a backup has replaced since"
             }
-        guard let reason else { return anchor.seq }
+        guard let reason else {
+            let pruned = try connection.integer("SELECT value FROM setting WHERE name = 'pruned'") ?? 0
+            guard anchor.seq < pruned else { return anchor.seq }
+            throw StoreError(
+                .invalid,
+                "behind the anchor \(anchor) samples came that retention has removed since; read everything again with --after 0, and go on from its last anchor"
+            )
+        }
         throw StoreError(
             .invalid,
             "the anchor \(anchor) \(reason); read everything again with --after 0, forget what that does not tell, and go on from its last anchor"
@@ -75,20 +82,33 @@ struct Epochs {
     }
 }
 
+/// Epochs that two closures share.
+private final class AnchorSource {
+    private var epochs: Epochs
+    init(_ epochs: Epochs) { self.epochs = epochs }
+    func anchor(behind seq: Int64) throws(StoreError) -> Anchor { try epochs.anchor(behind: seq) }
+}
+
 extension SampleStore {
     /// Gives every change behind an anchor to `body`, in order, each once, and the anchor of a reader who has seen it; a sample that was
     /// added and deleted since shows as deleted only.
     ///
+    /// - Parameter pruned: is told of what was removed for good, in the same order.
     /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is of another store, or of changes that the store no longer has; what
     ///   `body` throws.
     public func changes(
-        after anchor: Anchor, types: Set<SampleType>?, _ body: (SampleChange, Anchor) throws -> Void
+        after anchor: Anchor, types: Set<SampleType>?, pruned: (Pruning, Anchor) throws -> Void = { _, _ in },
+        _ body: (SampleChange, Anchor) throws -> Void
     ) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        var epochs = Epochs(connection)
+        let epochs = Epochs(connection)
         let start = try epochs.start(of: anchor)
-        try changes(after: start, types: types) { change in try body(change, try epochs.anchor(behind: change.seq)) }
+        // One at a time asks: both count on in the one list of epochs.
+        let anchors = AnchorSource(epochs)
+        try changes(
+            after: start, types: types, pruned: { try pruned($0, try anchors.anchor(behind: $0.seq)) },
+            { try body($0, try anchors.anchor(behind: $0.seq)) })
     }
 
     /// Whether an anchor is of this store's history, so that its reader can go on.
