@@ -103,6 +103,35 @@ import Wire
         }
     }
 
+    /// Limits of what somebody may write in bad faith.
+    @Test func whatHasNoEndIsRefused() throws {
+        let masks = (0..<10_000).map { _ in #"{ masked: "A0" }"# }.joined(separator: ", ")
+        #expect(throws: ProfileErrors.self) { try Self.profile(masks + #", { name: "a", type: "u8" }"#) }
+        let layers = (0..<8).map { _ in #"{ masked: "A0" }"# }.joined(separator: ", ")
+        #expect(try Self.fields(layers + #", { name: "a", type: "u8" }"#, "05") == #"{"a":5}"#)
+        let names = (0..<200).map { #""advert:\#($0)""# }.joined(separator: ", ")
+        let channel = #"{ channel: [NAMES], layout: [{ name: "a", type: "u8" }], information: "test" }"#
+        let text =
+            "{ id: 'test', name: 'Test', version: '1', channels: [\(channel), \(channel.replacing("advert", with: "gatt"))] }"
+            .replacing("NAMES", with: names)
+        #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
+        // The least number has no opposite.
+        let least =
+            #"{ type: "u8", bits: { minus: 0 } }, { name: "a", type: "s64" }, { name: "b", total: ["a"], minus: "minus", unit: "1" }"#
+        #expect(try Self.fields(least, "010000000000000080") == "9 prohibited")
+        let sum = #"{ name: "a", type: "s64" }, { name: "b", type: "s64" }, { name: "c", total: ["a", "b"], unit: "1" }"#
+        #expect(try Self.fields(sum, "FFFFFFFFFFFFFF7FFFFFFFFFFFFFFF7F") == "16 prohibited")
+        let far = #"{ name: "a", type: "s64", scale: "1e-18", add: "1e18", unit: "1" }"#
+        #expect(try Self.fields(far, "FFFFFFFFFFFFFF7F") == "0 prohibited")
+        #expect(
+            try Self.fields(#"{ name: "a", type: "s64", scale: "999999999/7", digits: 9, unit: "1" }"#, "FFFFFFFFFFFFFF7F")
+                == "0 prohibited")
+        #expect(
+            try Self.fields(
+                #"{ name: "a", type: "s64", hidden: true }, { name: "b", of: "a", modulo: 1000 }"#, "0000000000000080")
+                == #"{"b":808}"#)
+    }
+
     /// The sender's address inside a frame has to be its own, as far as it is known.
     @Test func anAddressInside() throws {
         let layout = #"{ address: "reversed" }, { name: "a", type: "u8" }"#

@@ -197,7 +197,11 @@ extension FrameDecoder {
             sum = next
         }
         if entry.kind == .number {
-            if rule.minus?.holds(word) == true { sum.0 = -sum.0 }
+            if rule.minus?.holds(word) == true {
+                let (negative, overflow) = (0 as Int64).subtractingReportingOverflow(sum.0)
+                if overflow { throw failure(.prohibited, step, at: offset) }
+                sum.0 = negative
+            }
             (entry.coefficient, entry.exponent) = try scaled(sum.0, sum.1, entry.variant, step, offset)
             entry.raw = entry.coefficient
         }

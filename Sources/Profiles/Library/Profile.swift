@@ -123,7 +123,7 @@ public struct Profile: Sendable {
     /// Several channels of octets with one layout: companies' numbers that one maker uses.
     private mutating func readKin(_ node: ProfileNode) {
         let names = node.anyMembers()["channel"]?.texts() ?? []
-        guard !names.isEmpty, names.count <= Self.maximumChannels,
+        guard !names.isEmpty, names.count + binaries.count <= Self.maximumChannels,
             names.allSatisfy({ $0.hasPrefix("advert:") || $0.hasPrefix("gatt:") })
         else {
             return node.problem("a list of channels has adverts' and characteristics' alone, \(Self.maximumChannels) at most")

@@ -92,6 +92,10 @@ final class LayoutReader {
             var step = LayoutStep(kind: .sealed, condition: condition(members["when"], scope))
             step.reference = Int32(index)
             return step
+        case "masked"? where pending.count(where: { $0.kind == .masked }) >= Self.maximumMasks:
+            // Each is a layer that is walked inside of the last.
+            node.problem("a layout has \(Self.maximumMasks) masks at most")
+            return nil
         case "left"?, "is"?, "address"?, "check"?, "masked"?:
             return GuardReader(layout: self, scope: scope).step(kind ?? "", node)
         case "of", "time", "flags", "constant", "join", "missing", "total":
@@ -178,6 +182,7 @@ final class LayoutReader {
     }
 
     private static let maximumSpecials = 256
+    private static let maximumMasks = 8
 
     /// A field that a time is read from is a date and time.
     func requireTime(_ field: Int32, _ node: ProfileNode) {
