@@ -58,6 +58,9 @@ extension SampleQueryDescriptor {
             /// Samples that are read at once.
             private static let batch = 256
 
+            /// Samples that were read and not asked for yet.
+            var countAtHand: Int { samples.count }
+
             init(store: HealthStore, query: SampleQuery) { (self.store, self.query) = (store, query) }
 
             public mutating func next() async throws -> StoredSample? {

@@ -13,6 +13,9 @@ actor CommitWatch {
 
     init(path: String) { self.path = path }
 
+    /// How many wait.
+    var waitingCount: Int { waiting.count }
+
     /// Listens from now on, if it did not yet.
     ///
     /// - Returns: what ``next(after:)`` is to be asked with: take it before you look, so that no commit falls between the two.

@@ -17,6 +17,9 @@ actor ReaderPool {
         if idle.count < Self.mostIdle { idle.append(reader) }
     }
 
+    /// How many wait for work.
+    var idleCount: Int { idle.count }
+
     /// Reads something with a reader of its own.
     nonisolated func read<Value: Sendable>(_ body: @Sendable (SampleStore) throws -> Value) async throws -> Value {
         let reader = await take()
