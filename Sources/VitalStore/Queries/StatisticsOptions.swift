@@ -20,7 +20,7 @@ public struct StatisticsOptions: OptionSet, Hashable, Sendable {
     public static let mostRecent = StatisticsOptions(rawValue: 1 << 5)
 
     func check(for type: SampleType) throws(HealthStoreError) {
-        let discrete: StatisticsOptions = [.discreteAverage, .discreteMin, .discreteMax, .mostRecent]
+        let discrete: StatisticsOptions = [.discreteAverage, .discreteMin, .discreteMax]
         let isCumulative = type.aggregation == .cumulative
         guard type.kind == .quantity, isDisjoint(with: isCumulative ? discrete : .cumulativeSum) else {
             throw .unsuitable("\(type.id) does not have these statistics")

@@ -33,6 +33,6 @@ struct DailySteps {
     private func write(_ day: QuantityStatistics) {
         let date = "\(day.start.wallTime(at: store.zone.offset(at: day.start)))".prefix(10)
         let steps = day.sum?.numeral.doubleValue ?? 0
-        print("\(date)  \(Int(steps.rounded()))")
+        say("\(date)  \(Int(steps.rounded()))")
     }
 }

@@ -8,16 +8,14 @@ struct SmoothWalker {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 2 || (arguments.count == 4 && arguments[2] == "--walk"), !arguments[1].hasPrefix("-") else {
-            print("Usage: SmoothWalker STORE [--walk METRES]")
+            say("Usage: SmoothWalker STORE [--walk METRES]")
             exit(64)
         }
-        // Lines are seen as they come, also where they go into a pipe.
-        setvbuf(stdout, nil, _IOLBF, 0)
         let source = SourceRevision(id: "app.smooth-walker", name: "SmoothWalker", version: "1")
         let store = try HealthStore(path: arguments[1], access: .write(as: source), creating: true)
         if arguments.count == 4 {
             guard let metres = Double(arguments[3]) else {
-                print("a walk has a length in metres, such as 628")
+                say("a walk has a length in metres, such as 628")
                 exit(64)
             }
             try await saveWalk(of: metres, to: store)
@@ -37,7 +35,7 @@ struct SmoothWalker {
             .distanceWalkingRunning, try Amount(metres, "m"), from: start, to: end,
             metadata: ["wasUserEntered": .boolean(true)])
         let saved = try await store.save(walk)
-        print("saved a walk of \(metres) m as \(saved.uuid)")
+        say("saved a walk of \(metres) m as \(saved.uuid)")
     }
 
     /// Returns when the input ends. Reading blocks, so that it has a thread of its own.
@@ -50,3 +48,6 @@ struct SmoothWalker {
         }
     }
 }
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
