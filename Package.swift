@@ -98,7 +98,7 @@ let package = Package(
                 "Gateway", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "Wire",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
