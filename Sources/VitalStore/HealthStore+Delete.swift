@@ -4,7 +4,9 @@ import SampleStore
 extension HealthStore {
     /// Deletes objects for good: the same saved or read again stays deleted. An object that is not there is an error, and nothing is deleted.
     ///
-    /// - Parameter withParts: whether a correlation's objects and a workout's routes go with it.
+    /// - Parameters:
+    ///   - uuids: of the objects.
+    ///   - withParts: whether a correlation's objects and a workout's routes go with it.
     /// - Returns: how many went.
     /// - Throws: `StoreError` of the kind `invalid` for a UUID that the store does not have; ``HealthStoreError/openedForReading``.
     @discardableResult
@@ -17,7 +19,9 @@ extension HealthStore {
 
     /// Deletes all objects that meet a condition, whoever saved them: all, or none where it fails.
     ///
-    /// - Parameter withParts: whether a correlation's objects and a workout's routes go with it.
+    /// - Parameters:
+    ///   - predicate: what they meet.
+    ///   - withParts: whether a correlation's objects and a workout's routes go with it.
     /// - Returns: how many went.
     /// - Throws: `StoreError`; ``HealthStoreError/openedForReading``.
     @discardableResult

@@ -6,6 +6,7 @@ extension HealthStore {
     /// What is so of a person and is no sample: date of birth, biological sex, blood type, skin type, use of a wheelchair, what the move ring counts.
     ///
     /// - Parameters:
+    ///   - type: which of these.
     ///   - person: a UUID; the store's own person, where none is given.
     ///   - date: the day of which it is asked, `2026-11-20`; today in the store's zone, where none is given.
     /// - Returns: `nil` where nothing is known.
@@ -19,7 +20,9 @@ extension HealthStore {
     /// Says what is so of a person from a day on; what was said before keeps its own days.
     ///
     /// - Parameters:
+    ///   - type: of what.
     ///   - value: `nil` that nothing is known of it.
+    ///   - person: a UUID; the store's own person, where none is given.
     ///   - date: the first day on which it is so, `2026-11-20`; today in the store's zone, where none is given.
     /// - Throws: `StoreError` of the kind `invalid` for a date that is none.
     public func setCharacteristic(

@@ -42,6 +42,7 @@ public final class HealthStore: Sendable {
     ///
     /// - Parameters:
     ///   - path: of its file.
+    ///   - access: for queries alone, or for changes as well.
     ///   - creating: whether the file is made, with the mode 0600, where there is none; for writing only.
     ///   - zone: the machine's, where none is given.
     ///   - unitPreferences: units in place of the types' own, for ``preferredUnits(for:)``.

@@ -94,7 +94,9 @@ public struct BackgroundDelivery: Sendable {
 
     /// Delivers until the task is cancelled. A delivery that was never made begins with what is committed from now on.
     ///
-    /// - Parameter tell: hears how each delivery went.
+    /// - Parameters:
+    ///   - store: opened for reading or writing.
+    ///   - tell: hears how each delivery went.
     /// - Throws: `StoreError`, of the kind `busy` where another process is at this delivery already.
     public func run(for store: HealthStore, tell: @Sendable (Event) -> Void = { _ in }) async throws {
         let file = try ProgressFile(store: store.path, name: name)

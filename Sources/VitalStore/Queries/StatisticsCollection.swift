@@ -22,7 +22,10 @@ public struct StatisticsCollection: Sendable {
 
     /// Those of each interval from the one that an instant lies in to the one that another lies in, in order; gaps present as empty ones.
     ///
-    /// - Parameter body: asked for each, so that a year of minutes takes no memory.
+    /// - Parameters:
+    ///   - from: in the first interval.
+    ///   - to: in the last.
+    ///   - body: asked for each, so that a year of minutes takes no memory.
     public func enumerateStatistics(
         from: Instant, to: Instant, _ body: (QuantityStatistics) throws -> Void
     ) rethrows {

@@ -35,7 +35,7 @@ public struct StatisticsQueryDescriptor: Sendable {
     /// What they come to; `nil` where there are none.
     ///
     /// - Throws: ``HealthStoreError/unsuitable(_:)`` for options that the type does not have, and for those that keep sources apart:
-    ///   ``results(for:)`` tells of each. `StoreError`.
+    ///   ``resultsBySource(for:)`` tells of each. `StoreError`.
     public func result(for store: HealthStore) async throws -> QuantityStatistics? {
         guard !options.contains(.separateBySource) else {
             throw HealthStoreError.unsuitable("sources that are kept apart have statistics each: ask for resultsBySource")

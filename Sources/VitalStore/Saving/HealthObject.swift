@@ -45,12 +45,7 @@ public struct HealthObject: Sendable {
         (self.device, self.metadata, self.content) = (device, metadata, content)
     }
 
-    /// An amount (`HKQuantitySample`).
-    ///
-    /// - Parameters:
-    ///   - amount: in any unit that measures the type; what has no unit counts as 1. The digits are kept.
-    ///   - start: when it was measured, or when counting began.
-    ///   - end: when counting ended.
+    /// An amount (`HKQuantitySample`), in any unit that measures the type; what has no unit counts as 1, and the digits are kept. It was measured at the start, or counted from there to the end.
     public static func quantity(
         _ type: SampleType, _ amount: Amount, from start: Instant, to end: Instant? = nil, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -58,10 +53,7 @@ public struct HealthObject: Sendable {
         HealthObject(type, start, end, device, metadata, .number(amount))
     }
 
-    /// A case of a category (`HKCategorySample`).
-    ///
-    /// - Parameters:
-    ///   - value: the case by its number, as HealthKit's enumerations have it; 0 where the type has no cases.
+    /// A case of a category (`HKCategorySample`) by its number, as HealthKit's enumerations have it; 0 where the type has no cases.
     public static func category(
         _ type: SampleType, _ value: Int, from start: Instant, to end: Instant? = nil, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -69,9 +61,7 @@ public struct HealthObject: Sendable {
         HealthObject(type, start, end, device, metadata, .number(Amount(Numeral(coefficient: Int64(value)), .one)))
     }
 
-    /// Objects that belong together (`HKCorrelation`), which are saved with it.
-    ///
-    /// - Parameter objects: quantities and categories, 1,000 at most.
+    /// Objects that belong together (`HKCorrelation`): quantities and categories, 1,000 at most, which are saved with it.
     public static func correlation(
         _ type: SampleType, _ objects: [HealthObject], from start: Instant, to end: Instant? = nil, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -81,11 +71,8 @@ public struct HealthObject: Sendable {
 
     /// A workout (`HKWorkout`).
     ///
-    /// - Parameters:
-    ///   - activity: HealthKit's name of it without the prefix: `running`, `walking`.
-    ///   - events: pauses, laps and the like; times in them are microseconds after the start.
-    ///   - statistics: what it came to by type, as the program knows it.
-    ///   - routes: where it went (`HKWorkoutRoute`), which are saved with it: each the locations in the order of their times.
+    /// The activity is HealthKit's name of it without the prefix: `running`, `walking`. Times of events and activities are microseconds after the start; statistics are what it came to by type, as the program knows it. Routes
+    /// (`HKWorkoutRoute`) are saved with it: each the locations in the order of their times.
     public static func workout(
         _ activity: String, from start: Instant, to end: Instant, duration: Amount? = nil, events: [Workout.Event] = [],
         activities: [Workout.Activity] = [], statistics: [Workout.Statistics] = [], routes: [[WorkoutLocation]] = [],
@@ -96,12 +83,9 @@ public struct HealthObject: Sendable {
             .workout, start, end, device, metadata, .workout(activity: activity, workout, routes: routes))
     }
 
-    /// An object of any other kind: what it says is a value of the module HealthModel, such as `StateOfMind`, `Audiogram`, `MedicationDoseEvent`,
-    /// `ClinicalDocument`.
+    /// An object of any other kind: what it says is a value of the module HealthModel, such as `StateOfMind`, `Audiogram`, `MedicationDoseEvent`, `ClinicalDocument`.
     ///
-    /// - Parameters:
-    ///   - number: the object's number, where its kind has one: a state of mind's valence, what became of a dose, an electrocardiogram's classification.
-    ///   - content: what is large: packed points, the octets of a document.
+    /// The number is the object's, where its kind has one: a state of mind's valence, what became of a dose, an electrocardiogram's classification. The content is what is large: packed points, the octets of a document.
     public static func object(
         _ type: SampleType, number: Numeral = Numeral(coefficient: 0), saying value: some Encodable & Sendable,
         content: PackedContent? = nil, from start: Instant, to end: Instant? = nil, device: Device? = nil,
@@ -112,9 +96,7 @@ public struct HealthObject: Sendable {
             .body(number: number) { _ in try SampleBody(encoding: value, content: content) })
     }
 
-    /// When a heart beat (`HKHeartbeatSeriesSample`), from the first beat to the last.
-    ///
-    /// - Parameter beats: in the order of their times.
+    /// When a heart beat (`HKHeartbeatSeriesSample`): beats in the order of their times, from the first to the last.
     public static func heartbeats(
         _ beats: [Heartbeat], from start: Instant, to end: Instant, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -131,10 +113,7 @@ public struct HealthObject: Sendable {
 
     /// An electrocardiogram of one lead (`HKElectrocardiogram`).
     ///
-    /// - Parameters:
-    ///   - classification: HealthKit's name of it without the prefix: `sinusRhythm`.
-    ///   - microvolts: evenly spaced.
-    ///   - samplingFrequency: how many there are a second.
+    /// The classification is HealthKit's name of it without the prefix: `sinusRhythm`. The voltages are evenly spaced, so many a second as the frequency says.
     public static func electrocardiogram(
         _ classification: String, microvolts: [Double], samplingFrequency: Double, averageHeartRate: Amount? = nil,
         from start: Instant, to end: Instant, device: Device? = nil, metadata: [String: MetadataValue] = [:]
