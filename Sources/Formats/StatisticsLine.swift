@@ -1,47 +1,105 @@
 import HealthModel
 
 /// Statistics of one interval as an object of JSON or a row of CSV.
+///
+/// In a gap, where nothing counts, the figures are `null` or empty and the count is 0.
 public struct StatisticsLine: Sendable {
     /// What was summed up.
     public let type: SampleType
-    /// The unit of the numbers.
+    /// The unit of the numbers; of a category's durations the second.
     public let unit: Unit
     /// Whose days they are.
     public let zone: TimeZoneRules
-    /// Whether sources are kept apart.
-    public let isBySource: Bool
+    /// Which figures are told; `separateBySource` where sources are kept apart.
+    public let shown: StatisticsOptions
+    /// The ranges of `inRange`, in ``unit``.
+    public let ranges: [ValueRange]
     private let me: String
 
     /// - Parameter me: the subject that is written as `me`.
-    public init(type: SampleType, unit: Unit, zone: TimeZoneRules, isBySource: Bool, me: String) {
+    public init(
+        type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String
+    ) {
         self.type = type
         self.unit = unit
         self.zone = zone
-        self.isBySource = isBySource
+        self.shown = shown
+        self.ranges = ranges
         self.me = me
     }
 
-    private var isCumulative: Bool { type.aggregation == .cumulative }
+    /// What is told of a type where nobody asks for more or less.
+    public static func usual(for type: SampleType) -> StatisticsOptions {
+        switch (type.kind, type.aggregation) {
+        case (.category, _): .duration
+        case (_, .cumulative): .cumulativeSum
+        default: [.discreteAverage, .discreteMin, .discreteMax, .mostRecent]
+        }
+    }
 
     private func person(_ row: Statistics) -> String { row.subject == me ? "me" : row.subject }
 
-    /// The object for a line of NDJSON; a sum for a cumulative type, else average, min, max and mostRecent.
+    private func caseName(_ row: Statistics) -> String? { row.value.flatMap { type.caseName(of: Double($0)) ?? "\($0)" } }
+
+    /// The figures that have one number each, by the names that they have in JSON and CSV.
+    private static let figures: [(name: String, option: StatisticsOptions)] = [
+        ("sum", .cumulativeSum), ("average", .discreteAverage), ("min", .discreteMin), ("max", .discreteMax),
+        ("mostRecent", .mostRecent), ("duration", .duration),
+    ]
+
+    private func figure(_ option: StatisticsOptions, of row: Statistics) -> Double? {
+        guard row.count > 0 else { return nil }
+        return switch option {
+        case .cumulativeSum: row.sum
+        case .discreteAverage: row.average
+        case .discreteMin: row.minimum
+        case .discreteMax: row.maximum
+        case .mostRecent: row.mostRecent
+        default: row.duration
+        }
+    }
+
+    /// Whether a range's amount is samples; seconds where values count by their time.
+    private var countsSamples: Bool { type.aggregation == .discreteArithmetic }
+
+    /// The object for a line of NDJSON.
     public func object(_ row: Statistics) -> JSONObject {
         var object = JSONObject()
         object.set("type", type.id)
         object.set("start", row.start.description)
         object.set("end", row.end.description)
         object.set("subject", person(row))
-        if isBySource { object.set("source", row.source) }
+        if shown.contains(.separateBySource) { object.set("source", row.source) }
+        if type.kind == .category {
+            object.set("value", row.value)
+            object.set("case", caseName(row))
+        }
         object.set("unit", unit.code)
         object.set("count", row.count)
-        if isCumulative {
-            object.set("sum", row.sum)
-        } else {
-            object.set("average", row.average)
-            object.set("min", row.minimum)
-            object.set("max", row.maximum)
-            object.set("mostRecent", row.mostRecent)
+        for (name, option) in Self.figures where shown.contains(option) { object.set(name, figure(option, of: row)) }
+        if shown.contains(.percentiles) {
+            var percentiles = JSONObject()
+            for (index, rank) in Statistics.percentileRanks.enumerated() {
+                percentiles.set("\(rank)", index < row.percentiles.count ? row.percentiles[index] : nil)
+            }
+            object.set("percentiles", percentiles)
+        }
+        if shown.contains(.inRange) {
+            object.set(
+                "inRange",
+                ranges.enumerated().map { index, range in
+                    var part = JSONObject()
+                    part.set("from", range.low)
+                    part.set("to", range.high)
+                    let share = index < row.inRange.count ? row.inRange[index] : nil
+                    part.set("fraction", share?.fraction)
+                    if countsSamples {
+                        part.set("count", share.map { Int($0.amount.rounded()) })
+                    } else {
+                        part.set("duration", share?.amount)
+                    }
+                    return part
+                })
         }
         object.set("zone", zone.identifier)
         return object
@@ -50,25 +108,34 @@ public struct StatisticsLine: Sendable {
     /// The names of a row's cells in a file of several types.
     ///
     /// - Parameters:
-    ///   - sums: whether one of them is cumulative.
-    ///   - averages: whether one of them is not.
-    public static func columns(isBySource: Bool, sums: Bool, averages: Bool) -> [String] {
+    ///   - shown: what is told of any of them.
+    ///   - ranges: as they were asked for.
+    ///   - hasCases: whether one of them is a category.
+    public static func columns(shown: StatisticsOptions, ranges: [String], hasCases: Bool) -> [String] {
         var columns = ["type", "start", "end", "subject"]
-        if isBySource { columns.append("source") }
+        if shown.contains(.separateBySource) { columns.append("source") }
+        if hasCases { columns.append("case") }
         columns += ["unit", "count"]
-        if sums { columns.append("sum") }
-        if averages { columns += ["average", "min", "max", "mostRecent"] }
+        columns += figures.filter { shown.contains($0.option) }.map(\.name)
+        if shown.contains(.percentiles) { columns += Statistics.percentileRanks.map { "p\($0)" } }
+        if shown.contains(.inRange) { columns += ranges.map { "in \($0)" } }
         return columns + ["zone"]
     }
 
-    /// The cells under ``columns(isBySource:sums:averages:)``.
-    public func cells(_ row: Statistics, sums: Bool, averages: Bool) -> [String] {
+    /// The cells under ``columns(shown:ranges:hasCases:)``.
+    public func cells(_ row: Statistics, among all: StatisticsOptions, ranges count: Int, hasCases: Bool) -> [String] {
         var cells: [String] = [type.id, row.start.description, row.end.description, person(row)]
-        if isBySource { cells.append(row.source ?? "") }
+        if all.contains(.separateBySource) { cells.append(row.source ?? "") }
+        if hasCases { cells.append(caseName(row) ?? "") }
         cells += [unit.code, "\(row.count)"]
-        if sums { cells.append(isCumulative ? row.sum.description : "") }
-        if averages {
-            cells += [row.average, row.minimum, row.maximum, row.mostRecent].map { isCumulative ? "" : ($0 ?? 0).description }
+        for (_, option) in Self.figures where all.contains(option) {
+            cells.append(shown.contains(option) ? figure(option, of: row)?.description ?? "" : "")
+        }
+        if all.contains(.percentiles) {
+            cells += Statistics.percentileRanks.indices.map { $0 < row.percentiles.count ? row.percentiles[$0].description : "" }
+        }
+        if all.contains(.inRange) {
+            cells += (0..<count).map { $0 < row.inRange.count ? row.inRange[$0].fraction.description : "" }
         }
         return cells + [zone.identifier]
     }

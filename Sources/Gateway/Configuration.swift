@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HealthModel
 import Ingestion
 import Profiles
 
@@ -19,6 +20,7 @@ import Profiles
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
+///         units: { bodyMass: "[lb_av]" },  // in which tables of statistics show a type
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
 ///     }
 public struct Configuration: Sendable {
@@ -34,6 +36,7 @@ public struct Configuration: Sendable {
     public var hub: HubConfiguration
     /// Sources and devices by id or name, the best first.
     public var priority: [String]
+    private let units: [String: String]
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
@@ -47,6 +50,7 @@ public struct Configuration: Sendable {
         var profiles: [String]?
         var hub: HubConfiguration?
         var priority: [String]?
+        var units: [String: String]?
         var corrections: String?
         var targets: TargetConfigurations?
     }
@@ -88,11 +92,33 @@ public struct Configuration: Sendable {
         hub = file.hub ?? HubConfiguration()
         hub.inbox = hub.inbox.map(expanded)
         priority = file.priority ?? []
+        units = file.units ?? [:]
+        try Self.check(units: units, of: found ?? "")
         guard [nil, "apply", "report"].contains(file.corrections) else {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
         }
         appliesCorrections = file.corrections == "apply"
         targets = file.targets?.all ?? []
+    }
+
+    /// The unit in which a person prefers to see a type; `nil` where they did not say. Nothing is stored in it.
+    public func unit(of type: SampleType) -> HealthModel.Unit? {
+        let code = units[type.id] ?? type.healthKitIdentifier.flatMap { units[$0] }
+        return code.flatMap { try? HealthModel.Unit(written: $0) }
+    }
+
+    private static func check(units: [String: String], of path: String) throws(ConfigurationError) {
+        for (name, code) in units.sorted(by: { $0.key < $1.key }) {
+            guard let type = SampleType(name), type.kind == .quantity else {
+                throw ConfigurationError("\(path): units: '\(name)' is no quantity type")
+            }
+            do {
+                let unit = try HealthModel.Unit(written: code)
+                _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+            } catch {
+                throw ConfigurationError("\(path): units: \(name): \(error)")
+            }
+        }
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> File {
@@ -104,7 +130,7 @@ public struct Configuration: Sendable {
         decoder.allowsJSON5 = true
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
-            let known = ["store", "timeZone", "subject", "profiles", "priority", "corrections", "hub", "targets"]
+            let known = ["store", "timeZone", "subject", "profiles", "priority", "units", "corrections", "hub", "targets"]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
             }

@@ -149,7 +149,8 @@ import Testing
             let all = told.filter { $0.type == type }
             let watch = all.filter { !$0.isPhone }.map { $0.start..<$0.start + $0.length }
             for sample in all {
-                if sample.length == 0 { sums[hour(sample.start), default: 0] += Double(sample.value) }
+                let isCovered = sample.isPhone && watch.contains { $0.contains(sample.start) }
+                if sample.length == 0, !isCovered { sums[hour(sample.start), default: 0] += Double(sample.value) }
                 for minute in sample.start..<sample.start + sample.length {
                     if sample.isPhone, watch.contains(where: { $0.contains(minute) }) { continue }
                     sums[hour(minute), default: 0] += Double(sample.value) / Double(sample.length)

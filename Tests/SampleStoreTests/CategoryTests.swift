@@ -83,10 +83,12 @@ import Testing
             #expect(try test.samples().map(\.sample.value) == [3])
             #expect(try test.store.check(deep: true) == [])
             let days = CalendarIntervals(try #require(CalendarInterval("1d")), zone: TimeZoneRules(fixed: .utc))
-            #expect(throws: StoreError.self) {
-                _ = try test.store.statistics(
-                    StatisticsQuery(type: try #require(SampleType("sleepAnalysis")), intervals: days))
-            }
+            var query = StatisticsQuery(type: try #require(SampleType("sleepAnalysis")), intervals: days)
+            query.options = .mostRecent
+            #expect(throws: StoreError.self) { try test.store.statistics(query) }
+            query.type = try #require(SampleType("workout"))
+            query.options = []
+            #expect(throws: StoreError.self) { try test.store.statistics(query) }
         }
     }
 

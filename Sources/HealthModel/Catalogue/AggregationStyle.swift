@@ -4,11 +4,15 @@ public enum AggregationStyle: String, Hashable, Sendable, CaseIterable {
     case cumulative
     /// Each value counts once in a mean: body mass.
     case discreteArithmetic
-    /// HealthKit weighs each value by how long it held: heart rate. Sensors give instants that hold for no known time, so statistics
-    /// here count each value once, as for ``discreteArithmetic``.
+    /// Each value counts for as long as it held: heart rate. A sample that lasts holds for its duration, one of an instant until the next one
+    /// of its series. The last before a silence of more than ten minutes (``longestHold``) holds for as long as the one before it; one that stands
+    /// alone, for ten minutes.
     case discreteTemporallyWeighted
     /// Levels are averaged as the power they stand for: sound.
     case discreteEquivalentContinuousLevel
     /// Values of a category, which do not become one number.
     case none
+
+    /// How long a value of an instant holds at most, in microseconds: ten minutes.
+    public static let longestHold: Int64 = 600_000_000
 }

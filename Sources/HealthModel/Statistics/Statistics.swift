@@ -1,5 +1,5 @@
 /// Statistics of one interval of the calendar, in the type's canonical unit.
-public struct Statistics: Sendable {
+public struct Statistics: Hashable, Sendable {
     /// When the stretch begins.
     public var start: Instant
     /// When it ends, exclusively.
@@ -8,18 +8,40 @@ public struct Statistics: Sendable {
     public var subject: String
     /// Where statistics are kept apart by source.
     public var source: String?
-    /// Samples that count in it.
+    /// Of a category, which of its cases the ``duration`` is of; `nil` in a gap.
+    public var value: Int?
+    /// Samples that count in it; none in a gap.
     public var count = 0
     /// For cumulative types: a sample that lies in two intervals counts in each by the share of its time.
     public var sum = 0.0
-    /// For discrete types, together with ``minimum``, ``maximum`` and ``mostRecent``.
+    /// For discrete types, together with ``minimum``, ``maximum`` and ``mostRecent``; `nil` in a gap.
     public var average: Double?
     /// The lowest value.
     public var minimum: Double?
     /// The highest value.
     public var maximum: Double?
-    /// The value of the latest sample.
+    /// The value of the sample that began last; of a cumulative type in full, also where a part of it counts.
     public var mostRecent: Double?
+    /// How long the samples last that count, in seconds: a cumulative one by its share, a discrete one where it begins.
+    public var duration = 0.0
+    /// The values of ``percentileRanks``, where they were asked for; empty in a gap.
+    public var percentiles: [Double] = []
+    /// What lies in each range that was asked for.
+    public var inRange: [RangeShare] = []
+
+    /// Which percentiles there are.
+    public static let percentileRanks = [5, 25, 50, 75, 95]
+
+    /// How much of the values lies in a range.
+    public struct RangeShare: Hashable, Sendable {
+        /// The part of the whole, from 0 to 1: of the time for types whose average is weighted by time, else of the samples.
+        public var fraction: Double
+        /// The time in seconds, or how many samples.
+        public var amount: Double
+
+        /// - Parameter amount: seconds, or samples.
+        public init(fraction: Double, amount: Double) { (self.fraction, self.amount) = (fraction, amount) }
+    }
 
     /// Statistics of a stretch in which nothing counts yet.
     public init(start: Instant, end: Instant, subject: String, source: String? = nil) {

@@ -87,6 +87,12 @@ public struct CalendarIntervals: Sendable {
         }
     }
 
+    /// The same intervals on the clock on the wall, wherever that hangs: interval number `index` begins when it shows the date and time at which
+    /// that one begins here. Times are wall times, read as if they were UTC. For intervals of days and longer.
+    public var onTheWall: CalendarIntervals {
+        CalendarIntervals(interval, zone: TimeZoneRules(fixed: .utc), anchor: Instant(microseconds: anchorWall.microseconds))
+    }
+
     /// Whether no instant lies in interval number `index`: a day that a zone left out when it moved over the date line.
     public func isEmpty(_ index: Int) -> Bool { start(of: index) >= start(of: index + 1) }
 

@@ -138,7 +138,7 @@ struct ActivityReader {
         let sorted =
             own.count < 2
             ? own
-            : try SourcePriority(query.priority).sorted(own) { series throws(StoreError) in try store.names(of: series) }
+            : try store.sorted(own, by: query.priority)
         let decoder = SampleDecoder(connection: store.connection)
         for series in sorted {
             let statement = try store.connection.statement(

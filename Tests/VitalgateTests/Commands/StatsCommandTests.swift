@@ -118,4 +118,93 @@ import Testing
 
                 """)
     }
+
+    /// Values count for the time that they held, and the part within a range by the same time.
+    @Test func percentilesAndRanges() throws {
+        let file = try folder.write(
+            "day.csv",
+            """
+            time,type,value,unit,source
+            2026-06-01T06:00:00Z,bloodGlucose,95,mg/dL,CGM
+            2026-06-01T06:05:00Z,bloodGlucose,65,mg/dL,CGM
+            2026-06-01T06:10:00Z,bloodGlucose,150,mg/dL,CGM
+            2026-06-01T06:15:00Z,bloodGlucose,180,mg/dL,CGM
+            2026-06-01T06:00:00Z,heartRate,60,/min,Band
+            2026-06-01T06:05:00Z,heartRate,90,/min,Band
+            2026-06-01T06:06:00Z,heartRate,150,/min,Band
+
+            """)
+        _ = try folder.vitalgate("import", file)
+        let glucose = try stats(
+            "bloodGlucose", "--every", "1d", "--percentiles", "--in-range", "70..180 mg/dL", "--in-range", "..3.9 mmol/L")
+        #expect(glucose.count == 1)
+        #expect(["5", "25", "50", "75", "95"].map { glucose[0]["percentiles"][$0].double } == [65, 65, 95, 150, 180])
+        let ranges = glucose[0]["inRange"].list
+        #expect(ranges.map { $0["fraction"].double } == [0.75, 0.25])
+        #expect(ranges.map { $0["count"].integer } == [3, 1] && ranges[0]["duration"] == .null)
+        // Five minutes, one minute, and one minute again before the silence.
+        let heart = try stats("heartRate", "--every", "1d", "--from", "2026-06-01", "--in-range", "80..", "--show", "average")
+        #expect(heart[0]["average"].double == (60.0 * 5 + 90 + 150) / 7 && heart[0]["max"] == .null)
+        #expect(heart[0]["inRange"].list.map { $0["duration"].double } == [120])
+        let table = try folder.vitalgate("stats", "bloodGlucose", "--every", "1d", "--in-range", "4..10", "--unit", "mmol/L")
+        #expect(table.status == 0 && table.output.contains("75 %") && table.output.contains("mmol/L"), "\(table.output)")
+        let csv = try folder.vitalgate(
+            "stats", "bloodGlucose,heartRate", "--every", "1d", "--percentiles", "--from", "2026-06-01", "--format", "csv")
+        #expect(csv.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count } == [16, 16, 16])
+        for wrong in [
+            ["--in-range", "70"], ["--in-range", "70..x"], ["--in-range", "180..70"], ["--show", "sum"], ["--show", "median"],
+        ] {
+            #expect(try folder.vitalgate(["stats", "bloodGlucose", "--every", "1d"] + wrong).status == 64, "\(wrong)")
+        }
+        #expect(try folder.vitalgate("stats", "bloodGlucose", "--every", "1d", "--in-range", "1..2 kg").status == 65)
+        #expect(try folder.vitalgate("stats", "stepCount", "--every", "1d", "--percentiles").status == 64)
+        #expect(try folder.vitalgate("stats", "stepCount", "--every", "1h", "--own-zone").status == 64)
+        #expect(try folder.vitalgate("stats", "workout", "--every", "1d").status == 64)
+        let whole = ["--every", "1m", "--empty", "--from", "2020-01-01", "--to", "2026-01-01"]
+        #expect(try folder.vitalgate(["stats", "heartRate"] + whole).status == 64)
+    }
+
+    /// A unit that a person prefers is for tables; programs get the type's own.
+    @Test func preferredUnits() throws {
+        try folder.write("config.json5", "{ units: { bodyTemperature: \"[degF]\" } }")
+        let command = ["stats", "bodyTemperature", "--every", "1d"]
+        #expect(try folder.vitalgate(command).output.contains("98.6"))
+        #expect(try folder.vitalgate(command + ["--unit", "Cel"]).output.contains(" 37 "))
+        #expect(try folder.vitalgate(command + ["--format", "ndjson"]).objects().first?["unit"].text == "Cel")
+        for wrong in ["{ units: { bodyTemperature: \"kg\" } }", "{ units: { warmth: \"Cel\" } }", "{ units: [] }"] {
+            try folder.write("config.json5", wrong)
+            #expect(try folder.vitalgate("stats", "heartRate", "--every", "1d").status == 64, "\(wrong)")
+        }
+    }
+
+    @Test func stretchesWithoutSamples() throws {
+        let days = try stats("stepCount", "--every", "1d", "--empty", "--from", "2026-03-27", "--to", "2026-03-31")
+        #expect(days.map { $0["count"].integer } == [0, 1, 2, 0])
+        #expect(days.map { $0["sum"] == .null } == [true, false, false, true])
+        let table = try folder.vitalgate(
+            "stats", "heartRate", "--every", "1d", "--empty", "--from", "2026-03-27", "--to", "2026-03-30", "--subject",
+            Household.subject)
+        #expect(table.lines.count == 4)
+    }
+
+    @Test func draws() throws {
+        let sums = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--plot")
+        #expect(sums.status == 0 && sums.output.hasPrefix("stepCount, steps by 1d\n"), "\(sums.output)")
+        #expect(sums.lines.count == 13 && sums.output.contains("2026-03-28") && sums.output.contains("2026-03-29"))
+        #expect(sums.lines.allSatisfy { $0.count <= 80 })
+        let hours = try folder.vitalgate("stats", "heartRate", "--every", "1m", "--plot", "--from", "2026-03-28")
+        #expect(
+            hours.status == 0 && hours.output.contains("unassigned") && hours.output.contains(Household.subject),
+            "\(hours.output)")
+        let none = try folder.vitalgate("stats", "heartRate", "--every", "1h", "--plot", "--from", "2030-01-01")
+        #expect(none.status == 0 && none.output.isEmpty && none.errors == "no samples\n")
+    }
+
+    @Test func explains() throws {
+        let run = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--explain")
+        #expect(run.status == 0)
+        #expect(run.errors.contains("1 Pedometer, Clip 3") && run.errors.contains("2 Phone"), "\(run.errors)")
+        let wrong = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--follow")
+        #expect(wrong.status == 64)
+    }
 }

@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SampleStore {
-    /// Gives statistics of each interval that has samples to `body`, in order and some thousand at a time, so that however many there are take
+    /// Gives statistics of each interval that has samples, or of gaps as well where they were asked for, to `body`, in order and some thousand at a time, so that however many there are take
     /// little memory.
     ///
     /// - Parameters:
@@ -10,29 +10,40 @@ extension SampleStore {
     public func statistics(
         _ query: StatisticsQuery, batch count: Int = 16_384, _ body: ([Statistics]) throws -> Bool
     ) throws {
+        try query.check()
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var all = try series(matching: SampleQuery(types: [query.type], subject: query.subject))
-        let isCumulative = query.type.aggregation == .cumulative
-        for index in all.indices { all[index].longest = isCumulative ? try longest(of: all[index]) : 0 }
+        for index in all.indices { all[index].longest = try longest(of: all[index]) }
+        let gathering = StatisticsGathering(
+            store: self, query: query, plan: StatisticsPlan(query), series: try ranked(all, query))
+        let intervals = gathering.plan.grid.intervals
         // A thousand years at once are enough, and many thousands are beyond what 64 bits count in microseconds.
-        let count = Int(min(Int64(count), max(1, 1000 * 365 * Calendar.day / query.intervals.interval.shortest)))
-        var position = query.from ?? Instant(microseconds: .min)
-        while let next = try nextStart(from: position, of: all), next < query.to ?? Instant(microseconds: .max) {
-            let index = query.intervals.index(of: next)
-            var window = query
-            let end = query.intervals.start(of: index + count)
-            window.from = max(query.from ?? next, query.intervals.start(of: index))
-            window.to = min(query.to ?? end, end)
-            let statistics = try statistics(window, of: all)
-            if !statistics.isEmpty, !(try body(statistics)) { return }
-            position = end
+        var count = Int(min(Int64(count), max(1, 1000 * 365 * Calendar.day / query.intervals.interval.shortest)))
+        // Each may hold as many values as a distribution has.
+        if gathering.plan.hasPercentiles { count = min(count, 16) }
+        // All of a window's samples are looked at together.
+        if query.type.kind == .category { count = min(count, 400) }
+        let whole = StatisticsWindow(query)
+        let margin = query.usesSampleZones ? StatisticsWindow.zones : 0
+        var gaps = query.includesGaps ? StatisticsGaps(gathering, whole) : nil
+        var position = whole.from
+        while let found = try nextStart(from: Instant(microseconds: max(position, .min + margin) - margin), of: all) {
+            let next = max(position, max(found.microseconds, .min + margin) - margin)
+            guard next < whole.to else { break }
+            let index = intervals.index(of: Instant(microseconds: next))
+            let low = intervals.start(of: index).microseconds
+            let high = intervals.start(of: index + count).microseconds
+            let rows = try gathering.rows(within: whole.clipped(max(low, position), high))
+            guard try gaps?.fill(rows, body) ?? (rows.isEmpty || body(rows)) else { return }
+            position = high
         }
+        _ = try gaps?.end(whole, body)
     }
 
     /// How many intervals samples that last longer than one are shared over: what makes more answers than there are samples.
     public func shares(of query: StatisticsQuery) throws(StoreError) -> Int {
-        guard query.type.aggregation == .cumulative else { return 0 }
+        guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest
         var shares: Int64 = 0
         for series in try series(matching: SampleQuery(types: [query.type], subject: query.subject)) where series.longest > length

@@ -1,0 +1,169 @@
+import HealthModel
+
+/// Gathers how long each case of a category lasted: the stages of a night's sleep.
+///
+/// Each moment counts once: of several sources the best with data. Where one source tells several stages of sleep at one moment, the first of
+/// ``stages`` counts; a stage says more than that somebody was asleep. Being in bed is apart: it lasts beside the stages. Cases of other
+/// types that one source tells at once all count.
+struct CategoryGatherer {
+    let connection: Connection
+    let plan: StatisticsPlan
+    let window: StatisticsWindow
+    let zones: ContextZones?
+
+    /// The cases of sleep that are told from one another, the first of which counts; HealthKit's `HKCategoryValueSleepAnalysis`.
+    private static let stages = ["awake", "asleepREM", "asleepCore", "asleepDeep", "asleepUnspecified"]
+
+    private struct Entry {
+        var rank: Int
+        var value: Int
+        var start: Int64
+        var end: Int64
+        var shift: Int64
+        var counted: StatisticsGrid.Cell?
+    }
+
+    /// Where an entry begins or ends; ends come first, so that neighbours do not overlap.
+    private struct Event {
+        var time: Int64
+        var isStart: Bool
+        var entry: Int
+    }
+
+    /// - Parameter own: the series of one person that count together, the best first.
+    func gather(
+        _ own: [SeriesDescription], source: String?, into gathered: inout [StatisticsKey: Accumulator]
+    ) throws(StoreError) -> Int {
+        guard let first = own.first else { return 0 }
+        var entries: [Entry] = []
+        var read = 0
+        for (rank, series) in own.enumerated() { read += try self.read(series, rank: rank, into: &entries) }
+        let order = first.type.id == "sleepAnalysis" ? Self.stages.compactMap { first.type.categoryValues?.value(of: $0) } : []
+        var sweep = CategorySweep(order: order)
+        var events: [Event] = []
+        events.reserveCapacity(2 * entries.count)
+        for (index, entry) in entries.enumerated() {
+            events.append(Event(time: entry.start, isStart: true, entry: index))
+            if entry.end > entry.start { events.append(Event(time: entry.end, isStart: false, entry: index)) }
+        }
+        events.sort { ($0.time, $0.isStart ? 1 : 0, $0.entry) < ($1.time, $1.isStart ? 1 : 0, $1.entry) }
+        var time = Int64.min
+        for event in events {
+            if event.time > time {
+                for index in sweep.counting {
+                    share(&entries[index], from: time, to: event.time, first.subject, source, into: &gathered)
+                }
+                time = event.time
+            }
+            let entry = entries[event.entry]
+            if entry.end == entry.start {
+                if !sweep.hasBetter(than: entry.rank) {
+                    count(&entries[event.entry], first.subject, source, into: &gathered)
+                }
+            } else if event.isStart {
+                sweep.begin(event.entry, rank: entry.rank, value: entry.value)
+            } else {
+                sweep.end(event.entry, rank: entry.rank, value: entry.value)
+            }
+        }
+        return read
+    }
+
+    private func read(_ series: SeriesDescription, rank: Int, into entries: inout [Entry]) throws(StoreError) -> Int {
+        let statement = try connection.statement(
+            """
+            SELECT start, value, coalesce(duration, 0), context FROM sample WHERE series = ? AND start >= ? AND start < ?
+            ORDER BY start
+            """)
+        defer { statement.reset() }
+        let margin = zones == nil ? 0 : StatisticsWindow.zones
+        let begin = StatisticsWindow.sum(window.from, -(series.longest + margin))
+        try statement.bind([.integer(series.id), .integer(begin), .integer(StatisticsWindow.sum(window.to, margin))])
+        var read = 0
+        while try statement.step() {
+            read += 1
+            let start = statement.integer(0)
+            let shift = try zones?.shift(statement.integer(3), at: start) ?? 0
+            entries.append(
+                Entry(
+                    rank: rank, value: Int(statement.real(1)), start: start, end: start + statement.integer(2), shift: shift))
+        }
+        return read
+    }
+
+    /// Gives each interval its share of a stretch in which an entry counts.
+    private func share(
+        _ entry: inout Entry, from start: Int64, to end: Int64, _ subject: String, _ source: String?,
+        into gathered: inout [StatisticsKey: Accumulator]
+    ) {
+        var position = max(start + entry.shift, window.from)
+        let end = min(end + entry.shift, window.to)
+        while position < end {
+            let (cell, _, high) = plan.grid.cell(at: position)
+            let length = min(end, high) - position
+            add(length, of: &entry, in: cell, subject, source, &gathered)
+            position += length
+        }
+    }
+
+    /// Counts an entry that lasts no time.
+    private func count(
+        _ entry: inout Entry, _ subject: String, _ source: String?, into gathered: inout [StatisticsKey: Accumulator]
+    ) {
+        let time = entry.start + entry.shift
+        guard time >= window.from, time < window.to else { return }
+        add(0, of: &entry, in: plan.grid.cell(at: time).cell, subject, source, &gathered)
+    }
+
+    private func add(
+        _ duration: Int64, of entry: inout Entry, in cell: StatisticsGrid.Cell, _ subject: String, _ source: String?,
+        _ gathered: inout [StatisticsKey: Accumulator]
+    ) {
+        let key = StatisticsKey(cell: cell, subject: subject, source: source, value: entry.value)
+        let counts = entry.counted != cell
+        gathered[key, default: Accumulator(plan)].add(part: 0, of: 0, at: entry.start, duration: duration, counts: counts)
+        entry.counted = cell
+    }
+}
+
+/// What is told at one moment of a walk over time, and which of it counts.
+private struct CategorySweep {
+    /// Values of which the first that is told counts; those that are not named count beside.
+    let order: [Int]
+    /// The entries that last, by rank and value.
+    private var lasting: [Int: [Int: [Int]]] = [:]
+
+    init(order: [Int]) { self.order = order }
+
+    mutating func begin(_ entry: Int, rank: Int, value: Int) { lasting[rank, default: [:]][value, default: []].append(entry) }
+
+    mutating func end(_ entry: Int, rank: Int, value: Int) {
+        lasting[rank]?[value]?.removeAll { $0 == entry }
+        if lasting[rank]?[value]?.isEmpty == true { lasting[rank]?[value] = nil }
+        if lasting[rank]?.isEmpty == true { lasting[rank] = nil }
+    }
+
+    func hasBetter(than rank: Int) -> Bool { lasting.keys.contains { $0 < rank } }
+
+    /// One entry of each value that counts.
+    var counting: [Int] {
+        guard !order.isEmpty else {
+            guard let best = lasting.keys.min() else { return [] }
+            return lasting[best, default: [:]].values.compactMap(\.first)
+        }
+        var entries: [Int] = []
+        // The best source that tells a stage; and being in bed, whoever tells it.
+        for rank in lasting.keys.sorted() {
+            guard let value = order.first(where: { lasting[rank]?[$0] != nil }) else { continue }
+            if let entry = lasting[rank]?[value]?.first { entries.append(entry) }
+            break
+        }
+        var beside: Set<Int> = []
+        for rank in lasting.keys.sorted() {
+            for (value, list) in lasting[rank, default: [:]] where !order.contains(value) {
+                if beside.insert(value).inserted, let entry = list.first { entries.append(entry) }
+            }
+        }
+        return entries
+    }
+}

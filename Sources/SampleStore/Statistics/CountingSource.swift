@@ -1,0 +1,45 @@
+import HealthModel
+
+/// A series as a source of statistics, with the names that a person knows it by.
+public struct CountingSource: Hashable, Sendable {
+    /// The series.
+    public var series: SeriesDescription
+    /// The source's name; its id where it has none.
+    public var sourceName: String
+    /// The device's name; `nil` where it has none.
+    public var deviceName: String?
+    /// The device's model; `nil` where it is not known.
+    public var model: String?
+    /// The start of the first sample.
+    public var first: Instant
+    /// The start of the last one.
+    public var last: Instant
+}
+
+extension SampleStore {
+    /// The sources of a query that have samples, those first that count where several tell of the same time.
+    ///
+    /// - Parameter named: sources and devices that a person put in an order of their own, behind those that the store has.
+    public func countingSources(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [CountingSource] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        var found: [CountingSource] = []
+        for series in try sorted(try self.series(matching: query), by: named) {
+            let statement = try connection.statement(
+                """
+                SELECT source_name, device_name, model, (SELECT max(start) FROM sample WHERE series = ?1), sample.start
+                FROM sample JOIN context ON context.id = sample.context JOIN origin ON origin.id = context.origin
+                WHERE series = ?1 ORDER BY start LIMIT 1
+                """)
+            defer { statement.reset() }
+            try statement.bind([.integer(series.id)])
+            guard try statement.step() else { continue }
+            found.append(
+                CountingSource(
+                    series: series, sourceName: statement.optionalText(0) ?? series.source,
+                    deviceName: statement.optionalText(1), model: statement.optionalText(2),
+                    first: Instant(microseconds: statement.integer(4)), last: Instant(microseconds: statement.integer(3))))
+        }
+        return found
+    }
+}

@@ -1,0 +1,264 @@
+import HealthModel
+
+/// Gathers what the samples of one series come to, cell by cell.
+///
+/// At each moment the best source with data counts: what of a sample lies where a better series' samples last does not count, and an instant
+/// there does not either. A sample at an instant lies in no other's way.
+struct SeriesGatherer {
+    let connection: Connection
+    let plan: StatisticsPlan
+    let window: StatisticsWindow
+    /// How much further to look for samples that last, since those of worse series that begin before the window's end may reach so far.
+    let reach: Int64
+    let zones: ContextZones?
+
+    /// What series and their samples do to one another.
+    struct Neighbours {
+        /// Series that go before, whose agreeing samples stand for this one's.
+        var better: [Int64] = []
+        /// What better series' samples and pauses cover; what this one's cover is added.
+        var coverage: Coverage?
+        /// Whether there are worse series.
+        var covers = false
+    }
+
+    private var key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: "")
+    private var low = Int64.max
+    private var high = Int64.min
+    private var current: Accumulator
+
+    init(
+        _ connection: Connection, _ plan: StatisticsPlan, _ window: StatisticsWindow, reach: Int64, zones: ContextZones?
+    ) {
+        (self.connection, self.plan, self.window, self.reach, self.zones) = (connection, plan, window, reach, zones)
+        current = Accumulator(plan)
+    }
+
+    /// Values of an instant whose weight is not known before something later comes.
+    private struct Held {
+        var start = Int64.min
+        var value = 0.0
+        var isEmpty = true
+        /// Further values of the same instant.
+        var others: [Double] = []
+
+        @inline(__always)
+        mutating func take(_ value: Double, at start: Int64) {
+            if isEmpty { (self.start, self.value, isEmpty) = (start, value, false) } else { others.append(value) }
+        }
+    }
+    private var held = Held()
+
+    /// The start before the last row's that is another; `.min` where it is not known.
+    private var prior = Int64.min
+    private var last = Int64.min
+
+    /// Gives what is held its weight: the time until what comes next (``AggregationStyle/discreteTemporallyWeighted``).
+    @inline(__always)
+    private mutating func settle(until next: Int64, _ rows: Rows) throws(StoreError) {
+        guard !held.isEmpty, next > held.start else { return }
+        let gap = next &- held.start
+        let isNear = gap > 0 && gap <= AggregationStyle.longestHold
+        let weight = Double(isNear ? gap : try holdBeforeSilence(rows))
+        current.add(held.value, at: held.start, weight: weight, duration: 0, plan)
+        if !held.others.isEmpty {
+            for value in held.others { current.add(value, at: held.start, weight: weight, duration: 0, plan) }
+            held.others.removeAll()
+        }
+        held.isEmpty = true
+    }
+
+    private func holdBeforeSilence(_ rows: Rows) throws(StoreError) -> Int64 {
+        let before = prior == .min ? try rows.start(before: held.start) : prior
+        let gap = before == .min ? .max : held.start - before
+        return min(gap, AggregationStyle.longestHold)
+    }
+
+    /// - Parameter gathered: takes what the series adds to each cell.
+    /// - Returns: how many rows were read.
+    mutating func gather(
+        _ series: SeriesDescription, _ neighbours: Neighbours, into gathered: inout [StatisticsKey: Accumulator]
+    ) throws(StoreError) -> Int {
+        key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: series.subject, source: plan.bySource ? series.source : nil)
+        (low, high) = (.max, .min)
+        (prior, last) = (.min, .min)
+        let lasts = series.longest > 0
+        let unlinked = try Self.unlinked(series.id, neighbours.better, connection)
+        let statement = try connection.statement(
+            """
+            SELECT start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")
+            FROM sample WHERE series = ? AND start >= ? AND start < ? \(unlinked) ORDER BY start
+            """)
+        defer { statement.reset() }
+        let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
+        // What began before still counts with what lies within, and lies in the way of others.
+        let begin = StatisticsWindow.sum(
+            window.from, -StatisticsWindow.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
+        try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
+        let coverage = neighbours.coverage
+        let isCovered = coverage.map { !$0.isEmpty } ?? false
+        let pauses = plan.pauses.isEmpty ? nil : Coverage(plan.pauses)
+        let holds = plan.style == .discreteTemporallyWeighted
+        var spans: [(start: Int64, end: Int64)] = []
+        var (cursor, pause) = (0, 0)
+        let rows = Rows(connection: connection, series: series.id, unlinked: unlinked)
+        var read = 0
+        while try statement.step() {
+            read += 1
+            let start = statement.integer(0)
+            let value = statement.real(1)
+            let duration = lasts ? statement.integer(2) : 0
+            if start != last {
+                try settle(until: start, rows)
+                (prior, last) = (last, start)
+            }
+            if duration > 0, neighbours.covers { Self.append((start, start + duration), to: &spans) }
+            let shift = try zones?.shift(statement.integer(3), at: start) ?? 0
+            let time = start + shift
+            if plan.isCumulative, duration > 0 {
+                let open =
+                    isCovered ? coverage?.uncovered(start, start + duration, from: &cursor) ?? [] : [(start, start + duration)]
+                share(value, from: start, open, of: duration, shift, into: &gathered)
+                continue
+            }
+            guard time >= window.from, time < window.to else { continue }
+            // What is measured lies in a pause or not.
+            if let pauses, pauses.uncovered(start, start &+ 1, from: &pause).isEmpty { continue }
+            var counted = duration
+            if isCovered, let coverage {
+                let open = coverage.uncovered(start, start + max(1, duration), from: &cursor)
+                if open.isEmpty { continue }
+                if duration > 0 { counted = open.reduce(0) { $0 + $1.end - $1.start } }
+            }
+            if time < low || time >= high {
+                // Equal starts on clocks of two zones.
+                if !held.isEmpty { try settle(until: try rows.start(behind: start), rows) }
+                move(to: time, &gathered)
+            }
+            if holds, duration == 0 {
+                held.take(value, at: start)
+            } else {
+                let weight = plan.weighsTime ? Double(max(1, counted)) : 1
+                if plan.isCumulative {
+                    current.add(part: value, of: value, at: start, duration: 0, counts: true)
+                } else {
+                    current.add(value, at: start, weight: weight, duration: counted, plan)
+                }
+            }
+        }
+        if !held.isEmpty { try settle(until: try rows.start(behind: held.start), rows) }
+        leave(&gathered)
+        coverage?.add(spans)
+        return read
+    }
+
+    private static func append(_ span: (start: Int64, end: Int64), to spans: inout [(start: Int64, end: Int64)]) {
+        if let last = spans.last, span.start <= last.end {
+            spans[spans.count - 1].end = max(last.end, span.end)
+        } else {
+            spans.append(span)
+        }
+    }
+
+    private mutating func move(to time: Int64, _ gathered: inout [StatisticsKey: Accumulator]) {
+        leave(&gathered)
+        (key.cell, low, high) = plan.grid.cell(at: time)
+    }
+
+    private mutating func leave(_ gathered: inout [StatisticsKey: Accumulator]) {
+        guard current.count > 0 else { return }
+        if gathered[key]?.merge(current) == nil { gathered[key] = current }
+        current = Accumulator(plan)
+    }
+
+    /// Gives each interval its share of the parts of a sample that count, and nothing to what was not asked for.
+    ///
+    /// - Parameter shift: by how much the grid's clock is ahead.
+    private mutating func share(
+        _ value: Double, from start: Int64, _ open: [(start: Int64, end: Int64)], of duration: Int64, _ shift: Int64,
+        into gathered: inout [StatisticsKey: Accumulator]
+    ) {
+        var counted: StatisticsGrid.Cell?
+        for part in open {
+            var position = max(part.start + shift, window.from)
+            let end = min(part.end + shift, window.to)
+            while position < end {
+                if position < low || position >= high { move(to: position, &gathered) }
+                let length = min(end, high) - position
+                // The whole is the whole, to its last bit.
+                let share = length == duration ? value : value * Double(length) / Double(duration)
+                current.add(part: share, of: value, at: start, duration: length, counts: counted != key.cell)
+                counted = key.cell
+                position += length
+            }
+        }
+    }
+
+    /// Leaves out samples that agree with a better source's.
+    private static func unlinked(_ series: Int64, _ better: [Int64], _ connection: Connection) throws(StoreError) -> String {
+        guard !better.isEmpty,
+            try connection.integer(
+                "SELECT 1 WHERE EXISTS(SELECT 1 FROM link WHERE series = ?1) OR EXISTS(SELECT 1 FROM link WHERE of_series = ?1)",
+                .integer(series)) != nil
+        else { return "" }
+        let list = better.map(String.init).joined(separator: ", ")
+        return """
+            AND NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
+                ON other.series = of_series AND other.start = of_start AND other.hash = of_hash
+                WHERE link.series = sample.series AND link.start = sample.start AND link.hash = sample.hash AND of_series IN (\(list)))
+            AND NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
+                ON other.series = link.series AND other.start = link.start AND other.hash = link.hash
+                WHERE of_series = sample.series AND of_start = sample.start AND of_hash = sample.hash AND link.series IN (\(list)))
+            """
+    }
+}
+
+/// Rows of a series beside those that are walked over.
+private struct Rows {
+    let connection: Connection
+    let series: Int64
+    let unlinked: String
+
+    /// When the series goes on; `.max` where it does not.
+    func start(behind time: Int64) throws(StoreError) -> Int64 {
+        try connection.integer(
+            "SELECT start FROM sample WHERE series = ? AND start > ? \(unlinked) ORDER BY start LIMIT 1", .integer(series),
+            .integer(time)) ?? .max
+    }
+
+    /// When it last was there; `.min` where it was not.
+    func start(before time: Int64) throws(StoreError) -> Int64 {
+        try connection.integer(
+            "SELECT start FROM sample WHERE series = ? AND start < ? \(unlinked) ORDER BY start DESC LIMIT 1", .integer(series),
+            .integer(time)) ?? .min
+    }
+}
+
+/// By how much each sample's own clock was ahead of UTC, by its context.
+final class ContextZones {
+    private let connection: Connection
+    private let otherwise: TimeZoneRules
+    private var known: [Int64: Int64?] = [:]
+
+    /// - Parameter otherwise: where a sample knows no zone.
+    init(_ connection: Connection, otherwise: TimeZoneRules) {
+        self.connection = connection
+        self.otherwise = otherwise
+    }
+
+    /// Microseconds.
+    func shift(_ context: Int64, at start: Int64) throws(StoreError) -> Int64 {
+        if let known = known[context] { return known ?? elsewhere(at: start) }
+        let statement = try connection.statement("SELECT zone FROM context WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(context)])
+        let seconds = try statement.step() ? statement.optionalInteger(0) : nil
+        let shift = seconds.map { $0 * 1_000_000 }
+        known[context] = .some(shift)
+        return shift ?? elsewhere(at: start)
+    }
+
+    private func elsewhere(at start: Int64) -> Int64 {
+        Int64(otherwise.offset(at: Instant(microseconds: start)).seconds) * 1_000_000
+    }
+}

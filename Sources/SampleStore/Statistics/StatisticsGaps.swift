@@ -1,0 +1,74 @@
+import HealthModel
+
+/// Fills in the intervals in which nothing counts, for each person, and for each source where they are kept apart.
+struct StatisticsGaps {
+    private let gathering: StatisticsGathering
+    /// For whom there is a row of each interval, in their order.
+    private var keys: [(subject: String, source: String?)] = []
+    /// The next interval to be told.
+    private var next: Int?
+
+    private static let most = 4096
+
+    init(_ gathering: StatisticsGathering, _ window: StatisticsWindow) {
+        self.gathering = gathering
+        let intervals = gathering.plan.grid.intervals
+        if window.from != .min { next = intervals.index(of: Instant(microseconds: window.from)) }
+        for own in gathering.series {
+            guard let subject = own.first?.subject else { continue }
+            if gathering.plan.bySource {
+                keys += Set(own.map(\.source)).sorted().map { (subject, $0) }
+            } else {
+                keys.append((subject, nil))
+            }
+        }
+    }
+
+    /// Tells all intervals up to the last of these rows.
+    ///
+    /// - Returns: whether to go on.
+    mutating func fill(_ rows: [Statistics], _ body: ([Statistics]) throws -> Bool) throws -> Bool {
+        guard let last = rows.last else { return true }
+        return try tell(rows, through: index(of: last), body)
+    }
+
+    /// Tells the intervals behind the last sample, as far as was asked for.
+    mutating func end(_ window: StatisticsWindow, _ body: ([Statistics]) throws -> Bool) throws -> Bool {
+        guard window.to != .max, next != nil else { return true }
+        return try tell([], through: gathering.plan.grid.intervals.index(of: Instant(microseconds: window.to - 1)), body)
+    }
+
+    /// Rows tell their starts in the query's zone; a day that this zone left out has the start of the next one.
+    private func index(of row: Statistics) -> Int { gathering.query.intervals.index(of: row.start) }
+
+    private mutating func tell(
+        _ rows: [Statistics], through last: Int, _ body: ([Statistics]) throws -> Bool
+    ) throws -> Bool {
+        var index = next ?? rows.first.map(index(of:)) ?? last + 1
+        var row = 0
+        var told: [Statistics] = []
+        while index <= last {
+            for (subject, source) in keys {
+                // Several where each is a case of a category.
+                let before = row
+                while row < rows.count, self.index(of: rows[row]) == index, rows[row].subject == subject,
+                    rows[row].source == source
+                {
+                    told.append(rows[row])
+                    row += 1
+                }
+                if row == before, !gathering.query.intervals.isEmpty(index) {
+                    let key = StatisticsKey(cell: .init(index: index, piece: 0), subject: subject, source: source)
+                    told.append(gathering.row(key, nil))
+                }
+            }
+            index += 1
+            if told.count >= Self.most {
+                guard try body(told) else { return false }
+                told.removeAll(keepingCapacity: true)
+            }
+        }
+        next = max(next ?? index, index)
+        return told.isEmpty ? true : try body(told)
+    }
+}

@@ -1,0 +1,200 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import SampleStore
+
+/// `sources`: where samples come from, and which of several counts.
+enum SourcesCommand: Command {
+    static let specification = CommandSpecification(
+        name: "sources", summary: "List sources, and say which counts where several tell of the same time.",
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "List the sources of samples.",
+                discussion: "Of a type they stand in the order in which they count in statistics, the first one first.",
+                arguments: [
+                    Argument(
+                        name: "TYPE", help: "A quantity type or a category.", arity: .optional,
+                        completion: .command("vitalgate types --ids"))
+                ],
+                options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
+                examples: [Example("vitalgate sources list stepCount", "Which of watch and phone counts.")]),
+            CommandSpecification(
+                name: "priority", summary: "Say which sources count first, or show what was said.",
+                discussion: """
+                    At each moment the first source with data counts, and what others tell of it does not. What is said of a type goes before \
+                    what is said of all, and of a person before what is said of everybody. Sources that nobody names follow: what is \
+                    worn first, a phone last. Nothing is changed in the samples.
+                    """,
+                arguments: [
+                    Argument(
+                        name: "TYPE", help: "A quantity type or a category, or all; without one, what was said is shown.",
+                        arity: .optional, completion: .command("vitalgate types --ids")),
+                    Argument(
+                        name: "SOURCE", help: "Sources or devices by name or id, the best first.", arity: .any),
+                ],
+                options: [
+                    SharedOptions.subject, Option(names: ["--clear"], help: "Forget what was said of the type."),
+                    Format.option, Format.safe,
+                ],
+                examples: [
+                    Example("vitalgate sources priority stepCount Watch iPhone", "The watch's steps go before the phone's."),
+                    Example("vitalgate sources priority all Ring --subject Anna", "Of all that Anna has her ring goes first."),
+                ]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        if context.invocation.path.last == "priority" { return try priority(context) }
+        try list(context)
+        return .success
+    }
+
+    private static func list(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let type = try context.invocation.argument("TYPE").map(context.type)
+        let sources = try store.countingSources(
+            matching: SampleQuery(types: type.map { [$0] }, subject: subject), try context.configuration().priority)
+        let rows = type == nil ? together(sources) : sources.map { SourceRow($0) }
+        if context.format == .ndjson {
+            for (index, row) in rows.enumerated() {
+                let line = row.object(place: type == nil ? nil : index + 1, me: store.subject).line
+                try context.streams.output.write(line)
+            }
+            return
+        }
+        let names = try store.personNames()
+        let times = try context.times()
+        var header = ["source", "id", "device", "person", "types", "first", "last"]
+        if type != nil { header.insert("", at: 0) }
+        let cells = rows.enumerated().map { index, row in
+            var cells = [
+                row.source.sourceName, row.source.series.source, row.source.deviceName ?? row.source.model ?? "",
+                names[row.source.series.subject] ?? row.source.series.subject,
+                row.types.count > 3 ? "\(row.types.count)" : row.types.sorted().joined(separator: ", "),
+                times.local(row.first), times.local(row.last),
+            ]
+            if type != nil { cells.insert("\(index + 1)", at: 0) }
+            return cells
+        }
+        if rows.isEmpty, context.format == .table { context.note("no samples") }
+        if !rows.isEmpty || context.format == .csv { try TableOutput(context: context).write(header: header, rows: cells) }
+    }
+
+    /// One row for each source and device of a person.
+    private static func together(_ sources: [CountingSource]) -> [SourceRow] {
+        var rows: [SourceRow] = []
+        for source in sources.sorted(by: { $0.series.id < $1.series.id }) {
+            let key = (source.series.subject, source.series.source, source.series.device)
+            if let index = rows.firstIndex(where: {
+                ($0.source.series.subject, $0.source.series.source, $0.source.series.device) == key
+            }) {
+                rows[index].take(source)
+            } else {
+                rows.append(SourceRow(source))
+            }
+        }
+        return rows
+    }
+
+    private static func priority(_ context: CommandContext) throws -> ExitCode {
+        let invocation = context.invocation
+        let names = invocation.arguments("SOURCE")
+        guard let name = invocation.argument("TYPE"), invocation.flag("--clear") || !names.isEmpty else {
+            try show(context)
+            return .success
+        }
+        let type = name == "all" ? nil : try context.type(name)
+        if invocation.flag("--clear"), let first = names.first {
+            throw invocation.invalid("SOURCE", value: first, expected: "no source with --clear")
+        }
+        let store = try context.access().openForWriting(creating: false)
+        let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let known = try store.countingSources(matching: SampleQuery(types: type.map { [$0] }, subject: subject), [])
+        for name in names where !known.contains(where: { $0.goes(by: name) }) {
+            context.note("note: no samples of a source or device '\(name)' yet")
+        }
+        try store.set(SourceOrder(subject: subject, type: type, names: names))
+        return .success
+    }
+
+    private static func show(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let name = context.invocation.argument("TYPE")
+        let type = name == "all" ? nil : try name.map(context.type)
+        let orders = try store.sourceOrders().filter { order in
+            (subject == nil || order.subject == nil || order.subject == subject)
+                && (name == nil || order.type == nil || order.type == type)
+        }
+        if context.format == .ndjson {
+            for order in orders {
+                var object = JSONObject()
+                object.set("type", order.type?.id)
+                object.set("subject", order.subject.map { $0 == store.subject ? "me" : $0 })
+                object.set("sources", order.names)
+                try context.streams.output.write(object.line)
+            }
+            return
+        }
+        if orders.isEmpty, context.format == .table {
+            context.note("nothing was said; 'vitalgate sources list TYPE' shows what counts")
+        }
+        let persons = try store.personNames()
+        let rows = orders.map { order in
+            [
+                order.type?.id ?? "all", order.subject.map { persons[$0] ?? $0 } ?? "everybody",
+                order.names.joined(separator: ", "),
+            ]
+        }
+        if !rows.isEmpty || context.format == .csv {
+            try TableOutput(context: context).write(header: ["type", "person", "sources"], rows: rows)
+        }
+    }
+}
+
+/// A source, or what several series have in common.
+private struct SourceRow {
+    var source: CountingSource
+    var types: Set<String>
+    var first: Instant
+    var last: Instant
+
+    init(_ source: CountingSource) {
+        self.source = source
+        (types, first, last) = ([source.series.type.id], source.first, source.last)
+    }
+
+    mutating func take(_ other: CountingSource) {
+        types.insert(other.series.type.id)
+        (first, last) = (min(first, other.first), max(last, other.last))
+    }
+
+    func object(place: Int?, me: String) -> JSONObject {
+        var object = JSONObject()
+        if let place { object.set("place", place) }
+        object.set("subject", source.series.subject == me ? "me" : source.series.subject)
+        var told = JSONObject()
+        told.set("id", source.series.source)
+        told.set("name", source.sourceName)
+        object.set("source", told)
+        var device = JSONObject()
+        device.set("key", source.series.device.isEmpty ? nil : source.series.device)
+        device.set("name", source.deviceName)
+        device.set("model", source.model)
+        object.set("device", device)
+        object.set("types", types.sorted())
+        object.set("first", first.description)
+        object.set("last", last.description)
+        return object
+    }
+}
+
+extension CountingSource {
+    /// Whether a person means it by a name.
+    fileprivate func goes(by name: String) -> Bool {
+        [series.source, series.device, sourceName, deviceName ?? "", model ?? ""].contains {
+            $0.lowercased() == name.lowercased()
+        }
+    }
+}

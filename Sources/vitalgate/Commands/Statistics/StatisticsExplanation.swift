@@ -1,0 +1,37 @@
+import CommandLineKit
+import HealthModel
+import SampleStore
+
+/// Says on stderr what statistics are made of.
+struct StatisticsExplanation {
+    let store: SampleStore
+    let context: CommandContext
+
+    func say(_ query: StatisticsQuery) throws {
+        let sources = try store.countingSources(
+            matching: SampleQuery(types: [query.type], subject: query.subject), query.priority)
+        let way: String
+        if query.bySource {
+            way = "each source by itself"
+        } else if query.countsEvery {
+            way = "every source in full"
+        } else {
+            way = "each moment by the first that has data"
+        }
+        context.note("\(query.type.id): \(Readable.count(sources.count)) series, \(way)")
+        let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.personNames() : [:]
+        for (index, source) in sources.enumerated() {
+            var line = "  \(index + 1) \(source.sourceName)"
+            if let device = source.deviceName ?? source.model { line += ", \(device)" }
+            if let person = persons[source.series.subject] { line += " (\(person))" }
+            if source.series.longest > 0 {
+                line += ", lasting up to \(Readable.duration(nanoseconds: UInt64(clamping: source.series.longest) * 1000))"
+            }
+            context.note(line)
+        }
+        let zone =
+            query.usesSampleZones
+            ? "each sample's own zone, else \(query.intervals.zone.identifier)" : query.intervals.zone.identifier
+        context.note("  by \(query.intervals.interval) in \(zone); the key of the table finds the range, nothing else is read")
+    }
+}

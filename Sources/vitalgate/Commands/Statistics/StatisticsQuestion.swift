@@ -1,0 +1,144 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import SampleStore
+
+/// What `stats` is asked of one type, and how the answer is written.
+struct StatisticsQuestion {
+    let query: StatisticsQuery
+    let line: StatisticsLine
+    let conversion: UnitConversion
+    /// As the person wrote them, for the heads of columns.
+    let writtenRanges: [String]
+    let me: String
+
+    var interval: CalendarInterval { query.intervals.interval }
+
+    init(_ type: SampleType, _ interval: CalendarInterval, _ store: SampleStore, _ context: CommandContext) throws {
+        let invocation = context.invocation
+        let zone = try context.zone()
+        let range = try context.range(zone: zone)
+        // A night is not cut at midnight.
+        let noon = type.id == "sleepAnalysis" && interval.unit.isOfDays ? Self.noon(interval, zone) : nil
+        let anchor = try context.instant(option: "--anchor", zone: zone) ?? noon
+        var query = StatisticsQuery(
+            type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
+            subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
+            bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
+        query.countsEvery = invocation.flag("--every-source")
+        query.usesSampleZones = invocation.flag("--own-zone")
+        query.includesGaps = invocation.flag("--empty")
+        let unit = try Self.unit(of: type, context)
+        var shown = try Self.shown(of: type, context)
+        if invocation.flag("--percentiles") { shown.insert(.percentiles) }
+        if !invocation.strings("--in-range").isEmpty { shown.insert(.inRange) }
+        do {
+            try shown.check(for: type)
+        } catch {
+            throw invocation.invalid("TYPE", value: type.id, expected: "another type, or other figures: \(error)")
+        }
+        query.options = shown
+        var ranges: [ValueRange] = []
+        for text in invocation.strings("--in-range") {
+            let (own, given) = try Self.range(text, of: type, shownIn: unit, context)
+            query.ranges.append(own)
+            ranges.append(given)
+        }
+        if query.bySource { shown.insert(.separateBySource) }
+        self.query = query
+        line = StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, ranges: ranges, me: store.subject)
+        // The second of durations converts to itself.
+        let own = type.kind == .quantity ? type.canonicalUnit : unit
+        conversion = try own.conversion(to: unit, molarMass: type.molarMass)
+        writtenRanges = invocation.strings("--in-range")
+        me = store.subject
+    }
+
+    /// The unit asked for, else for people the one that they prefer, else the type's own; of a category the second.
+    private static func unit(of type: SampleType, _ context: CommandContext) throws -> HealthModel.Unit {
+        guard type.kind == .quantity else {
+            if let code = context.invocation.string("--unit") {
+                throw context.invocation.invalid("--unit", value: code, expected: "no unit: \(type.id) has durations, in seconds")
+            }
+            return try HealthModel.Unit(ucum: "s")
+        }
+        if let unit = try context.unit(for: type) { return unit }
+        guard context.format == .table else { return type.canonicalUnit }
+        return try context.configuration().unit(of: type) ?? type.canonicalUnit
+    }
+
+    private static func shown(of type: SampleType, _ context: CommandContext) throws -> StatisticsOptions {
+        guard let list = context.invocation.string("--show") else { return StatisticsLine.usual(for: type) }
+        var shown: StatisticsOptions = []
+        for word in list.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let option = StatsCommand.shown.first(where: { $0.name == word })?.option else {
+                throw context.invocation.invalid(
+                    "--show", value: list, expected: "some of \(StatsCommand.shown.map(\.name).joined(separator: ", "))")
+            }
+            shown.insert(option)
+        }
+        return shown
+    }
+
+    /// A range in the type's own unit, and in the one in which values are shown.
+    private static func range(
+        _ text: String, of type: SampleType, shownIn unit: HealthModel.Unit, _ context: CommandContext
+    ) throws -> (own: ValueRange, shown: ValueRange) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard let first = parts.first, let range = ValueRange(first) else {
+            throw context.invocation.invalid(
+                "--in-range", value: text, expected: "two numbers with two points between them, such as '70..180 mg/dL'")
+        }
+        let given = try parts.count > 1 ? HealthModel.Unit(written: String(parts[1])) : unit
+        let own = try given.conversion(to: type.canonicalUnit, molarMass: type.molarMass)
+        let shown = try given.conversion(to: unit, molarMass: type.molarMass)
+        func converted(_ conversion: UnitConversion) -> ValueRange {
+            ValueRange(range.low.map { conversion($0) }, range.high.map { conversion($0) }) ?? range
+        }
+        return (converted(own), converted(shown))
+    }
+
+    /// Noon of 1 January 1970, of its first Monday for weeks.
+    private static func noon(_ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
+        let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
+        return zone.offsets(at: wall).first.map { wall.instant(at: $0) }
+    }
+}
+
+/// The answers to a question, converted, some at a time.
+struct StatisticsBatches {
+    let store: SampleStore
+    let question: StatisticsQuestion
+    let limit: Int
+
+    func each(_ body: ([Statistics]) throws -> Void) throws {
+        var rest = limit
+        guard rest > 0 else { return }
+        try store.statistics(question.query) { rows in
+            var given: [Statistics] = []
+            for row in rows {
+                // A category's stretch has a row for each case.
+                let isNew = given.last.map { ($0.start, $0.subject, $0.source) != (row.start, row.subject, row.source) } ?? true
+                if isNew || row.value == nil { rest -= 1 }
+                guard rest >= 0 else { break }
+                given.append(row.converted(by: question.conversion))
+            }
+            try body(given)
+            return rest > 0
+        }
+    }
+}
+
+extension Statistics {
+    func converted(by conversion: UnitConversion) -> Statistics {
+        var converted = self
+        converted.sum = conversion(sum)
+        converted.average = average.map { conversion($0) }
+        converted.minimum = minimum.map { conversion($0) }
+        converted.maximum = maximum.map { conversion($0) }
+        converted.mostRecent = mostRecent.map { conversion($0) }
+        converted.percentiles = percentiles.map { conversion($0) }
+        return converted
+    }
+}

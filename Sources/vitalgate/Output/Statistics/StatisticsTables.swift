@@ -1,0 +1,42 @@
+import CommandLineKit
+import Formats
+import HealthModel
+import SampleStore
+
+/// Writes a type's statistics for people: a table, or a drawing.
+struct StatisticsTables {
+    let context: CommandContext
+    let batches: StatisticsBatches
+    let title: String
+
+    /// A table that does not fit one batch is gathered twice: once for what all its rows share, and once to write it.
+    func write() throws {
+        let report = StatisticsReport(question: batches.question)
+        let terminal = context.streams.outputTerminal
+        var frame = StatisticsFrame()
+        var only: [Statistics]? = []
+        try batches.each { rows in
+            only = frame.count == 0 ? rows : nil
+            report.add(rows, to: &frame)
+        }
+        if frame.count == 0, batches.limit > 0 {
+            let type = batches.question.query.type
+            context.note(title.isEmpty ? "no samples" : "no samples of \(type.id)")
+        }
+        if context.invocation.flag("--plot"), batches.question.query.type.kind == .quantity {
+            var plot = StatisticsPlot(
+                question: batches.question, frame: frame, width: terminal.width ?? 80, isUnicode: terminal.isUnicode)
+            if let only { plot.add(only) } else { try batches.each { plot.add($0) } }
+            guard frame.count > 0 else { return }
+            try context.streams.output.write(title + plot.text(report.label))
+            return
+        }
+        var isFirst = true
+        func write(_ rows: [Statistics]) throws {
+            let text = report.table(rows, frame, header: isFirst, width: terminal.width, unicode: terminal.isUnicode)
+            try context.streams.output.write((isFirst ? title : "") + text)
+            isFirst = false
+        }
+        if let only { try write(only) } else { try batches.each(write) }
+    }
+}

@@ -1,0 +1,160 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Random stores beside ``StatisticsReference``: samples at the borders of intervals and of one another, of several sources, over changes of
+/// clocks.
+@Suite struct StatisticsPropertyTests {
+    typealias Told = StatisticsReference.Told
+
+    private static let zones: [(rule: String, first: String)] = [
+        ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-28"), ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-10-24"),
+        ("<+0530>-5:30", "2026-06-01"), ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-04-04"),
+        ("<-04>4<-03>,M9.1.6/24,M4.1.6/24", "2026-09-05"),
+    ]
+    private static let types = ["stepCount", "bodyTemperature", "heartRate", "environmentalAudioExposure"]
+    /// Each person is a store of its own, and a hundred share a file.
+    private static let persons = 100
+
+    private struct Person {
+        var subject: String
+        var type: SampleType
+        var told: [Told]
+    }
+
+    @Test(arguments: 0..<50) func fiveThousandStores(file: Int) throws {
+        var random = SeededGenerator(seed: UInt64(file))
+        let place = Self.zones[file % Self.zones.count]
+        let zone = try TimeZoneRules(rule: place.rule, identifier: "there")
+        let first = Int(try Instant("\(place.first)T00:00:00+00:00").microseconds / StatisticsReference.tick)
+        try TestStore.with { test in
+            var persons: [Person] = []
+            var batch: [GatedSample] = []
+            for number in 0..<Self.persons {
+                let hexadecimal = String(number + 4096 * (file + 1), radix: 16)
+                let subject = "6d1f6e7c-2f0a-4a0e-9a52-" + String(repeating: "0", count: 12 - hexadecimal.count) + hexadecimal
+                let type = try #require(SampleType(Self.types[number % Self.types.count]))
+                let person = Person(subject: subject, type: type, told: Self.samples(&random))
+                for sample in person.told { batch.append(try Self.sample(sample, of: person, first)) }
+                persons.append(person)
+            }
+            try test.keepExactly(batch)
+            for person in persons { try Self.compare(person, test, zone, first, &random) }
+        }
+    }
+
+    /// Few times and values, so that samples touch, cover and equal one another.
+    private static func samples(_ random: inout SeededGenerator) -> [Told] {
+        var told: Set<Told> = []
+        let lengths = [0, 0, 0, 1, 2, 12, 60, 288][0..<Int.random(in: 1...8, using: &random)]
+        for _ in 0..<Int.random(in: 1...14, using: &random) {
+            let start =
+                Bool.random(using: &random)
+                ? 12 * Int.random(in: 0..<60, using: &random) : 300 + Int.random(in: 0..<24, using: &random)
+            var next = Told(
+                series: Int.random(in: 0..<3, using: &random), start: start, length: lengths.randomElement(using: &random) ?? 0,
+                value: [30, 36, 37, 60][Int.random(in: 0..<4, using: &random)], zone: nil)
+            // The zone makes no other reading.
+            if told.contains(where: {
+                ($0.series, $0.start, $0.length, $0.value) == (next.series, next.start, next.length, next.value)
+            }) {
+                continue
+            }
+            next.zone = [nil, 1, -8, 14][Int.random(in: 0..<4, using: &random)]
+            told.insert(next)
+        }
+        return told.sorted {
+            ($0.series, $0.start, $0.length, $0.value, $0.zone ?? 0) < ($1.series, $1.start, $1.length, $1.value, $1.zone ?? 0)
+        }
+    }
+
+    private static func sample(_ told: Told, of person: Person, _ first: Int) throws -> GatedSample {
+        var maker = try SampleMaker(
+            person.type, source: "source\(told.series)", sourceName: "Source \(told.series)", subject: person.subject)
+        maker.zone = told.zone.map { ZoneOffset(seconds: Int32($0 * 3600)) }
+        let seconds = (first + told.start) * 300 - 1_767_225_600
+        return try maker("\(told.value)", at: Double(seconds), lasting: Double(told.length * 300))
+    }
+
+    private static func compare(
+        _ person: Person, _ test: TestStore, _ zone: TimeZoneRules, _ first: Int, _ random: inout SeededGenerator
+    ) throws {
+        let (interval, hours) = [("1d", 0), ("1h", 1), ("6h", 6), ("3d", 0)][Int.random(in: 0..<4, using: &random)]
+        let length = Int64(interval == "3d" ? 3 : 1) * Calendar.day
+        let noon = Bool.random(using: &random) ? Calendar.day / 2 : 0
+        let ownZones = hours == 0 && Bool.random(using: &random)
+        // Days begin at midnight or noon of a day without a change of clocks, long before.
+        let anchorWall = WallTime(microseconds: Int64(first) * StatisticsReference.tick - 9 * Calendar.day + noon)
+        let offset = zone.offset(at: Instant(microseconds: anchorWall.microseconds))
+        let anchor = anchorWall.instant(at: offset)
+        let intervals = CalendarIntervals(try #require(CalendarInterval(interval)), zone: zone, anchor: anchor)
+        var query = StatisticsQuery(
+            type: person.type, intervals: intervals, subject: person.subject, priority: ["source0", "source1", "source2"])
+        query.countsEvery = Int.random(in: 0..<4, using: &random) == 0
+        query.usesSampleZones = ownZones
+        let isDiscrete = person.type.aggregation != .cumulative
+        if isDiscrete {
+            query.options = .percentiles
+            query.ranges = [ValueRange("36..37"), ValueRange("..36"), ValueRange("50..")].compactMap { $0 }
+        }
+        var bounds = (-2000, 5000)
+        if Bool.random(using: &random) {
+            bounds = (Int.random(in: 0..<400, using: &random), Int.random(in: 400..<800, using: &random))
+            query.from = Instant(microseconds: Int64(first + bounds.0) * StatisticsReference.tick)
+            query.to = Instant(microseconds: Int64(first + bounds.1) * StatisticsReference.tick)
+        }
+        let reference = StatisticsReference(
+            style: person.type.aggregation, told: person.told, first: first, zone: zone, ownZones: ownZones,
+            countsEvery: query.countsEvery, from: bounds.0, to: bounds.1,
+            bucket: { time in
+                hours > 0
+                    ? Int(
+                        (time - anchor.microseconds).flooredQuotientAndRemainder(dividingBy: Int64(hours) * 3_600_000_000)
+                            .quotient)
+                    : Int((time - anchorWall.microseconds).flooredQuotientAndRemainder(dividingBy: length).quotient)
+            }, byWall: hours == 0)
+        let expected = reference.figures()
+        let whole = try test.store.statistics(query)
+        #expect(whole.map { intervals.index(of: $0.start) } == expected.keys.sorted(), "\(person.told)")
+        for row in whole {
+            guard let figures = expected[intervals.index(of: row.start)] else { continue }
+            expect(row, figures, person.type.aggregation, query.ranges, "\(person.told) \(query.intervals.interval) \(row.start)")
+        }
+        // Some at a time it is the same.
+        var batches: [Statistics] = []
+        try test.store.statistics(query, batch: Int.random(in: 1...9, using: &random)) {
+            batches += $0
+            return true
+        }
+        #expect(batches.map(\.start) == whole.map(\.start) && batches.map(\.count) == whole.map(\.count))
+        for (one, other) in zip(batches, whole) {
+            #expect(isNear(one.sum, other.sum) && isNear(one.average, other.average) && one.percentiles == other.percentiles)
+            #expect(isNear(one.duration, other.duration))
+        }
+    }
+
+    private static func expect(
+        _ row: Statistics, _ figures: StatisticsReference.Figures, _ style: AggregationStyle, _ ranges: [ValueRange],
+        _ what: String
+    ) {
+        #expect(row.count == figures.count, "\(what)")
+        #expect(isNear(row.duration, figures.seconds), "\(row.duration) \(figures.seconds) \(what)")
+        #expect(row.mostRecent.map(figures.latest.values.contains) == true, "\(what)")
+        if style == .cumulative {
+            #expect(isNear(row.sum, figures.sum), "\(row.sum) \(figures.sum) \(what)")
+            return
+        }
+        #expect(isNear(row.average, figures.average(style)), "\(row) \(what)")
+        #expect(row.minimum == figures.weighed.map(\.value).min() && row.maximum == figures.weighed.map(\.value).max(), "\(what)")
+        #expect(row.percentiles == Statistics.percentileRanks.compactMap(figures.percentile), "\(what)")
+        for (one, other) in zip(row.inRange, figures.fractions(ranges)) { #expect(isNear(one.fraction, other), "\(what)") }
+    }
+
+    private static func isNear(_ one: Double?, _ other: Double?) -> Bool {
+        guard let one, let other else { return (one == nil) == (other == nil) }
+        return abs(one - other) <= 1e-9 * max(1, abs(other))
+    }
+}

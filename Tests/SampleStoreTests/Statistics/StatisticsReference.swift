@@ -1,0 +1,156 @@
+import Glibc
+import HealthModel
+
+@testable import SampleStore
+
+/// Statistics by looking at each five minutes of a few days, and at each sample: slow, and without any of the store's means.
+///
+/// The world is coarse, so that samples meet: times are ticks of five minutes, behind a first one.
+struct StatisticsReference {
+    static let tick: Int64 = 300_000_000
+
+    /// One sample of a person.
+    struct Told: Hashable {
+        /// Which series: the lower goes first where several tell of the same time.
+        var series: Int
+        var start: Int
+        /// Ticks; 0 is an instant.
+        var length: Int
+        var value: Int
+        /// Hours ahead of UTC, where the sample knows it.
+        var zone: Int?
+    }
+
+    /// One bucket's figures.
+    struct Figures {
+        var count = 0
+        var sum = 0.0
+        /// Value and weight of each sample of a discrete type.
+        var weighed: [(value: Double, weight: Double)] = []
+        var seconds = 0.0
+        /// The start of the sample that began last, and the values of all that began then.
+        var latest = (start: Int.min, values: Set<Double>())
+    }
+
+    let style: AggregationStyle
+    let told: [Told]
+    /// Ticks since 1970.
+    let first: Int
+    let zone: TimeZoneRules
+    /// Whether each sample goes by its own clock.
+    let ownZones: Bool
+    /// Whether each series counts in full.
+    let countsEvery: Bool
+    /// Ticks behind the first; on the clock by which samples are told apart.
+    let from: Int
+    let to: Int
+    /// The bucket that a time on the wall (days) or an instant (hours) falls into, both in microseconds.
+    let bucket: (Int64) -> Int
+    /// Whether buckets are of the clock on the wall.
+    let byWall: Bool
+
+    private func microseconds(_ tick: Int) -> Int64 { Int64(first + tick) * Self.tick }
+
+    private func offset(_ sample: Told) -> Int64? {
+        guard ownZones else { return nil }
+        if let hours = sample.zone { return Int64(hours) * 3_600_000_000 }
+        return Int64(zone.offset(at: Instant(microseconds: microseconds(sample.start))).seconds) * 1_000_000
+    }
+
+    /// What the clock shows by which a sample's tick is told apart, and whether it was asked for.
+    private func place(_ tick: Int, of sample: Told) -> Int? {
+        let instant = microseconds(tick)
+        func wall(_ time: Int64) -> Int64 {
+            time + Int64(zone.offset(at: Instant(microseconds: time)).seconds) * 1_000_000
+        }
+        if let offset = offset(sample) {
+            guard instant + offset >= wall(microseconds(from)), instant + offset < wall(microseconds(to)) else { return nil }
+            return bucket(instant + offset)
+        }
+        guard tick >= from, tick < to else { return nil }
+        return bucket(byWall ? wall(instant) : instant)
+    }
+
+    /// Whether a better series has a sample that lasts over this tick.
+    private func isCovered(_ tick: Int, for sample: Told) -> Bool {
+        !countsEvery
+            && told.contains { $0.series < sample.series && $0.length > 0 && $0.start <= tick && tick < $0.start + $0.length }
+    }
+
+    /// How long an instant's value holds, in microseconds.
+    private func hold(_ sample: Told) -> Double {
+        let starts = told.filter { $0.series == sample.series }.map(\.start)
+        let gaps = [
+            starts.filter { $0 > sample.start }.min().map { $0 - sample.start },
+            starts.filter { $0 < sample.start }.max().map { sample.start - $0 },
+        ]
+        // Ten minutes are two ticks.
+        let hold = gaps.lazy.compactMap { $0 }.first { $0 <= 2 } ?? 2
+        return Double(Int64(hold) * Self.tick)
+    }
+
+    /// The buckets that have something.
+    func figures() -> [Int: Figures] {
+        var found: [Int: Figures] = [:]
+        for sample in told {
+            let value = Double(sample.value)
+            let ticks = Array(sample.start..<sample.start + max(1, sample.length)).filter { !isCovered($0, for: sample) }
+            if style == .cumulative {
+                var touched: Set<Int> = []
+                for tick in ticks {
+                    guard let bucket = self.place(tick, of: sample) else { continue }
+                    found[bucket, default: Figures()].sum += value / Double(max(1, sample.length))
+                    if sample.length > 0 { found[bucket]?.seconds += 300 }
+                    touched.insert(bucket)
+                }
+                for bucket in touched { Self.count(sample, &found[bucket, default: Figures()]) }
+                continue
+            }
+            guard !ticks.isEmpty, let bucket = self.place(sample.start, of: sample) else { continue }
+            let lasted = sample.length > 0 ? Double(ticks.count) * Double(Self.tick) : 0
+            let weight: Double =
+                switch style {
+                case .discreteTemporallyWeighted: sample.length > 0 ? lasted : hold(sample)
+                case .discreteEquivalentContinuousLevel: max(1, lasted)
+                default: 1
+                }
+            Self.count(sample, &found[bucket, default: Figures()])
+            found[bucket]?.seconds += lasted / 1e6
+            found[bucket]?.weighed.append((value, weight))
+        }
+        return found
+    }
+
+    private static func count(_ sample: Told, _ figures: inout Figures) {
+        figures.count += 1
+        if sample.start > figures.latest.start { figures.latest = (sample.start, []) }
+        if sample.start == figures.latest.start { figures.latest.values.insert(Double(sample.value)) }
+    }
+}
+
+extension StatisticsReference.Figures {
+    private var weight: Double { weighed.reduce(0) { $0 + $1.weight } }
+
+    func average(_ style: AggregationStyle) -> Double? {
+        guard !weighed.isEmpty else { return nil }
+        guard style == .discreteEquivalentContinuousLevel else { return weighed.reduce(0) { $0 + $1.value * $1.weight } / weight }
+        return 10 * log10(weighed.reduce(0) { $0 + pow(10, $1.value / 10) * $1.weight } / weight)
+    }
+
+    /// The lowest value at or below which lie so many hundredths.
+    func percentile(_ rank: Int) -> Double? {
+        let values = Set(weighed.map(\.value)).sorted()
+        return values.first { value in
+            let below = weighed.filter { $0.value <= value }.reduce(0) { $0 + $1.weight }
+            return below >= weight * Double(rank) / 100 - 1e-9
+        }
+    }
+
+    /// The part of the weight in the first of these ranges that has a value.
+    func fractions(_ ranges: [ValueRange]) -> [Double] {
+        ranges.indices.map { index in
+            weighed.filter { each in ranges.firstIndex { $0.contains(each.value) } == index }.reduce(0) { $0 + $1.weight }
+                / weight
+        }
+    }
+}
