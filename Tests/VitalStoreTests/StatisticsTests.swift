@@ -30,6 +30,30 @@ import Testing
         #expect(try await none.result(for: store) == nil)
     }
 
+    @Test func percentilesRangesAndDurations() async throws {
+        try await store.save(
+            (1...20).map { minute in
+                .quantity(
+                    .bloodGlucose, try Amount(Double(60 + minute * 10), "mg/dL"), from: TestHealth.time(Int64(200 - minute * 5)))
+            })
+        var glucose = StatisticsQueryDescriptor(type: .bloodGlucose, options: [.percentiles, .inRange])
+        glucose.ranges = [try #require(ValueRange("70..180"))]
+        let told = try #require(try await glucose.result(for: store))
+        #expect(told.percentiles.mapValues(\.numeral.doubleValue) == [5: 70, 25: 110, 50: 160, 75: 210, 95: 250])
+        #expect(told.percentiles[50]?.value(in: try Unit(ucum: "mmol/L")).map { ($0 * 100).rounded() } == 888)
+        #expect(told.inRange.map(\.amount) == [12])
+        #expect(told.average == nil && told.duration == nil)
+        let sleep = try #require(SampleType("sleepAnalysis"))
+        try await store.save([
+            .category(sleep, 3, from: TestHealth.time(500), to: TestHealth.time(440)),
+            .category(sleep, 4, from: TestHealth.time(440), to: TestHealth.time(420)),
+        ])
+        let nights = try await StatisticsCollectionQueryDescriptor(type: sleep, options: .duration, interval: .day)
+            .result(for: store)
+        #expect(nights.statistics.map(\.categoryValue) == [3, 4])
+        #expect(nights.statistics.map(\.duration) == [3600, 1200])
+    }
+
     @Test func whatATypeDoesNotHaveIsAnError() async throws {
         for (type, options) in [
             (SampleType.stepCount, StatisticsOptions.discreteAverage), (.heartRate, .cumulativeSum), (.workout, .cumulativeSum),
@@ -139,7 +163,7 @@ import Testing
     }
 
     /// Shares of a sample add up to the same but for a last bit, whichever are added first.
-    private static func rounded(_ collection: StatisticsCollection?) -> [String] {
+    private static func rounded(_ collection: QuantityStatisticsCollection?) -> [String] {
         (collection?.statistics ?? []).map { row in
             let sum = ((row.sum?.numeral.doubleValue ?? 0) * 1e9).rounded()
             return "\(row.start) \(row.count) \(sum)"

@@ -1,60 +1,52 @@
 import HealthModel
 
-/// What the samples of a type come to in a stretch of time, as HealthKit's `HKStatistics`. What was not asked for, and everything in a gap, is `nil`.
+/// What the samples of a type come to in a stretch of time, as HealthKit's `HKStatistics`. What was not asked for, and everything in a gap, is `nil` or
+/// empty.
 public struct QuantityStatistics: Hashable, Sendable {
     /// What was measured.
     public let type: SampleType
+    let row: Statistics
+    private let options: StatisticsOptions
+
+    init(_ row: Statistics, of type: SampleType, _ options: StatisticsOptions) {
+        (self.row, self.type, self.options) = (row, type, options)
+    }
+
     /// When the stretch begins.
-    public let start: Instant
+    public var start: Instant { row.start }
     /// When it ends, exclusively.
-    public let end: Instant
+    public var end: Instant { row.end }
     /// The id of the source, where sources were kept apart.
-    public let source: String?
+    public var source: String? { row.source }
     /// Samples that count; 0 in a gap.
-    public let count: Int
-    let figures: Figures
-
-    struct Figures: Hashable, Sendable {
-        var sum: Double?
-        var average: Double?
-        var minimum: Double?
-        var maximum: Double?
-        var mostRecent: Double?
-    }
-
-    init(_ statistics: Statistics, of type: SampleType, _ options: StatisticsOptions) {
-        self.type = type
-        (start, end, source, count) = (statistics.start, statistics.end, statistics.source, statistics.count)
-        let hasSome = statistics.count > 0
-        figures = Figures(
-            sum: hasSome && options.contains(.cumulativeSum) ? statistics.sum : nil,
-            average: options.contains(.discreteAverage) ? statistics.average : nil,
-            minimum: options.contains(.discreteMin) ? statistics.minimum : nil,
-            maximum: options.contains(.discreteMax) ? statistics.maximum : nil,
-            mostRecent: options.contains(.mostRecent) ? statistics.mostRecent : nil)
-    }
-
-    /// The stretch of a gap.
-    init(emptyFrom start: Instant, to end: Instant, of type: SampleType) {
-        (self.type, self.start, self.end, source, count, figures) = (type, start, end, nil, 0, Figures())
-    }
+    public var count: Int { row.count }
+    /// Of a category, the number of the case that ``duration`` is of.
+    public var categoryValue: Int? { row.value }
 
     /// What the values add up to.
-    public var sum: Amount? { amount(figures.sum) }
+    public var sum: Amount? { amount(row.sum, .cumulativeSum) }
     /// Their average, by the type's aggregation style.
-    public var average: Amount? { amount(figures.average) }
+    public var average: Amount? { amount(row.average, .discreteAverage) }
     /// The lowest.
-    public var minimum: Amount? { amount(figures.minimum) }
+    public var minimum: Amount? { amount(row.minimum, .discreteMin) }
     /// The highest.
-    public var maximum: Amount? { amount(figures.maximum) }
+    public var maximum: Amount? { amount(row.maximum, .discreteMax) }
     /// The value of the sample that began last.
-    public var mostRecent: Amount? { amount(figures.mostRecent) }
-
-    private func amount(_ value: Double?) -> Amount? {
-        value.map { Amount(Numeral(shortest: $0), type.canonicalUnit.with(molarMass: type.molarMass)) }
+    public var mostRecent: Amount? { amount(row.mostRecent, .mostRecent) }
+    /// How long the samples last that count, in seconds.
+    public var duration: Double? { row.count > 0 && options.contains(.duration) ? row.duration : nil }
+    /// The 5th, 25th, 50th, 75th and 95th percentile, by these numbers.
+    public var percentiles: [Int: Amount] {
+        var amounts: [Int: Amount] = [:]
+        for (rank, value) in zip(Statistics.percentileRanks, row.percentiles) { amounts[rank] = amount(value, .percentiles) }
+        return amounts
     }
-}
+    /// What lies in each of the ranges that were asked for.
+    public var inRange: [Statistics.RangeShare] { row.inRange }
 
-extension Unit {
-    fileprivate func with(molarMass: Double?) -> Unit { molarMass.map { with(molarMass: $0) } ?? self }
+    private func amount(_ value: Double?, _ option: StatisticsOptions) -> Amount? {
+        guard row.count > 0, options.contains(option), let value else { return nil }
+        let unit = type.molarMass.map { type.canonicalUnit.with(molarMass: $0) } ?? type.canonicalUnit
+        return Amount(Numeral(shortest: value), unit)
+    }
 }

@@ -25,14 +25,18 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
     public var zone: TimeZoneRules?
     /// Whose samples, by UUID; the store's own person's, where there is none.
     public var person: String?
-    /// Sources and devices by id or name, the best first.
+    /// Sources and devices by id or name, the best first, behind those that the store has for the type and the person.
     public var priority: [String]
+    /// Ours: ranges of which it is told how much lies within, in the type's own unit, with the option `inRange`.
+    public var ranges: [ValueRange] = []
+    /// Ours: whether each sample belongs to the day that its own clock showed, wherever the person was. For days and longer intervals.
+    public var usesSampleZones = false
 
     /// What there is, and what of it is new.
     public struct Result: Sendable {
         /// All intervals.
-        public var collection: StatisticsCollection
-        /// Those that are otherwise than in the result before, in order; all of them in the first.
+        public var collection: QuantityStatisticsCollection
+        /// Those that are otherwise than in the result before, in order, of no samples where nothing counts any more; all of them in the first.
         public var updated: [QuantityStatistics]
     }
 
@@ -46,22 +50,35 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
         (self.person, self.priority) = (person, priority)
     }
 
+    private func query(_ store: HealthStore) throws -> StatisticsQuery {
+        try options.check(for: type)
+        var query = StatisticsQuery(
+            type: type, intervals: CalendarIntervals(interval, zone: zone ?? store.zone, anchor: anchor), from: from, to: to,
+            subject: person ?? store.person, bySource: options.contains(.separateBySource), priority: priority)
+        (query.options, query.ranges, query.usesSampleZones) = (options, ranges, usesSampleZones)
+        return query
+    }
+
     /// All intervals that have samples.
     ///
-    /// - Throws: ``HealthStoreError/unsuitable(_:)`` for options that the type does not have, `StoreError`.
-    public func result(for store: HealthStore) async throws -> StatisticsCollection {
-        let work = try CollectionWork(self, store)
+    /// - Throws: `StatisticsError` for options that the type does not have, `StoreError`.
+    public func result(for store: HealthStore) async throws -> QuantityStatisticsCollection {
+        let (query, options) = (try query(store), options)
         return try await store.readers.read { store in
-            var collection = StatisticsCollection(type: work.query.type, intervals: work.query.intervals)
-            _ = collection.replace(nil, by: try work.statistics(in: nil, of: store))
+            var collection = QuantityStatisticsCollection(type: query.type, intervals: query.intervals, options: options)
+            try store.statistics(query) { batch in
+                try Task.checkCancellation()
+                collection.update(batch.map { QuantityStatistics($0, of: query.type, options) })
+                return true
+            }
             return collection
         }
     }
 
-    /// All intervals as they are, and again whenever a commit changes one of them; only those that it touched are reckoned again. Where the task is
+    /// All intervals as they are, and again whenever a commit changes one of them; only what it touched is reckoned again, of a discrete type by the hour. Where the task is
     /// cancelled the sequence ends.
     ///
-    /// - Throws: from the sequence, ``HealthStoreError/unsuitable(_:)`` and `StoreError`.
+    /// - Throws: from the sequence, `StatisticsError`, and `StoreError`, of the kind `invalid` for more than 200,000 intervals.
     public func results(for store: HealthStore) -> Results { Results(store: store, query: self) }
 
     /// Results, as they come.
@@ -76,117 +93,53 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
         public struct Iterator: AsyncIteratorProtocol {
             private let store: HealthStore
             private let query: StatisticsCollectionQueryDescriptor
-            private var known: CollectionState?
+            private var follower: CollectionFollower?
 
             init(store: HealthStore, query: StatisticsCollectionQueryDescriptor) { (self.store, self.query) = (store, query) }
 
             public mutating func next() async throws -> Result? {
-                let work = try CollectionWork(query, store)
-                return try await store.follow(&known) { store, known in try work.next(after: &known, in: store) }
+                let follower = try follower ?? CollectionFollower(path: store.path, try query.query(store), query.options)
+                self.follower = follower
+                return try await store.whileFollowing { try await follower.next() }
             }
         }
     }
 }
 
-/// What a follower of a collection knows.
-private struct CollectionState: Sendable {
-    var collection: StatisticsCollection
-    var anchor: QueryAnchor
-}
+/// Follows a collection on a connection and a thread of its own: what it knows is of its view of the store.
+private actor CollectionFollower {
+    private let executor = BlockingExecutor(label: "vitalstore.statistics")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-/// How a collection is reckoned.
-private struct CollectionWork: Sendable {
-    let query: StatisticsQuery
-    let options: StatisticsOptions
+    private let path: String
+    private let query: StatisticsQuery
+    private let options: StatisticsOptions
+    private var store: SampleStore?
+    private var followed: StatisticsCollection?
+    private var told: QuantityStatisticsCollection?
 
-    /// - Throws: ``HealthStoreError/unsuitable(_:)``
-    init(_ descriptor: StatisticsCollectionQueryDescriptor, _ store: HealthStore) throws {
-        try descriptor.options.check(for: descriptor.type)
-        options = descriptor.options
-        let intervals = CalendarIntervals(
-            descriptor.interval, zone: descriptor.zone ?? store.zone, anchor: descriptor.anchor)
-        query = StatisticsQuery(
-            type: descriptor.type, intervals: intervals, from: descriptor.from, to: descriptor.to,
-            subject: descriptor.person ?? store.person, bySource: options.contains(.separateBySource),
-            priority: descriptor.priority)
-    }
-
-    /// - Parameter range: intervals by their numbers; all without.
-    func statistics(in range: ClosedRange<Int>?, of store: SampleStore) throws -> [QuantityStatistics] {
-        var query = query
-        if let range {
-            let low = query.intervals.start(of: range.lowerBound)
-            let high = query.intervals.start(of: range.upperBound + 1)
-            query.from = max(query.from ?? low, low)
-            query.to = min(query.to ?? high, high)
-        }
-        var found: [QuantityStatistics] = []
-        try store.statistics(query) { batch in
-            try Task.checkCancellation()
-            found += batch.map { QuantityStatistics($0, of: query.type, options) }
-            return true
-        }
-        return found
+    init(path: String, _ query: StatisticsQuery, _ options: StatisticsOptions) {
+        (self.path, self.query, self.options) = (path, query, options)
     }
 
     /// What is new; `nil` where that changes nothing.
-    func next(
-        after known: inout CollectionState?, in store: SampleStore
-    ) throws -> StatisticsCollectionQueryDescriptor.Result? {
-        // What is committed from here on is looked at the next time, maybe once more.
-        let anchor = QueryAnchor(try store.lastAnchor())
-        guard var state = known, try store.reasonNotToKnow(state.anchor.anchor) == nil else {
-            // The first time, and where the store was put back from a backup.
-            let all = try statistics(in: nil, of: store)
-            var collection = StatisticsCollection(type: query.type, intervals: query.intervals)
-            _ = collection.replace(nil, by: all)
-            known = CollectionState(collection: collection, anchor: anchor)
-            return .init(collection: collection, updated: all)
-        }
-        var updated: [QuantityStatistics] = []
-        for range in try touched(after: state.anchor, in: store) {
-            updated += state.collection.replace(range, by: try statistics(in: range, of: store))
-        }
-        state.anchor = anchor
-        known = state
-        return updated.isEmpty ? nil : .init(collection: state.collection, updated: updated)
+    func next() throws -> StatisticsCollectionQueryDescriptor.Result? {
+        try Task.checkCancellation()
+        let changed = try current().update().changed.map { QuantityStatistics($0, of: query.type, options) }
+        let isFirst = told == nil
+        guard isFirst || !changed.isEmpty else { return nil }
+        var collection = told ?? QuantityStatisticsCollection(type: query.type, intervals: query.intervals, options: options)
+        collection.update(changed)
+        told = collection
+        return .init(collection: collection, updated: changed)
     }
 
-    /// Stretches of neighbouring intervals that what came and went lies in; `nil` for all of them, where that is a large part.
-    private func touched(after start: QueryAnchor, in store: SampleStore) throws -> [ClosedRange<Int>?] {
-        var numbers: Set<Int> = []
-        struct Enough: Error {}
-        do {
-            try store.changes(after: start.anchor, types: [query.type]) { change, _ in
-                try Task.checkCancellation()
-                let sample = change.sample
-                guard sample.origin.subject == query.subject else { return }
-                let first = query.intervals.index(of: Instant(microseconds: sample.start.microseconds &- Self.neighbours))
-                let last = query.intervals.index(of: Instant(microseconds: sample.end.microseconds &+ Self.neighbours))
-                guard last - first < Self.most, numbers.count < Self.most else { throw Enough() }
-                numbers.formUnion(first...last)
-            }
-        } catch is Enough {
-            return [nil]
-        }
-        return Self.stretches(numbers)
-    }
-
-    /// So close to a sample that came or went others may count otherwise now, in microseconds: another source's that agrees with it lies within a minute, and
-    /// a value of an instant holds for ten minutes at most.
-    private static let neighbours: Int64 = 662_000_000
-    /// Intervals that are reckoned one by one; where more changed, all are at once.
-    private static let most = 4096
-
-    private static func stretches(_ numbers: Set<Int>) -> [ClosedRange<Int>] {
-        var stretches: [ClosedRange<Int>] = []
-        for number in numbers.sorted() {
-            if let last = stretches.last, last.upperBound + 1 == number {
-                stretches[stretches.count - 1] = last.lowerBound...number
-            } else {
-                stretches.append(number...number)
-            }
-        }
-        return stretches
+    /// Where the store was replaced at its path, all of it is reckoned and told again.
+    private func current() throws -> StatisticsCollection {
+        if let store, let followed, (try? store.checkPlace()) != nil { return followed }
+        let opened = try SampleStore(path: path, access: .read)
+        let collection = try StatisticsCollection(query, in: opened)
+        (store, followed, told) = (opened, collection, nil)
+        return collection
     }
 }

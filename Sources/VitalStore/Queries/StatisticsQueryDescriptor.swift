@@ -20,8 +20,11 @@ public struct StatisticsQueryDescriptor: Sendable {
     public var options: StatisticsOptions
     /// Whose samples, by UUID; the store's own person's, where there is none. Several people's are never reckoned together.
     public var person: String?
-    /// Sources and devices by id or name, the best first. What it does not name follows: what is worn, then the rest, then phones.
+    /// Sources and devices by id or name, the best first, behind those that the store has for the type and the person. What neither names follows: what is
+    /// worn, then the rest, then phones.
     public var priority: [String]
+    /// Ours: ranges of which it is told how much lies within, in the type's own unit, with the option `inRange`.
+    public var ranges: [ValueRange] = []
 
     /// Asks for statistics of a stretch.
     public init(
@@ -34,7 +37,7 @@ public struct StatisticsQueryDescriptor: Sendable {
 
     /// What they come to; `nil` where there are none.
     ///
-    /// - Throws: ``HealthStoreError/unsuitable(_:)`` for options that the type does not have, and for those that keep sources apart:
+    /// - Throws: `StatisticsError` for options that the type does not have; ``HealthStoreError/unsuitable(_:)`` for those that keep sources apart:
     ///   ``resultsBySource(for:)`` tells of each. `StoreError`.
     public func result(for store: HealthStore) async throws -> QuantityStatistics? {
         guard !options.contains(.separateBySource) else {
@@ -43,18 +46,20 @@ public struct StatisticsQueryDescriptor: Sendable {
         return try await resultsBySource(for: store).first
     }
 
-    /// What they come to, each source by itself where the options say so; by the sources' ids.
+    /// What they come to, each source by itself where the options say so, by the sources' ids; of a category each of its cases.
     ///
-    /// - Throws: ``HealthStoreError/unsuitable(_:)`` for options that the type does not have. `StoreError`.
+    /// - Throws: `StatisticsError` for options that the type does not have. `StoreError`.
     public func resultsBySource(for store: HealthStore) async throws -> [QuantityStatistics] {
         try options.check(for: type)
         let (type, options, range) = (type, options, (from: from, to: to))
         // Longer than anybody's life: the stretch is one interval, and only what of it counts is bounded.
         guard let whole = CalendarInterval(count: 10_000, unit: .year) else { return [] }
         let intervals = CalendarIntervals(whole, zone: TimeZoneRules(fixed: .utc), anchor: from ?? Self.before)
-        let query = StatisticsQuery(
+        var asked = StatisticsQuery(
             type: type, intervals: intervals, from: from, to: to, subject: person ?? store.person,
             bySource: options.contains(.separateBySource), priority: priority)
+        (asked.options, asked.ranges) = (options, ranges)
+        let query = asked
         return try await store.readers.read { store in
             try store.statistics(query).map { statistics in
                 var statistics = statistics

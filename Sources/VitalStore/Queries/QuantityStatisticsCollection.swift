@@ -1,15 +1,18 @@
 import HealthModel
 
 /// Statistics of neighbouring intervals, as HealthKit's `HKStatisticsCollection`.
-public struct StatisticsCollection: Sendable {
+public struct QuantityStatisticsCollection: Sendable {
     /// What is measured.
     public let type: SampleType
     /// How the calendar is cut.
     public let intervals: CalendarIntervals
-    /// By the interval's number; of several sources each.
-    private(set) var rows: [Int: [QuantityStatistics]] = [:]
+    private let options: StatisticsOptions
+    /// By the interval's number; of several sources, or cases of a category, each.
+    private var rows: [Int: [QuantityStatistics]] = [:]
 
-    init(type: SampleType, intervals: CalendarIntervals) { (self.type, self.intervals) = (type, intervals) }
+    init(type: SampleType, intervals: CalendarIntervals, options: StatisticsOptions) {
+        (self.type, self.intervals, self.options) = (type, intervals, options)
+    }
 
     /// Those of each interval that has any, in order; where sources are kept apart, one for each, by id.
     public var statistics: [QuantityStatistics] { rows.sorted { $0.key < $1.key }.flatMap(\.value) }
@@ -38,22 +41,19 @@ public struct StatisticsCollection: Sendable {
     }
 
     private func empty(_ index: Int) -> QuantityStatistics {
-        QuantityStatistics(emptyFrom: intervals.start(of: index), to: intervals.start(of: index + 1), of: type)
+        let (start, end) = (intervals.start(of: index), intervals.start(of: index + 1))
+        return QuantityStatistics(Statistics(start: start, end: end, subject: ""), of: type, options)
     }
 
-    /// Puts what was reckoned in place of what was known of intervals.
-    ///
-    /// - Returns: what is otherwise now, in order; a gap where there is nothing any more.
-    mutating func replace(_ range: ClosedRange<Int>?, by statistics: [QuantityStatistics]) -> [QuantityStatistics] {
-        var told: [Int: [QuantityStatistics]] = [:]
-        for each in statistics { told[intervals.index(of: each.start), default: []].append(each) }
-        var numbers = Set(told.keys)
-        for index in rows.keys where range?.contains(index) ?? true { numbers.insert(index) }
-        var changed: [QuantityStatistics] = []
-        for index in numbers.sorted() where rows[index] != told[index] {
-            rows[index] = told[index]
-            changed += told[index] ?? [empty(index)]
+    /// Takes rows in place of those of the same interval, source and case; one in which nothing counts any more goes.
+    mutating func update(_ changed: [QuantityStatistics]) {
+        for new in changed {
+            let index = intervals.index(of: new.start)
+            var own = rows[index] ?? []
+            own.removeAll { $0.source == new.source && $0.categoryValue == new.categoryValue }
+            if new.count > 0 { own.append(new) }
+            own.sort { ($0.source ?? "", $0.categoryValue ?? 0) < ($1.source ?? "", $1.categoryValue ?? 0) }
+            rows[index] = own.isEmpty ? nil : own
         }
-        return changed
     }
 }
