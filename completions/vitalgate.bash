@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'characteristics' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -12,6 +12,7 @@ _vitalgate_commands() {
         '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev') ;;
         *) ;;
@@ -25,11 +26,10 @@ _vitalgate_options() {
         '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--subject' '--by-source' '--every-source' '--unit' '--limit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/observe') candidates=('--types' '--frequency' '--socket' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/list') candidates=('--limit' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/show') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -89,6 +89,9 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources/list') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/sources/priority') candidates=('--subject' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--subject' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--subject' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -148,11 +151,19 @@ _vitalgate_option() {
         '/stats --from') kind=none ;;
         '/stats --to') kind=none ;;
         '/stats --time-zone') kind=none ;;
+        '/stats --own-zone') kind= ;;
         '/stats --subject') kind=none ;;
         '/stats --by-source') kind= ;;
         '/stats --every-source') kind= ;;
+        '/stats --show') kind=none ;;
+        '/stats --percentiles') kind= ;;
+        '/stats --in-range') kind=none ;;
+        '/stats --empty') kind= ;;
         '/stats --unit') kind=none ;;
         '/stats --limit') kind=none ;;
+        '/stats --plot') kind= ;;
+        '/stats --follow') kind= ;;
+        '/stats --explain') kind= ;;
         '/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/stats --safe') kind= ;;
         '/rings --from') kind=none ;;
@@ -169,9 +180,6 @@ _vitalgate_option() {
         '/changes --types') kind=none ;;
         '/changes --follow') kind= ;;
         '/changes --no-hurry') kind= ;;
-        '/observe --types') kind=none ;;
-        '/observe --frequency') kind=words; candidates=('immediate' 'hourly' 'daily') ;;
-        '/observe --socket') kind=file ;;
         '/ingest/list --limit') kind=none ;;
         '/ingest/list --time-zone') kind=none ;;
         '/ingest/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -332,6 +340,14 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/sources/list --subject') kind=none ;;
+        '/sources/list --time-zone') kind=none ;;
+        '/sources/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/sources/list --safe') kind= ;;
+        '/sources/priority --subject') kind=none ;;
+        '/sources/priority --clear') kind= ;;
+        '/sources/priority --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/sources/priority --safe') kind= ;;
         '/characteristics/list --subject') kind=none ;;
         '/characteristics/list --history') kind= ;;
         '/characteristics/list --time-zone') kind=none ;;
@@ -358,8 +374,6 @@ _vitalgate_argument() {
         '/query 0') kind=program; candidates=('types' '--ids') ;;
         '/show 0') kind=none ;;
         '/stats 0') kind=program; candidates=('types' '--ids') ;;
-        '/observe 0') kind=none ;;
-        '/observe '*) kind=none ;;
         '/ingest/show 0') kind=none ;;
         '/ingest/undo 0') kind=none ;;
         '/delete '*) kind=none ;;
@@ -399,6 +413,9 @@ _vitalgate_argument() {
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;
         '/subjects/remove 0') kind=none ;;
+        '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
+        '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
+        '/sources/priority '*) kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;
         *) ;;

@@ -1,9 +1,10 @@
 #pragma once
+#include <libdeflate.h>
 #include <zlib.h>
 
-/// deflateInit2 is a macro. What is short needs no window of 32 KiB and no memory of 256 KiB, which take longer to clear than it to pack.
-static inline int vitalgate_deflate_begin(z_stream *stream, int is_short) {
-    return deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, is_short ? 12 : 15, is_short ? 5 : 8, Z_DEFAULT_STRATEGY);
+/// deflateInit is a macro.
+static inline int vitalgate_deflate_begin(z_stream *stream) {
+    return deflateInit(stream, Z_DEFAULT_COMPRESSION);
 }
 
 /// inflateInit is a macro.

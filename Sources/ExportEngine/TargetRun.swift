@@ -151,7 +151,7 @@ public final class TargetRun {
                         batch.changes.append(try whole(change))
                         batch.anchors.append(anchor.description)
                         unheld.append(count)
-                        weight += change.sample.body?.octets.count ?? 0
+                        weight += change.sample.body?.size ?? 0
                     } else {
                         count += 1
                     }

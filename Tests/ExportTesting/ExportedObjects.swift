@@ -87,7 +87,7 @@ extension ExportedStore {
         switch kind {
         case .workoutRoute:
             let extra = Points.Column("cadence", unit: "/min")
-            var writer = try PointsWriter(columns: WorkoutRoute.columns + [extra])
+            var writer = PointsWriter(columns: WorkoutRoute.columns + [extra])
             for index in 0..<(3 + number) {
                 var point: [Numeral?] = [Numeral(coefficient: Int64(index) * 1_500_000), try Numeral("51.441\(index)")]
                 point += [try Numeral("-0.30"), index == 1 ? nil : try Numeral("12.5"), nil, nil, nil, try Numeral("2.75")]
@@ -97,14 +97,14 @@ extension ExportedStore {
             let told = WorkoutRoute(points: points, workout: try sample(60, at: 0).sample.identity.description, name: "Route")
             return ("workoutRoute", "0", try SampleBody(encoding: told, content: content))
         case .heartbeatSeries:
-            var writer = try PointsWriter(columns: HeartbeatSeries.columns)
+            var writer = PointsWriter(columns: HeartbeatSeries.columns)
             for index in 0..<4 {
                 try writer.append([Numeral(coefficient: Int64(index) * 812_500), Numeral(coefficient: index == 2 ? 1 : 0), nil])
             }
             let (points, content) = try writer.end()
             return ("heartbeatSeries", "0", try SampleBody(encoding: HeartbeatSeries(points: points), content: content))
         default:
-            var writer = try PointsWriter(columns: [Electrocardiogram.voltage])
+            var writer = PointsWriter(columns: [Electrocardiogram.voltage])
             for index in 0..<512 { try writer.append([try Numeral("-\(index).25")]) }
             let (points, content) = try writer.end()
             let told = Electrocardiogram(

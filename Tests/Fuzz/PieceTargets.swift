@@ -80,7 +80,7 @@ enum PieceTargets {
 
     private static func elements(_ input: any ByteInput) -> [String] {
         var told: [String] = []
-        guard let parser = try? ExportParser(firstLine: 1) else { return [] }
+        guard let parser = try? ElementParser(ExportElements(), firstLine: 1) else { return [] }
         let row = TextRow()
         var isMore = true
         while isMore {

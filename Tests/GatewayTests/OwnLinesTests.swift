@@ -26,7 +26,7 @@ import Testing
         }
 
         mutating func points(_ columns: [Points.Column]) throws -> (Points, PackedContent) {
-            var writer = try PointsWriter(columns: columns)
+            var writer = PointsWriter(columns: columns)
             for _ in 0..<Int.random(in: 0...4, using: &generator) {
                 try writer.append(
                     columns.map { column in

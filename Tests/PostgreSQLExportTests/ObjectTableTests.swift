@@ -250,7 +250,7 @@ import Testing
     @Test func whatIsTooLong() throws {
         _ = try exporter().create()
         var sample = try test.object(.heartbeatSeries, 0, at: 0)
-        var writer = try PointsWriter(columns: HeartbeatSeries.columns)
+        var writer = PointsWriter(columns: HeartbeatSeries.columns)
         for _ in 0..<4 { try writer.append([Numeral(coefficient: 1), nil, nil]) }
         var (points, content) = try writer.end()
         points.count = ObjectRows.mostNumbers

@@ -22,7 +22,7 @@ import Testing
     }
 
     private static func route() throws -> GatedSample {
-        var writer = try PointsWriter(columns: [.init("time"), .init("latitude", unit: "deg")])
+        var writer = PointsWriter(columns: [.init("time"), .init("latitude", unit: "deg")])
         for index in 0..<2000 {
             try writer.append([Numeral(coefficient: Int64(index) * 999_983), Numeral(coefficient: Int64(index * index))])
         }

@@ -18,11 +18,12 @@ import feed_rows
 import live_rows
 import measure
 import pairs
+import stats_rows
 import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -98,6 +99,29 @@ class Bench:
             self.checkpoint(draft)
             draft.rename(store)
         return store
+
+    def span_store(self):
+        """Twenty series over five years, one of them at 1 Hz; kept until the program changes."""
+        version = hashlib.sha256(self.vitalgate.read_bytes()).hexdigest()[:8]
+        store = self.folder / f"span-{self.samples}-{version}.vitalgate"
+        if not store.exists():
+            for old in self.folder.glob("span-*.vitalgate*"):
+                old.unlink()
+            self.say(f"importing {thousands(self.samples)} samples of twenty series")
+            draft = self.fresh_store()
+            command = [self.vitalgate, "import", self.data("span", self.samples), "--store", draft, "--exact", "--format", "ndjson"]
+            account = json.loads(measure.run([*command, "--time-zone", "UTC"], on_all_cores=True).output.splitlines()[-1])
+            if account["stored"] != self.samples:
+                raise SystemExit(f"bench: the account is {account}")
+            self.checkpoint(draft)
+            draft.rename(store)
+        return store
+
+    def copied(self, store):
+        """A copy that may be written to."""
+        copy = self.fresh_store()
+        shutil.copyfile(store, copy)
+        return copy
 
     def fresh_store(self):
         for old in self.scratch.glob("*"):
@@ -417,6 +441,8 @@ class Bench:
             add((kind,), lambda kind=kind: self.apple(kind))
         for row in ("whole", "resources", "paths", "pairs", "decode", "stats", "open", "lines", "repair", "units"):
             add((row,), getattr(self, row))
+        for row in ("days", "anew", "merged", "readers"):
+            add((row,), lambda row=row: getattr(stats_rows, row)(self))
         add(("feed",), lambda: feed_rows.feed(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes the input of the benchmarks and of the kill test: the same bytes each time.
 
-Usage: scripts/benchmarks/generate.py mixed|year|first-path|second-path|other-path|apple|zip|whole|resources COUNT FILE
+Usage: scripts/benchmarks/generate.py mixed|year|span|first-path|second-path|other-path|apple|zip|whole|resources COUNT FILE
 
   mixed  COUNT rows of time,type,value,unit: heart rate once a second; oxygen saturation, temperature and steps between
   year   COUNT rows of heart rate, spread over the year 2025
+  span   COUNT rows of twenty series: half of them heart rates once a second, some hours on each day of 2025; the others over five years, among them
+         steps of three sources
   first-path, second-path, other-path
          mixed as a sensor tells it; the same over its maker's file; and another half day's over the file
   apple  an Apple Health export.xml of COUNT records, about 400 bytes each, one in ten with a metadata entry
@@ -83,6 +85,35 @@ def year(count):
     calendar = Calendar()
     for index, rate in zip(range(count), pulses(random.Random(SEED))):
         yield f"{calendar.text(index * YEAR // count, 'T')}Z,heartRate,{rate},/min\n"
+
+
+# Beside the heart rates: type, unit, lowest value, how far above it they go, seconds that each lasts, source.
+SPAN = [
+    ("stepCount", "1", 1, 600, 600, "Watch"), ("stepCount", "1", 1, 600, 600, "iPhone"), ("stepCount", "1", 1, 600, 300, "Clip"),
+    ("activeEnergyBurned", "kcal", 1, 60, 600, "Watch"), ("basalEnergyBurned", "kcal", 8, 10, 600, "Watch"),
+    ("distanceWalkingRunning", "m", 1, 900, 600, "Watch"), ("appleExerciseTime", "min", 1, 9, 600, "Watch"),
+    ("oxygenSaturation", "%", 94, 6, 0, "Watch"), ("bodyTemperature", "Cel", 36, 2, 0, "Patch"), ("bloodGlucose", "mg/dL", 60, 140, 0, "CGM"),
+    ("restingHeartRate", "/min", 50, 20, 0, "Watch"), ("respiratoryRate", "/min", 10, 10, 0, "Watch"), ("bodyMass", "kg", 78, 4, 0, "Scale"),
+    ("heartRateVariabilitySDNN", "ms", 20, 80, 0, "Watch"), ("environmentalAudioExposure", "dB[SPL]", 40, 50, 600, "Watch"),
+    ("walkingSpeed", "m/s", 1, 1, 60, "iPhone"), ("bodyFatPercentage", "%", 18, 6, 0, "Scale"), ("dietaryWater", "mL", 50, 400, 0, "iPhone"),
+    ("vo2Max", "mL/kg/min", 35, 10, 0, "Watch"),
+]
+
+
+def span(count):
+    generator, calendar = random.Random(SEED), Calendar()
+    seconds = count // 2
+    for index, rate in zip(range(seconds), pulses(generator)):
+        day, second = index * 365 // seconds, index - -(-(index * 365 // seconds) * seconds // 365)
+        yield f"{calendar.text(day * 86400 + 7 * 3600 + second, 'T')}Z,heartRate,{rate},/min,,Strap\n"
+    rest = count - seconds
+    for number, (kind, unit, low, extent, length, source) in enumerate(SPAN):
+        own = rest * (number + 1) // len(SPAN) - rest * number // len(SPAN)
+        for index in range(own):
+            start = (index - own) * 5 * YEAR // own + YEAR + number
+            value = low + int(generator.random() * extent * 10) / 10
+            end = f"{calendar.text(start + length, 'T')}Z" if length else ""
+            yield f"{calendar.text(start, 'T')}Z,{kind},{value:.1f},{unit},{end},{source}\n"
 
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -197,7 +228,7 @@ def write_zip(path, count):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", *PATHS, "apple", "zip", "whole", "resources"):
+    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", "span", *PATHS, "apple", "zip", "whole", "resources"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 64
     kind, count, path = arguments[0], int(arguments[1]), arguments[2]
@@ -205,6 +236,8 @@ def main(arguments):
         write_rows(path, (row for _, row in zip(range(count), mixed())))
     elif kind == "year":
         write_rows(path, year(count))
+    elif kind == "span":
+        write_rows(path, span(count), "time,type,value,unit,end,source\n")
     elif kind in PATHS:
         write_rows(path, path_rows(kind, count), "time,type,value,unit,source,device\n")
     elif kind == "resources":

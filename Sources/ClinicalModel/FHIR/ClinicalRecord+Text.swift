@@ -37,23 +37,36 @@ extension ClinicalRecord {
     }
 
     private static func append(_ text: String, to octets: inout [UInt8]) {
+        var text = text
         octets.append(UInt8(ascii: "\""))
-        for octet in text.utf8 {
-            switch octet {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                octets.append(UInt8(ascii: "\\"))
-                octets.append(octet)
-            case 0x08: octets += "\\b".utf8
-            case 0x09: octets += "\\t".utf8
-            case 0x0A: octets += "\\n".utf8
-            case 0x0C: octets += "\\f".utf8
-            case 0x0D: octets += "\\r".utf8
-            case 0..<0x20:
-                let digits = String(octet, radix: 16)
-                octets += "\\u00\(digits.utf8.count < 2 ? "0" : "")\(digits)".utf8
-            default: octets.append(octet)
+        text.withUTF8 { text in
+            if text.contains(where: isEscaped) {
+                for octet in text { append(octet, to: &octets) }
+            } else {
+                octets.append(contentsOf: text)
             }
         }
         octets.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ octet: UInt8) -> Bool {
+        octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\")
+    }
+
+    private static func append(_ octet: UInt8, to octets: inout [UInt8]) {
+        switch octet {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            octets.append(UInt8(ascii: "\\"))
+            octets.append(octet)
+        case 0x08: octets += "\\b".utf8
+        case 0x09: octets += "\\t".utf8
+        case 0x0A: octets += "\\n".utf8
+        case 0x0C: octets += "\\f".utf8
+        case 0x0D: octets += "\\r".utf8
+        case 0..<0x20:
+            let digits = String(octet, radix: 16)
+            octets += "\\u00\(digits.utf8.count < 2 ? "0" : "")\(digits)".utf8
+        default: octets.append(octet)
+        }
     }
 }

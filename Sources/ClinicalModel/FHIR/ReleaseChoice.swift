@@ -1,3 +1,5 @@
+import Glibc
+
 /// A release of FHIR whose resources health records have.
 public enum FHIRRelease: String, Hashable, Sendable {
     /// 1.0.2.
@@ -89,10 +91,10 @@ struct ReleaseChoice {
     /// What a resource says of itself.
     private static func hint(_ tape: borrowing JSONTape) -> FHIRRelease? {
         for profile in tape.list(tape.member("profile", of: tape.member("meta", of: 0))) {
-            let address = tape.text(profile)
+            let address = tape.octets(of: profile)
             // US Core is a guide to R4; Argonaut's, which came before it, is one to DSTU2.
-            if address.contains("/fhir/us/core/") { return .r4 }
-            if address.contains("/argonaut") { return .dstu2 }
+            if holds("/fhir/us/core/", address) { return .r4 }
+            if holds("/argonaut", address) { return .dstu2 }
         }
         // The code systems of HL7 have these addresses since R4.
         let terminology: StaticString = "http://terminology.hl7.org/"
@@ -102,5 +104,11 @@ struct ReleaseChoice {
             if octets.count > length, UnsafeRawBufferPointer(rebasing: octets[..<length]).isEqual(to: terminology) { return .r4 }
         }
         return nil
+    }
+
+    private static func holds(_ text: StaticString, _ octets: UnsafeRawBufferPointer) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard let start = octets.baseAddress, octets.count >= length else { return false }
+        return (0...(octets.count - length)).contains { memcmp(start + $0, text.utf8Start, length) == 0 }
     }
 }

@@ -20,9 +20,9 @@ struct ActivityTrack {
         var mark: UInt64
     }
 
-    /// - Throws: ``ContentError/outOfMemory``.
+    /// - Throws: ``ContentError/tooLong``.
     init(_ first: Location) throws(ContentError) {
-        writer = try PointsWriter(columns: WorkoutRoute.columns)
+        writer = PointsWriter(columns: WorkoutRoute.columns)
         (start, end) = (first.time, first.time)
         marks = (first.mark, first.mark)
         try append(first)

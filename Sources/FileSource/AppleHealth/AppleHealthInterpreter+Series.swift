@@ -29,7 +29,7 @@ extension AppleHealthInterpreter {
         }
         let packed: (points: Points, content: PackedContent)
         do throws(ContentError) {
-            var writer = try PointsWriter(columns: HeartbeatSeries.columns)
+            var writer = PointsWriter(columns: HeartbeatSeries.columns)
             for (index, offset) in offsets.enumerated() {
                 let text = beats[2 * index]
                 let rate = try? Numeral(parsing: text)

@@ -119,10 +119,10 @@ struct ExportArchive {
 
     /// Gives routes, electrocardiograms and clinical records to `body`, in the order of the archive.
     func readOthers(_ index: Index, _ body: (Other, any ByteInput) throws -> Void) throws {
-        let archive = try ZipArchive(file, limits: limits, isChecked: true)
-        while let member = try archive.nextMember() {
-            guard let kind = Kind(member) else { continue }
-            try body(Other(kind: kind, key: ExportFiles.key(ofMember: member.name, in: index.folder)), archive)
+        let stream = MemberStream(try ZipArchive(file, limits: limits, isChecked: true)) { Kind($0) != nil }
+        try stream.forEachMember { member, input in
+            guard let kind = Kind(member) else { return }
+            try body(Other(kind: kind, key: ExportFiles.key(ofMember: member.name, in: index.folder)), input)
         }
     }
 

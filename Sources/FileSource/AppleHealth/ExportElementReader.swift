@@ -14,23 +14,10 @@ final class ExportElementReader {
         _ input: PrefixedInput, from offset: Int, line: Int, _ handle: (RawFrame) throws -> Void
     ) throws {
         input.skip(offset)
-        let parser = try ExportParser(firstLine: line)
-        let row = TextRow()
-        var isMore = true
-        while isMore {
-            var failure: SourceError?
-            do throws(SourceError) {
-                isMore = try parser.advance(input)
-            } catch {
-                failure = error
-                failure?.place = error.place ?? parser.place
-            }
-            try parser.forEachRow(in: row) { place in
-                // By length first: nearly all rows are records.
-                if row[0].count >= 12, try namesFile(row, place, handle) { return }
-                try handle(RawFrame(payload: .row(row), place: place, received: received))
-            }
-            if let failure { throw failure }
+        try ElementParser(ExportElements(), firstLine: line).forEachRow(of: input) { row, place in
+            // By length first: nearly all rows are records.
+            if row[0].count >= 12, try namesFile(row, place, handle) { return }
+            try handle(RawFrame(payload: .row(row), place: place, received: received))
         }
     }
 

@@ -20,7 +20,7 @@ import Pipeline
 ///       ActivitySummary, Audiogram, VisionPrescription   a row of the element whole
 ///       ClinicalRecord                            a row of its attributes
 ///       …                                         a row of the name; what stands in it is part of it
-struct ExportElements {
+struct ExportElements: ElementRows {
     /// An export nests three deep.
     static let maximumDepth = 64
     /// An export has about 60 names of elements and attributes; the parser never forgets one.
@@ -88,7 +88,9 @@ struct ExportElements {
         }
     }
 
-    @inline(__always) mutating func end() {
+    static var hasTexts: Bool { false }
+
+    @inline(__always) mutating func end(line: () -> Int) {
         guard problem == nil else { return }
         if depth == recordDepth {
             rows.end(Place(.record, recordNumber))

@@ -75,7 +75,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         do throws(ContentError) {
             if writer == nil {
                 let unit = facts?.unit ?? ""
-                writer = try PointsWriter(columns: [Points.Column(Electrocardiogram.voltage.name, unit: unit)])
+                writer = PointsWriter(columns: [Points.Column(Electrocardiogram.voltage.name, unit: unit)])
             }
             try writer?.append([number])
         } catch {

@@ -7,7 +7,7 @@ import Pipeline
 /// A member's name is looked at and never used as a path, so `../` in it does nothing.
 final class ZipArchive: ByteInput {
     /// What a member's name tells.
-    struct Member {
+    struct Member: Sendable {
         /// As it stands in the archive, at most ``maximumName`` bytes.
         var name: [UInt8]
         /// In ASCII lower case, from the last point on, at most 16 bytes; empty where there is none or the name is not UTF-8.
@@ -105,6 +105,22 @@ final class ZipArchive: ByteInput {
             return count
         }
     }
+
+    /// Unpacks the next octets of the current member; none at its end.
+    func piece() throws(SourceError) -> [UInt8] {
+        var failure: SourceError?
+        let octets = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, count in
+            do throws(SourceError) {
+                count = try read(into: UnsafeMutableRawBufferPointer(buffer))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return octets
+    }
+
+    private static let pieceLength = 64 << 10
 
     /// Unpacks the rest of the current member, by which its checksum is compared.
     func drain() throws(SourceError) {

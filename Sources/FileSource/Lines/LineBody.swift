@@ -106,7 +106,7 @@ struct LineBody {
         guard let rows = data.place("rows") else { throw LineFault("data: rows: it is missing") }
         let time = columns.firstIndex { $0.name == Points.time }
         do {
-            var writer = try PointsWriter(columns: columns)
+            var writer = PointsWriter(columns: columns)
             var scanner = LineScanner(line.bytes, from: rows.lowerBound)
             var numbers: [Numeral?] = []
             try scanner.forEachElement { (row: Range<Int>) throws(LineFault) in

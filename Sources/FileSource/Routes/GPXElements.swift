@@ -5,7 +5,7 @@ import Pipeline
 /// Which elements of a GPX file become rows (``GPXRow``). Driven by the parser's events, in document order.
 ///
 /// Source of the elements: GPX 1.1 (https://www.topografix.com/GPX/1/1/).
-struct GPXElements {
+struct GPXElements: ElementRows {
     static let maximumDepth = 64
     static let maximumNames = 4096
     /// Longest text of an element that is read; a time has some thirty bytes.
@@ -21,6 +21,8 @@ struct GPXElements {
     private var pointDepth = 0
     private var otherDepth = 0
     private var textDepth = 0
+    private var segmentDepth = 0
+    private var isInCharacterData = false
     /// The column of a location that the text is of; `nil` is the track's name.
     private var column: Int?
     private var text: [UInt8] = []
@@ -55,6 +57,8 @@ struct GPXElements {
                 if let text = Self.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
             } else if depth == trackDepth + 1, element.isText("name") {
                 beginText(nil)
+            } else if depth == trackDepth + 1, element.isText("trkseg") {
+                segmentDepth = depth
             }
         } else if depth == 1 {
             rows.begin(element, columns: 2)
@@ -79,6 +83,8 @@ struct GPXElements {
         } else if depth == pointDepth {
             rows.end(Place(.line, pointLine))
             pointDepth = 0
+        } else if depth == segmentDepth {
+            segmentDepth = 0
         } else if depth == trackDepth {
             let name: StaticString = "trk"
             rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 2)
@@ -91,6 +97,13 @@ struct GPXElements {
         }
         depth -= 1
     }
+
+    /// Whether the next thing is a location of a track, or what may stand between two.
+    var isBetweenLocations: Bool {
+        segmentDepth > 0 && depth == segmentDepth && pointDepth == 0 && textDepth == 0 && !isInCharacterData && problem == nil
+    }
+
+    mutating func characterData(isOpen: Bool) { isInCharacterData = isOpen }
 
     /// A text may come in pieces.
     mutating func characters(_ piece: UnsafeRawBufferPointer) {

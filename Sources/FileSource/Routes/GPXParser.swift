@@ -1,89 +1,71 @@
-import CExpat
 import Glibc
 import Pipeline
 
-/// Reads the elements of a GPX file from a stream (expat), with the bounds of ``ExportParser``: it is fed from the root element on, so that no
-/// entity is ever declared.
-final class GPXParser {
-    private let parser: XML_Parser
-    private let context: UnsafeMutablePointer<Context>
-    private var held: [UInt8] = []
-    private var fed: Int64 = 0
+/// Reads the elements of a GPX file. Of what stands between two locations, what is plain is read in front of the parser (``PlainLocations``),
+/// which never hears of it.
+final class GPXParser: RowParser {
+    private let parser: ElementParser<GPXElements>
+    /// Locations in a row that were not plain; a file that has only such is not looked at any more.
+    private var strange: Int
 
-    private struct Context {
-        var elements: GPXElements
-        let parser: XML_Parser
-        /// The line that the parser counts as its first.
-        let firstLine: Int
+    private static let mostStrange = 16
 
-        var line: Int { firstLine - 1 + Int(XML_GetCurrentLineNumber(parser)) }
+    /// - Parameters:
+    ///   - firstLine: the number of the line in which the root element begins.
+    ///   - isAhead: whether plain locations are read in front of the parser; it would come to the same rows.
+    init(firstLine: Int, isAhead: Bool = true) throws(SourceError) {
+        parser = try ElementParser(GPXElements(), firstLine: firstLine, longestHeld: PlainLocations.longest)
+        strange = isAhead ? 0 : Self.mostStrange
     }
 
-    /// - Parameter firstLine: the number of the line in which the root element begins.
-    init(firstLine: Int) throws(SourceError) {
-        guard let parser = XML_ParserCreate("UTF-8") else { throw SourceError(.inputOutput, "out of memory") }
-        self.parser = parser
-        context = .allocate(capacity: 1)
-        context.initialize(to: Context(elements: GPXElements(), parser: parser, firstLine: firstLine))
-        XML_SetUserData(parser, context)
-        XML_SetElementHandler(
-            parser,
-            { data, name, attributes in
-                guard let data, let name, let attributes else { return }
-                let context = data.assumingMemoryBound(to: Context.self)
-                context.pointee.elements.start(name, attributes) { context.pointee.line }
-            },
-            { data, _ in
-                guard let context = data?.assumingMemoryBound(to: Context.self) else { return }
-                context.pointee.elements.end { context.pointee.line }
-            })
-        XML_SetCharacterDataHandler(parser) { data, text, length in
-            data?.assumingMemoryBound(to: Context.self).pointee.elements.characters(
-                UnsafeRawBufferPointer(start: text, count: Int(length)))
-        }
-    }
-
-    deinit {
-        XML_ParserFree(parser)
-        context.pointee.elements.deallocate()
-        context.deinitialize(count: 1)
-        context.deallocate()
-    }
-
-    /// Parses the next stretch of `input`.
-    ///
-    /// - Returns: whether there is more.
-    /// - Throws: ``SourceError`` with the line where it is not XML; ``forEachRow(in:_:)`` still gives the rows before it.
     func advance(_ input: some ByteInput) throws(SourceError) -> Bool {
-        context.pointee.elements.rows.removeFinished()
-        guard let start = XML_GetBuffer(parser, Int32(ExportParser.stretch)) else { throw failure(XML_GetErrorCode(parser)) }
-        let buffer = UnsafeMutableRawBufferPointer(start: start, count: ExportParser.stretch)
-        buffer.copyBytes(from: held)
-        let count = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[held.count...]))
-        let filled = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(held.count + count)])
-        ForbiddenCharacters.scrub(filled)
-        let keep = count == 0 ? 0 : ForbiddenCharacters.unfinishedReference(filled)
-        held.removeAll(keepingCapacity: true)
-        held.append(contentsOf: filled[(filled.count - keep)...])
-        fed += Int64(filled.count - keep)
-        let status = XML_ParseBuffer(parser, Int32(filled.count - keep), count == 0 ? 1 : 0)
-        if let problem = context.pointee.elements.problem { throw SourceError(.malformed, problem, at: place) }
-        guard status == XML_STATUS_OK else { throw failure(XML_GetErrorCode(parser)) }
-        let unfinished = fed - Int64(XML_GetCurrentByteIndex(parser))
-        guard unfinished <= Int64(ExportParser.maximumToken) else {
-            throw SourceError(
-                .malformed, "an element's start is longer than \(ExportParser.maximumToken >> 20) MiB", at: place)
+        let (octets, isLast) = try parser.read(input)
+        var rest = octets
+        while !rest.isEmpty {
+            var isCut = false
+            if strange < Self.mostStrange, parser.isBetweenEvents { isCut = takePlain(&rest) }
+            // The rest of a location that is cut off comes with the next stretch.
+            if isCut, !isLast, rest.count < PlainLocations.longest { break }
+            let end = strange < Self.mostStrange ? Self.endOfLocation(rest) : rest.count
+            try parser.parse(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+            rest = UnsafeRawBufferPointer(rebasing: rest[end...])
         }
-        return count > 0
+        parser.hold(rest)
+        if isLast { try parser.parse(rest, isLast: true) }
+        return !isLast
     }
 
-    /// Hands on the rows of the stretch that was parsed last.
-    func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows {
-        try context.pointee.elements.rows.forEach(in: row, body)
+    func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows { try parser.forEachRow(in: row, body) }
+
+    var place: Place { parser.place }
+
+    /// Takes plain locations from the front, where one may stand.
+    ///
+    /// - Returns: whether the octets end in one.
+    private func takePlain(_ rest: inout UnsafeRawBufferPointer) -> Bool {
+        let octets = rest
+        let found = parser.withElements { elements, first -> (lines: Int, result: (taken: Int, stop: PlainLocations.Stop)?) in
+            guard elements.isBetweenLocations else { return (0, nil) }
+            var line = first
+            let found = PlainLocations.take(octets, into: &elements.rows, line: &line)
+            return (line - first, found)
+        }
+        guard let (taken, stop) = found else { return false }
+        rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+        if taken > 0 { strange = 0 } else if stop == .other { strange += 1 }
+        return stop == .cut
     }
 
-    /// The line that the parser has come to.
-    var place: Place { Place(.line, context.pointee.line) }
-
-    private func failure(_ code: XML_Error) -> SourceError { ExportParser.failure(code, at: place) }
+    /// Behind the next location, or where the first of a segment may stand; all of it where neither comes.
+    private static func endOfLocation(_ octets: UnsafeRawBufferPointer) -> Int {
+        guard let start = octets.baseAddress else { return 0 }
+        var end = 0
+        while let found = memchr(start + end, Int32(UInt8(ascii: ">")), octets.count - end) {
+            end = start.distance(to: UnsafeRawPointer(found)) + 1
+            guard end >= 7 else { continue }
+            let tail = UnsafeRawBufferPointer(start: start + (end - 7), count: 7)
+            if tail.isText("/trkpt>") || tail.isText("trkseg>") { return end }
+        }
+        return octets.count
+    }
 }

@@ -18,7 +18,7 @@ struct RouteLocations {
 /// was planned, and nobody tells that somebody went there. `NaN`, which some programs write for what they do not know, is no number; any
 /// other text that is none refuses the route, with its line.
 struct RouteBuilder {
-    private var writer: PointsWriter
+    private var writer = PointsWriter(columns: WorkoutRoute.columns)
     /// What the times are counted from; of a file by itself its first time.
     private var base: Int64?
     private var first: Int64?
@@ -27,12 +27,7 @@ struct RouteBuilder {
     private var ends: (first: UInt64, last: UInt64) = (0, 0)
 
     /// - Parameter base: the route's start, where something else than its locations tells it.
-    init(base: Instant?, at place: Place) throws(Refusal) {
-        do throws(ContentError) {
-            writer = try PointsWriter(columns: WorkoutRoute.columns)
-        } catch {
-            throw Refusal("\(error)", at: place)
-        }
+    init(base: Instant?) {
         self.base = base?.microseconds
         numbers = Array(repeating: nil, count: WorkoutRoute.columns.count)
     }

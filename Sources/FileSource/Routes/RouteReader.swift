@@ -57,7 +57,7 @@ struct RouteReader {
     mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: RouteBuilder.Time, at place: Place) {
         guard refusal == nil else { return }
         do throws(Refusal) {
-            if builder == nil { builder = try RouteBuilder(base: base, at: place) }
+            if builder == nil { builder = RouteBuilder(base: base) }
             try builder?.append(cells, time, at: place)
         } catch {
             refusal = error

@@ -1,8 +1,9 @@
 import CDeflate
+import Synchronization
 
 /// Octets that a body carries packed (zlib, RFC 1950), with their digest and length: points of a series, a resource, a document.
 ///
-///     var writer = try ContentWriter()
+///     var writer = ContentWriter()
 ///     try writer.append(octets)
 ///     let content = try writer.end()
 ///     try content.forEachStretch { piece in … }   // never more than 64 KiB at once
@@ -16,16 +17,29 @@ public struct PackedContent: Sendable {
     public let digest: [UInt8]
     /// How many they are.
     public let length: Int
-    /// Packed.
-    private let packed: ArraySlice<UInt8>
+    private let form: Form
 
-    fileprivate init(digest: [UInt8], length: Int, packed: ArraySlice<UInt8>) {
-        (self.digest, self.length, self.packed) = (digest, length, packed)
+    private enum Form {
+        case packed(ArraySlice<UInt8>)
+        /// Not packed yet: whoever stores it does that, maybe on another thread. At most ``ContentWriter/held`` octets.
+        case plain([UInt8])
     }
 
-    /// Packs octets that are in memory.
+    fileprivate init(digest: [UInt8], length: Int, packed: ArraySlice<UInt8>) {
+        (self.digest, self.length, form) = (digest, length, .packed(packed))
+    }
+
+    fileprivate init(plain octets: [UInt8]) {
+        (digest, length, form) = (Digest.sha256(octets), octets.count, .plain(octets))
+    }
+
+    /// Packs octets that are in memory; few of them when they are stored.
     public init(_ octets: some Collection<UInt8>) throws(ContentError) {
-        var writer = try ContentWriter(isShort: octets.count <= ContentWriter.short)
+        guard octets.count > ContentWriter.held else {
+            self.init(plain: Array(octets))
+            return
+        }
+        var writer = ContentWriter()
         // Piece by piece: a second copy of the whole would be too much memory for large ones.
         var rest = octets[...]
         while !rest.isEmpty {
@@ -46,28 +60,29 @@ public struct PackedContent: Sendable {
 
     /// As it stands in a body.
     func append(to octets: inout [UInt8]) {
-        let head = head
+        let (head, packed) = (head, packedOctets)
         octets.reserveCapacity(octets.count + head.count + packed.count)
         octets += head
         octets += packed
     }
 
-    var stored: [UInt8] {
-        var octets: [UInt8] = []
-        append(to: &octets)
-        return octets
-    }
-
-    var headLength: Int { head.count }
-
-    private var head: [UInt8] {
+    /// What tells it from others: its digest and length, as they stand in a body.
+    var head: [UInt8] {
         var octets = digest
         octets.append(varint: UInt64(length))
         return octets
     }
 
+    /// How much memory it takes.
+    var size: Int {
+        switch form {
+        case .packed(let octets): octets.count
+        case .plain(let octets): octets.count
+        }
+    }
+
     /// How much room it takes.
-    public var packedLength: Int { packed.count }
+    public var packedLength: Int { packedOctets.count }
 
     /// Gives the octets to `body`, a stretch of at most 64 KiB at a time.
     ///
@@ -88,7 +103,12 @@ public struct PackedContent: Sendable {
         return octets
     }
 
-    fileprivate var packedOctets: ArraySlice<UInt8> { packed }
+    fileprivate var packedOctets: ArraySlice<UInt8> {
+        switch form {
+        case .packed(let octets): octets
+        case .plain(let octets): Packer.pack(octets)[...]
+        }
+    }
 }
 
 /// Why a body's content cannot be packed or unpacked.
@@ -109,6 +129,40 @@ public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Packs octets that are in memory whole (libdeflate, which takes half the time of zlib for that, and writes the same form). Its memory is
+/// kept for the next.
+private final class Packer: @unchecked Sendable {
+    private static let unused = Mutex<[Packer]>([])
+
+    // Of one user at a time.
+    private let fast: OpaquePointer
+    private let usual: OpaquePointer
+
+    private init() {
+        guard let fast = libdeflate_alloc_compressor(1), let usual = libdeflate_alloc_compressor(6) else {
+            preconditionFailure("out of memory")
+        }
+        (self.fast, self.usual) = (fast, usual)
+    }
+
+    deinit {
+        libdeflate_free_compressor(fast)
+        libdeflate_free_compressor(usual)
+    }
+
+    /// Few octets hardly become fewer by looking longer.
+    private static let few = 4096
+
+    static func pack(_ octets: [UInt8]) -> [UInt8] {
+        let packer = unused.withLock { $0.popLast() } ?? Packer()
+        defer { unused.withLock { $0.append(packer) } }
+        let compressor = octets.count <= few ? packer.fast : packer.usual
+        return [UInt8](unsafeUninitializedCapacity: libdeflate_zlib_compress_bound(compressor, octets.count)) { room, count in
+            count = libdeflate_zlib_compress(compressor, octets, octets.count, room.baseAddress, room.count)
+        }
+    }
+}
+
 /// A zlib stream that is freed with its last owner.
 private final class Stream {
     var state = z_stream()
@@ -122,54 +176,67 @@ private final class Stream {
     deinit { end(&state) }
 }
 
-/// Packs octets as they come; only the packed ones are in memory.
+/// Packs octets as they come; only the packed ones are in memory, but for the first few.
 public struct ContentWriter {
-    private let stream: Stream
+    /// From the octet on at which they are more than ``held``.
+    private var stream: Stream?
     private var digest = Digest.Stream()
-    private var packed: [UInt8] = []
+    /// Packed where there is a stream, else as they came.
+    private var octets: [UInt8] = []
     /// Octets that came so far.
     public private(set) var length = 0
 
-    /// Octets that need no more than a small window.
-    static let short = 4096
+    /// So many are packed when they are stored.
+    static let held = 64 << 10
 
-    /// - Throws: ``ContentError/outOfMemory``.
-    public init() throws(ContentError) { try self.init(isShort: false) }
-
-    /// - Parameter isShort: whether no more than ``short`` octets will come.
-    init(isShort: Bool) throws(ContentError) {
-        stream = try Stream({ vitalgate_deflate_begin(&$0, isShort ? 1 : 0) }, end: { deflateEnd(&$0) })
-    }
+    /// Begins with none.
+    public init() {}
 
     /// Adds octets.
     ///
-    /// - Throws: ``ContentError/tooLong``; nothing may be added then.
-    public mutating func append(_ octets: [UInt8]) throws(ContentError) {
-        guard octets.count <= PackedContent.maximumLength - length else { throw .tooLong }
-        length += octets.count
-        octets.withUnsafeBytes {
+    /// - Throws: ``ContentError/tooLong``, after which nothing may be added; ``ContentError/outOfMemory``.
+    public mutating func append(_ more: [UInt8]) throws(ContentError) {
+        guard more.count <= PackedContent.maximumLength - length else { throw .tooLong }
+        length += more.count
+        guard length > Self.held else {
+            octets += more
+            return
+        }
+        if stream == nil {
+            stream = try Stream({ vitalgate_deflate_begin(&$0) }, end: { deflateEnd(&$0) })
+            let first = octets
+            octets = []
+            add(first)
+        }
+        add(more)
+    }
+
+    /// What was added; nothing may be added behind.
+    public mutating func end() throws(ContentError) -> PackedContent {
+        guard stream != nil else { return PackedContent(plain: octets) }
+        deflate(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH)
+        return PackedContent(digest: digest.end(), length: length, packed: octets[...])
+    }
+
+    private mutating func add(_ more: [UInt8]) {
+        more.withUnsafeBytes {
             digest.add($0)
             deflate($0, Z_NO_FLUSH)
         }
     }
 
-    /// What was added; nothing may be added behind.
-    public mutating func end() throws(ContentError) -> PackedContent {
-        deflate(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH)
-        return PackedContent(digest: digest.end(), length: length, packed: packed[...])
-    }
-
-    private mutating func deflate(_ octets: UnsafeRawBufferPointer, _ flush: Int32) {
+    private mutating func deflate(_ more: UnsafeRawBufferPointer, _ flush: Int32) {
+        guard let stream else { return }
         // zlib reads only.
-        stream.state.next_in = UnsafeMutablePointer(mutating: octets.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        stream.state.avail_in = UInt32(octets.count)
+        stream.state.next_in = UnsafeMutablePointer(mutating: more.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        stream.state.avail_in = UInt32(more.count)
         var isFull = true
         while isFull {
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16 << 10) { room in
                 stream.state.next_out = room.baseAddress
                 stream.state.avail_out = UInt32(room.count)
                 _ = CDeflate.deflate(&stream.state, flush)
-                packed.append(contentsOf: room[..<(room.count - Int(stream.state.avail_out))])
+                octets.append(contentsOf: room[..<(room.count - Int(stream.state.avail_out))])
                 isFull = stream.state.avail_out == 0
             }
         }
@@ -180,6 +247,7 @@ public struct ContentWriter {
 public struct ContentReader {
     private let stream: Stream
     private let content: PackedContent
+    private let packed: ArraySlice<UInt8>
     private var digest = Digest.Stream()
     private var position: Int
     private var length = 0
@@ -188,7 +256,8 @@ public struct ContentReader {
     /// - Throws: ``ContentError/outOfMemory``.
     public init(_ content: PackedContent) throws(ContentError) {
         self.content = content
-        position = content.packedOctets.startIndex
+        packed = content.packedOctets
+        position = packed.startIndex
         stream = try Stream({ vitalgate_inflate_begin(&$0) }, end: { inflateEnd(&$0) })
     }
 
@@ -199,7 +268,6 @@ public struct ContentReader {
         guard !isEnded else { return nil }
         var stretch = [UInt8](repeating: 0, count: 64 << 10)
         var status = Z_OK
-        let packed = content.packedOctets
         let count = stretch.withUnsafeMutableBufferPointer { room in
             packed.withUnsafeBufferPointer { octets in
                 let offset = position - packed.startIndex

@@ -28,7 +28,7 @@ public struct Points: Hashable, Sendable, Codable {
 
 /// Packs the points of a series as they come.
 ///
-///     var writer = try PointsWriter(columns: [.init("time"), .init("latitude", unit: "deg"), .init("longitude", unit: "deg")])
+///     var writer = PointsWriter(columns: [.init("time"), .init("latitude", unit: "deg"), .init("longitude", unit: "deg")])
 ///     try writer.append([time, latitude, longitude])
 ///     let (points, content) = try writer.end()
 ///
@@ -45,16 +45,15 @@ public struct PointsWriter {
     public static let maximumColumns = 32
 
     private let columns: [Points.Column]
-    private var writer: ContentWriter
+    private var writer = ContentWriter()
     private var state: [PointColumnState]
     private var octets: [UInt8] = []
     /// Points that came so far.
     public private(set) var count = 0
 
-    /// - Throws: ``ContentError/outOfMemory``.
-    public init(columns: [Points.Column]) throws(ContentError) {
+    /// Of no points yet.
+    public init(columns: [Points.Column]) {
         self.columns = columns
-        writer = try ContentWriter()
         state = Array(repeating: PointColumnState(), count: columns.count)
     }
 

@@ -4,23 +4,24 @@ import Pipeline
 /// Gives each frame to whoever understands its channel: an export may hold resources beside its own records.
 final class ChannelInterpreter: FrameInterpreter {
     private let usual: any FrameInterpreter
-    private let others: [String: any FrameInterpreter]
+    /// So few that a look at each costs less than a hash.
+    private let others: [(channel: String, interpreter: any FrameInterpreter)]
 
     /// - Parameters:
     ///   - usual: understands the frames of the file's own form, and of channels that nobody else does.
     ///   - others: by channel.
     init(_ usual: any FrameInterpreter, others: [String: any FrameInterpreter]) {
         self.usual = usual
-        self.others = others
+        self.others = others.map { ($0.key, $0.value) }
     }
 
     var written: Instant? { usual.written }
 
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         // Millions of records have none.
-        guard !frame.channel.isEmpty, let other = others[frame.channel] else {
+        guard !frame.channel.isEmpty, let other = others.first(where: { $0.channel == frame.channel }) else {
             return try usual.interpret(frame, into: &readings)
         }
-        return try other.interpret(frame, into: &readings)
+        return try other.interpreter.interpret(frame, into: &readings)
     }
 }

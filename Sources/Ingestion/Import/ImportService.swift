@@ -26,7 +26,7 @@ public struct ImportService {
     /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
     private static let batch = 16_384
     /// Octets of bodies in one commit, about: routes and documents are large.
-    private static let bodies = 4 << 20
+    private static let bodies = 2 << 20
     /// Refusals that wait for a commit at most.
     private static let refusals = 4096
 
@@ -177,7 +177,7 @@ public struct ImportService {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings:
                         entered += readings.count
-                        for reading in readings { bodies += reading.body?.octets.count ?? 0 }
+                        for reading in readings { bodies += reading.body?.size ?? 0 }
                         path.process(readings, of: frame, into: &batch.output)
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
                     case .characteristics(let list): for value in list where value.isSet { told[value.type] = value }

@@ -129,7 +129,7 @@ struct HeartbeatMinutes {
 
     private static func pack(_ beats: [(time: Int64, isAfterGap: Bool)]) -> (points: Points, content: PackedContent)? {
         do throws(ContentError) {
-            var writer = try PointsWriter(columns: HeartbeatSeries.columns)
+            var writer = PointsWriter(columns: HeartbeatSeries.columns)
             for beat in beats {
                 try writer.append([Numeral(coefficient: beat.time), Numeral(coefficient: beat.isAfterGap ? 1 : 0), nil])
             }

@@ -151,7 +151,7 @@ private struct BodyReading {
 
     /// What is packed behind it unpacks to what was packed, and has as many points as it says.
     private mutating func check(_ body: SampleBody, _ points: Points?) {
-        let hasMore = body.json.count < body.octets.count
+        let hasMore = body.isLongerThanJSON
         guard let content = body.content else {
             if hasMore { faults.append("whose content is damaged") }
             if let points, points.count > 0, !hasMore { faults.append("whose points are missing") }

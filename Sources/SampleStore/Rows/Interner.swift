@@ -77,6 +77,9 @@ final class Interner {
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var contexts: [ContextKey: Int64] = [:]
     private var metadata: [Metadata: Int64] = [:]
+    /// The body that was inserted last, as long as no other was asked for: no context has it yet.
+    private var newBody: Int64?
+    private var texts: [RowText.Key: RowText] = [:]
     private var coarsest: [Int64: Int32] = [:]
     private var recent: [Entry?] = Array(repeating: nil, count: 64)
     private static let maximumMetadata = 4096
@@ -213,14 +216,17 @@ final class Interner {
         return try context(row)
     }
 
+    private static let contextColumns = [
+        "origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal", "body",
+    ]
+
     private func context(_ row: ContextRow) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
             .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution), .optional(row.ordinal), .optional(row.body),
         ]
         return try findOrInsert(
-            "context", ["origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal", "body"],
-            values)
+            "context", Self.contextColumns, values, isNew: row.body != nil && row.body == newBody)
     }
 
     func id(of metadata: Metadata) throws(StoreError) -> Int64 {
@@ -233,25 +239,63 @@ final class Interner {
 
     /// The id of a body; few samples have one, and none of them is met often.
     private func id(of body: SampleBody) throws(StoreError) -> Int64 {
+        newBody = nil
         let digest = Value.blob(body.digest)
-        if let known = try connection.integer("SELECT id FROM body WHERE digest = ?", digest) { return known }
-        try connection.run("INSERT INTO body(digest, octets) VALUES(?, ?)", digest, .blob(body.octets))
-        return connection.lastInsertedRow
+        // Nearly always it is another than all before.
+        try connection.run("INSERT OR IGNORE INTO body(digest, octets) VALUES(?, ?)", digest, .blob(body.octets))
+        if connection.changes > 0 {
+            newBody = connection.lastInsertedRow
+            return connection.lastInsertedRow
+        }
+        guard let known = try connection.integer("SELECT id FROM body WHERE digest = ?", digest) else {
+            throw StoreError(.corrupt, "a body is neither there nor missing")
+        }
+        return known
     }
 
     /// The id of the row with these values; made where there is none.
-    private func findOrInsert(_ table: String, _ columns: [String], _ values: [Value]) throws(StoreError) -> Int64 {
-        // An index of the rows that have a value takes part only where the condition says that there is one.
-        let condition = zip(columns, values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }.joined(separator: " AND ")
-        let select = try connection.statement("SELECT id FROM \(table) WHERE \(condition)")
-        defer { select.reset() }
-        try select.bind(values)
-        if try select.step() { return select.integer(0) }
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        let insert = try connection.statement("INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES(\(places))")
+    ///
+    /// - Parameter isNew: there is none, that is known.
+    private func findOrInsert(
+        _ table: String, _ columns: [String], _ values: [Value], isNew: Bool = false
+    ) throws(StoreError) -> Int64 {
+        let text = text(table, columns, values)
+        if !isNew {
+            let select = try connection.statement(text.select)
+            defer { select.reset() }
+            try select.bind(values)
+            if try select.step() { return select.integer(0) }
+        }
+        let insert = try connection.statement(text.insert)
         defer { insert.reset() }
         try insert.bind(values)
         _ = try insert.step()
         return connection.lastInsertedRow
     }
+
+    private func text(_ table: String, _ columns: [String], _ values: [Value]) -> RowText {
+        var nulls: UInt64 = 0
+        for (index, value) in values.enumerated() where value == .null { nulls |= 1 << UInt64(index) }
+        let key = RowText.Key(table: table, nulls: nulls)
+        if let known = texts[key] { return known }
+        // An index of the rows that have a value takes part only where the condition says that there is one.
+        let conditions = zip(columns, values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let text = RowText(
+            select: "SELECT id FROM \(table) WHERE \(conditions.joined(separator: " AND "))",
+            insert: "INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES(\(places))")
+        texts[key] = text
+        return text
+    }
+}
+
+/// The statements that find and make a row, by which of its values are not there.
+private struct RowText {
+    struct Key: Hashable {
+        var table: String
+        var nulls: UInt64
+    }
+
+    var select: String
+    var insert: String
 }

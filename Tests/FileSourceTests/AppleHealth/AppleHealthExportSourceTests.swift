@@ -83,7 +83,7 @@ import Testing
     /// A reference that two stretches of the file share is still seen.
     @Test func makesBlanksAcrossStretches() {
         for shift in 0..<12 {
-            let filling = String(repeating: " ", count: ExportParser.stretch - 150 - shift)
+            let filling = String(repeating: " ", count: ElementStretch.length - 150 - shift)
             let text = "<HealthData>\(filling)\(record(source: String(repeating: "&#11;", count: 60) + "x"))</HealthData>"
             let export = ImportedExport(text.utf8)
             #expect(export.error == nil)

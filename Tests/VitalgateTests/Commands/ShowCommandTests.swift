@@ -13,7 +13,7 @@ import Testing
                     "workout  running 29:02", "2026-11-20 07:31:00 +01:00 to 08:02:02, 31:02",
                     "duration     29:02, as the source says",
                     "5.20 km", "lap 2   10:00  07:41:00    12:30", "pause   14:00  07:45:00     3:00",
-                    "activeEnergyBurned  305.2", "2 locations", "not in the store",
+                    "activeEnergyBurned  305.2", "kcal  the source", "2 locations", "not in the store",
                 ]
             ),
             ("route", ["workoutRoute  2 locations", "51.440012, 5.470034", "51.440112, 5.471034", "17 to 19 m", "Morning"]),
@@ -48,6 +48,21 @@ import Testing
             #expect(line["uuid"].text == objects[name])
         }
         #expect(Set(objects.uuids.keys) == Set(pages.map(\.0) + ["diastolic"]))
+    }
+
+    /// Figures come from the samples where there are any, and say so; what only the source told stands beside them.
+    @Test func aWorkoutIsReckonedFromItsSamples() throws {
+        var objects = try ObjectStore.filled()
+        for (name, number, second) in [("first", "120.5", 60), ("second", "100", 300), ("in its pause", "999", 900)] {
+            try objects.add(name, "activeEnergyBurned", number: number, at: Int64(second), lasting: 60, unit: "kcal")
+        }
+        try objects.add("rate", "heartRate", number: "140", at: 120)
+        let page = try objects.folder.vitalgate(["show", objects["workout"]], environment: ["LC_ALL": "C"]).output
+        let rows = page.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true).map(String.init) }
+        let energy = try #require(rows.first { $0.first == "activeEnergyBurned" })
+        #expect(energy.contains("220.5") && energy.suffix(3) == ["kcal", "2", "samples"], "\(page)")
+        let rate = try #require(rows.first { $0.first == "heartRate" })
+        #expect(rate.contains("140") && rate.suffix(2) == ["1", "samples"], "\(page)")
     }
 
     @Test func rawIsOctetForOctet() throws {

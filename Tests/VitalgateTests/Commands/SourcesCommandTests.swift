@@ -40,7 +40,8 @@ import Testing
         #expect(try folder.vitalgate("sources", "priority", "all", "Watch", "--subject", Household.subject).status == 0)
         #expect(try steps() == [100])
         let said = try folder.vitalgate("sources", "priority", "--format", "ndjson").objects()
-        #expect(said.map { $0["type"].text } == [nil, "stepCount"] && said.map { $0["subject"].text } == [Household.subject, nil])
+        #expect(
+            said.map { $0["type"].text } == [nil, "stepCount"] && said.map { $0["subject"].text } == [Household.subject, nil])
         let table = try folder.vitalgate("sources", "priority")
         #expect(table.output.contains("everybody") && table.output.contains("all"))
         #expect(try folder.vitalgate("sources", "priority", "all", "--subject", Household.subject, "--clear").status == 0)

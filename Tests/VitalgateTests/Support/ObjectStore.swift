@@ -43,7 +43,7 @@ struct ObjectStore {
     static func packed(
         _ columns: [Points.Column], _ rows: [[String?]]
     ) throws -> (points: Points, content: PackedContent) {
-        var writer = try PointsWriter(columns: columns)
+        var writer = PointsWriter(columns: columns)
         for row in rows { try writer.append(try row.map { try $0.map { try Numeral($0) } }) }
         return try writer.end()
     }

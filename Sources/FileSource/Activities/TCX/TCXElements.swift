@@ -6,7 +6,7 @@ import Pipeline
 ///
 /// Source of the elements: Garmin's TrainingCenterDatabasev2.xsd, and ActivityExtensionv2.xsd for `TPX`. Courses and planned workouts are in the
 /// same format: what stands in them was never done.
-struct TCXElements {
+struct TCXElements: ElementRows {
     static let maximumDepth = 64
     static let maximumNames = 4096
     /// Longest text of an element that is read.

@@ -7,38 +7,14 @@ public enum TCXFile {
     static let root = "TrainingCenterDatabase"
 
     /// Whether a file's root element is `TrainingCenterDatabase`.
-    public static func recognises(_ file: InputFile) -> Bool {
-        guard let prolog = try? prolog(of: PrefixedInput(FileInput(file))) else { return false }
-        if case .found = prolog { return true }
-        return false
-    }
-
-    static func prolog(of input: PrefixedInput) throws(SourceError) -> ExportProlog {
-        try ExportProlog.read(input, root: root)
-    }
+    public static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
 
     /// Gives the rows of a file to `body`.
     ///
     /// - Throws: ``SourceError`` with the line from which on it cannot be read; what stands before it was given.
     static func forEachRow(in input: PrefixedInput, _ body: (TextRow, Place) throws -> Void) throws {
-        guard case .found(let offset, let line) = try prolog(of: input) else {
-            throw SourceError(.malformed, "it is no TCX: there is no root element \(root) in UTF-8")
-        }
-        input.skip(offset)
-        let parser = try TCXParser(firstLine: line)
-        let row = TextRow()
-        var isMore = true
-        while isMore {
-            var failure: SourceError?
-            do throws(SourceError) {
-                isMore = try parser.advance(input)
-            } catch {
-                failure = error
-                failure?.place = error.place ?? parser.place
-            }
-            try parser.forEachRow(in: row) { place in try body(row, place) }
-            if let failure { throw failure }
-        }
+        let line = try ElementFile.begin(input, root: root, of: "TCX")
+        try ElementParser(TCXElements(), firstLine: line).forEachRow(of: input, body)
     }
 }
 

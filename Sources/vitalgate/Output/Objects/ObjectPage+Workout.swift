@@ -10,7 +10,7 @@ extension ObjectPage {
         page.row("distance", Self.text(workout.totalDistance))
         try events(workout.events, of: sample)
         try activities(workout.activities, of: sample)
-        statistics("statistics, as the source reckons them", workout.statistics)
+        statistics(try store.workoutStatistics(of: sample))
         var routes: [[String]] = []
         for uuid in workout.routes.prefix(200) { routes.append([try self.sample(of: uuid).text, uuid]) }
         page.table("routes", [.init("route"), .init("uuid", .left, minimumWidth: 36)], routes)
@@ -53,6 +53,18 @@ extension ObjectPage {
         }
     }
 
+    /// Of the whole workout: what its samples come to, and of a type that has none what the source told.
+    private mutating func statistics(_ list: [WorkoutStatistics]) {
+        let rows: [[String]] = list.map { statistics in
+            let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
+            let cells: [String] = figures.map { $0.map { Readable.number($0) } ?? "" }
+            let from = statistics.from == .source ? "the source" : "\(Readable.count(statistics.count)) samples"
+            return [statistics.type] + cells + [statistics.unit.map { Readable.unit($0) } ?? "", from]
+        }
+        page.table("statistics", Self.figureColumns + [.init("from")], rows)
+    }
+
+    /// Of an activity: as the source told them.
     private mutating func statistics(_ title: String, _ list: [Workout.Statistics]) {
         let rows = list.map { statistics in
             let type = SampleType(statistics.type)
@@ -69,13 +81,13 @@ extension ObjectPage {
             }
             return [statistics.type] + cells + [unit.map { Readable.unit($0) } ?? ""]
         }
-        page.table(
-            title,
-            [
-                .init("type", .left, minimumWidth: 16), .init("sum", .decimal), .init("average", .decimal),
-                .init("lowest", .decimal), .init("highest", .decimal), .init("unit"),
-            ], rows)
+        page.table(title, Self.figureColumns, rows)
     }
+
+    private static let figureColumns: [TextTable.Column] = [
+        .init("type", .left, minimumWidth: 16), .init("sum", .decimal), .init("average", .decimal), .init("lowest", .decimal),
+        .init("highest", .decimal), .init("unit"),
+    ]
 
     /// `07:31:00`, in the zone of the page.
     private func timeOfDay(_ offset: Int64, of sample: Sample) -> String {

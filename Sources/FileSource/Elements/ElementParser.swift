@@ -1,0 +1,249 @@
+import CExpat
+import Glibc
+import Pipeline
+
+/// What the elements of a document become, in its order: rows. Driven by an ``ElementParser``.
+protocol ElementRows {
+    /// Those that are made so far.
+    var rows: ExportRows { get set }
+    /// Why the rest cannot be read, where the elements themselves say so.
+    var problem: String? { get }
+
+    /// An element begins.
+    ///
+    /// - Parameters:
+    ///   - attributes: names and values by turns; `nil` behind the last.
+    ///   - line: in which it stands; asked for only where it is of use.
+    mutating func start(
+        _ name: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int)
+    /// An element ends.
+    mutating func end(line: () -> Int)
+    /// A piece of a text.
+    mutating func characters(_ piece: UnsafeRawBufferPointer)
+    /// A CDATA section begins or ends.
+    mutating func characterData(isOpen: Bool)
+    /// To be called once, at the end.
+    func deallocate()
+    /// Whether anybody asks for texts.
+    static var hasTexts: Bool { get }
+}
+
+extension ElementRows {
+    mutating func characters(_ piece: UnsafeRawBufferPointer) {}
+    mutating func characterData(isOpen: Bool) {}
+    static var hasTexts: Bool { true }
+}
+
+/// Delivers the rows of an XML document, a stretch of it at a time.
+protocol RowParser: AnyObject {
+    /// Parses the next stretch of `input`.
+    ///
+    /// - Returns: whether there is more.
+    /// - Throws: ``SourceError`` with the line where it is not XML; ``forEachRow(in:_:)`` still gives the rows before it.
+    func advance(_ input: some ByteInput) throws(SourceError) -> Bool
+    /// Hands on the rows of the stretch that was parsed last.
+    func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows
+    /// The line that the parser has come to.
+    var place: Place { get }
+}
+
+extension RowParser {
+    /// Hands on all rows of `input`.
+    ///
+    /// - Throws: ``SourceError`` with the line from which on it cannot be read, behind the rows before it; what `body` throws.
+    func forEachRow(of input: some ByteInput, _ body: (TextRow, Place) throws -> Void) throws {
+        let row = TextRow()
+        var isMore = true
+        while isMore {
+            var failure: SourceError?
+            do throws(SourceError) {
+                isMore = try advance(input)
+            } catch {
+                failure = error
+                failure?.place = error.place ?? place
+            }
+            try forEachRow(in: row) { place in try body(row, place) }
+            if let failure { throw failure }
+        }
+    }
+}
+
+/// Reads the elements of a document from a stream, a stretch of constant size at a time (expat). It is fed from the root element on, so that no
+/// entity is ever declared.
+final class ElementParser<Elements: ElementRows>: RowParser {
+    private let parser: XML_Parser
+    /// Apart from the object, so that the parser's events reach it without checks for exclusive access.
+    private let context: UnsafeMutablePointer<Context>
+    private let handlers: UnsafeMutablePointer<Handlers>
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// What is kept back until the rest of it is here.
+    private var held: [UInt8] = []
+    private var fed: Int64 = 0
+
+    private struct Context {
+        var elements: Elements
+        let parser: XML_Parser
+        /// The line that the parser counts as its first, and those that it does not hear of.
+        var firstLine: Int
+
+        var line: Int { firstLine - 1 + Int(XML_GetCurrentLineNumber(parser)) }
+    }
+
+    /// - Parameters:
+    ///   - firstLine: the number of the line in which the root element begins.
+    ///   - longestHeld: octets that ``hold(_:)`` keeps at most.
+    init(_ elements: Elements, firstLine: Int, longestHeld: Int = 0) throws(SourceError) {
+        guard let parser = XML_ParserCreate("UTF-8") else { throw SourceError(.inputOutput, "out of memory") }
+        self.parser = parser
+        buffer = .allocate(
+            byteCount: longestHeld + ForbiddenCharacters.longestReference + ElementStretch.length, alignment: 16)
+        let context = UnsafeMutablePointer<Context>.allocate(capacity: 1)
+        context.initialize(to: Context(elements: elements, parser: parser, firstLine: firstLine))
+        self.context = context
+        handlers = .allocate(capacity: 1)
+        handlers.initialize(
+            to: Handlers(
+                start: { name, attributes in
+                    context.pointee.elements.start(name, attributes) { context.pointee.line }
+                },
+                end: { context.pointee.elements.end { context.pointee.line } },
+                characters: { context.pointee.elements.characters($0) },
+                section: { context.pointee.elements.characterData(isOpen: $0) }))
+        handlers.pointee.set(on: parser, hasTexts: Elements.hasTexts)
+        XML_SetUserData(parser, handlers)
+    }
+
+    deinit {
+        XML_ParserFree(parser)
+        handlers.deinitialize(count: 1)
+        handlers.deallocate()
+        context.pointee.elements.deallocate()
+        context.deinitialize(count: 1)
+        context.deallocate()
+        buffer.deallocate()
+    }
+
+    func advance(_ input: some ByteInput) throws(SourceError) -> Bool {
+        let (octets, isLast) = try read(input)
+        try parse(octets, isLast: isLast)
+        return !isLast
+    }
+
+    func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows {
+        try context.pointee.elements.rows.forEach(in: row, body)
+    }
+
+    var place: Place { Place(.line, context.pointee.line) }
+
+    // MARK: Parts of a stretch
+
+    /// The next octets, behind what was held; the rows of those before are forgotten.
+    ///
+    /// - Returns: octets that are valid until the next call, and whether none follow.
+    func read(_ input: some ByteInput) throws(SourceError) -> (octets: UnsafeRawBufferPointer, isLast: Bool) {
+        context.pointee.elements.rows.removeFinished()
+        buffer.copyBytes(from: held)
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[held.count..<(held.count + ElementStretch.length)])
+        let count = try input.read(into: room)
+        let filled = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(held.count + count)])
+        ForbiddenCharacters.scrub(filled)
+        let keep = count == 0 ? 0 : ForbiddenCharacters.unfinishedReference(filled)
+        held.removeAll(keepingCapacity: true)
+        held.append(contentsOf: filled[(filled.count - keep)...])
+        return (UnsafeRawBufferPointer(rebasing: filled[..<(filled.count - keep)]), count == 0)
+    }
+
+    /// Keeps the end of what was read for the next stretch.
+    func hold(_ octets: UnsafeRawBufferPointer) { held.insert(contentsOf: octets, at: 0) }
+
+    func parse(_ octets: UnsafeRawBufferPointer, isLast: Bool = false) throws(SourceError) {
+        fed += Int64(octets.count)
+        let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self)
+        let status = XML_Parse(parser, start, Int32(octets.count), isLast ? 1 : 0)
+        if let problem = context.pointee.elements.problem { throw SourceError(.malformed, problem, at: place) }
+        guard status == XML_STATUS_OK else { throw ElementStretch.failure(XML_GetErrorCode(parser), at: place) }
+        guard fed - parsed <= Int64(ElementStretch.maximumToken) else {
+            let reason = "an element's start is longer than \(ElementStretch.maximumToken >> 20) MiB"
+            throw SourceError(.malformed, reason, at: place)
+        }
+    }
+
+    /// Octets up to the end of the last event.
+    private var parsed: Int64 { Int64(XML_GetCurrentByteIndex(parser)) }
+
+    /// Whether the parser waits for nothing: all that it was fed has become events.
+    var isBetweenEvents: Bool { parsed == fed }
+
+    /// Does something else with the elements; the lines that `body` returns are counted as passed.
+    func withElements<Result>(_ body: (inout Elements, _ line: Int) -> (lines: Int, result: Result)) -> Result {
+        let (lines, result) = body(&context.pointee.elements, context.pointee.line)
+        context.pointee.firstLine += lines
+        return result
+    }
+}
+
+/// How a document is read, whatever its elements.
+enum ElementStretch {
+    /// Read at a time: large enough that calls cost nothing, small enough for the processor's cache.
+    static let length = 64 << 10
+    /// Longest element's start, and everything else that the parser has to hold in one piece.
+    static let maximumToken = 1 << 20
+
+    static func failure(_ code: XML_Error, at place: Place) -> SourceError {
+        switch code {
+        case XML_ERROR_NO_MEMORY: return SourceError(.inputOutput, "out of memory", at: place)
+        case XML_ERROR_NO_ELEMENTS, XML_ERROR_UNCLOSED_TOKEN:
+            return SourceError(.malformed, "the file ends in the middle", at: place)
+        default:
+            let text = XML_ErrorString(code).map { String(cString: $0) } ?? "error \(code.rawValue)"
+            return SourceError(.malformed, "not valid XML: \(text)", at: place)
+        }
+    }
+}
+
+/// Where the parser's events go; a C function knows of no type of elements.
+private struct Handlers {
+    var start: (UnsafePointer<XML_Char>, UnsafeMutablePointer<UnsafePointer<XML_Char>?>) -> Void
+    var end: () -> Void
+    var characters: (UnsafeRawBufferPointer) -> Void
+    var section: (Bool) -> Void
+
+    func set(on parser: XML_Parser, hasTexts: Bool) {
+        XML_SetElementHandler(
+            parser,
+            { data, name, attributes in
+                guard let data, let name, let attributes else { return }
+                data.assumingMemoryBound(to: Handlers.self).pointee.start(name, attributes)
+            }, { data, _ in data?.assumingMemoryBound(to: Handlers.self).pointee.end() })
+        guard hasTexts else { return }
+        XML_SetCharacterDataHandler(parser) { data, text, length in
+            data?.assumingMemoryBound(to: Handlers.self).pointee.characters(
+                UnsafeRawBufferPointer(start: text, count: Int(length)))
+        }
+        XML_SetCdataSectionHandler(
+            parser, { $0?.assumingMemoryBound(to: Handlers.self).pointee.section(true) },
+            { $0?.assumingMemoryBound(to: Handlers.self).pointee.section(false) })
+    }
+}
+
+/// Files of one root element that are recognised by it.
+enum ElementFile {
+    /// Whether a file's root element is `root`.
+    static func recognises(_ file: InputFile, root: String) -> Bool {
+        guard let prolog = try? ExportProlog.read(PrefixedInput(FileInput(file)), root: root) else { return false }
+        if case .found = prolog { return true }
+        return false
+    }
+
+    /// Goes to the root element.
+    ///
+    /// - Returns: the line that it begins in.
+    /// - Throws: ``SourceError`` where there is another, or none.
+    static func begin(_ input: PrefixedInput, root: String, of format: String) throws(SourceError) -> Int {
+        guard case .found(let offset, let line) = try ExportProlog.read(input, root: root) else {
+            throw SourceError(.malformed, "it is no \(format): there is no root element \(root) in UTF-8")
+        }
+        input.skip(offset)
+        return line
+    }
+}

@@ -1,0 +1,166 @@
+import Glibc
+import Pipeline
+
+/// Reads the locations of a track that are written as nearly all are, so that no parser has to look at each of their octets:
+///
+///     <trkpt lon="-2.600010" lat="51.440020"><ele>25.5</ele><time>2020-01-01T00:00:00Z</time>
+///       <extensions><speed>3.1</speed><course>120</course><hAcc>2</hAcc><vAcc>3</vAcc></extensions></trkpt>
+///
+/// Names without a prefix, each once, in any order; texts and values of visible ASCII without `& < > "`. What is written otherwise is left to
+/// the parser, with all that is wrong or strange: whatever this takes, the parser would have taken for the same.
+struct PlainLocations {
+    /// Why it has stopped.
+    enum Stop {
+        /// Something else stands here.
+        case other
+        /// The octets end in a location.
+        case cut
+    }
+
+    /// A location that is longer is none of these.
+    static let longest = 4096
+    private static let longestText = 64
+
+    private let octets: UnsafePointer<UInt8>
+    private let count: Int
+    private var index = 0
+    private var lines = 0
+    private var texts = [UnsafeRawBufferPointer](repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: GPXRow.count)
+    private var isCut = false
+
+    private init(_ octets: UnsafePointer<UInt8>, count: Int) { (self.octets, self.count) = (octets, count) }
+
+    /// Takes locations from the front of `octets`, a row of `rows` each.
+    ///
+    /// - Parameter line: that of the first octet; then that behind what was taken.
+    /// - Returns: how many octets were taken.
+    static func take(
+        _ octets: UnsafeRawBufferPointer, into rows: inout ExportRows, line: inout Int
+    ) -> (taken: Int, stop: Stop) {
+        guard let start = octets.baseAddress else { return (0, .cut) }
+        var locations = PlainLocations(start.assumingMemoryBound(to: UInt8.self), count: octets.count)
+        var taken = 0
+        while let began = locations.next() {
+            locations.put(into: &rows, line + began)
+            taken = locations.index
+            line += locations.lines
+            locations.lines = 0
+        }
+        return (taken, locations.isCut ? .cut : .other)
+    }
+
+    private func put(into rows: inout ExportRows, _ line: Int) {
+        let name: StaticString = "trkpt"
+        rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: GPXRow.count)
+        for column in 1..<GPXRow.count where !texts[column].isEmpty { rows.set(column, texts[column]) }
+        rows.end(Place(.line, line))
+    }
+
+    /// Reads a location.
+    ///
+    /// - Returns: how many lines below the first octet it begins; `nil` where there is none.
+    private mutating func next() -> Int? {
+        for column in texts.indices { texts[column] = UnsafeRawBufferPointer(start: nil, count: 0) }
+        skipBlanks()
+        let line = lines
+        guard take("<trkpt"), attributes() else { return nil }
+        var isInExtensions = false
+        while true {
+            skipBlanks()
+            guard take(UInt8(ascii: "<")) else { return nil }
+            guard index < count else {
+                isCut = true
+                return nil
+            }
+            if octets[index] == UInt8(ascii: "/") {
+                guard isInExtensions else { return take("/trkpt>") ? line : nil }
+                guard take("/extensions>") else { return nil }
+                isInExtensions = false
+                continue
+            }
+            guard let name = text(until: UInt8(ascii: ">")) else { return nil }
+            index += 1
+            if name.isText("extensions") {
+                guard !isInExtensions else { return nil }
+                isInExtensions = true
+                continue
+            }
+            guard let column = GPXRow.column(ofElement: name), texts[column].isEmpty,
+                let value = text(until: UInt8(ascii: "<")), take("</"), take(name), take(UInt8(ascii: ">"))
+            else { return nil }
+            texts[column] = value
+        }
+    }
+
+    /// The place, up to the end of the tag.
+    private mutating func attributes() -> Bool {
+        while true {
+            let before = index
+            skipBlanks()
+            if index < count, octets[index] == UInt8(ascii: ">") {
+                index += 1
+                return true
+            }
+            guard index > before, take("l") else { return false }
+            let isLatitude = index < count && octets[index] == UInt8(ascii: "a")
+            let column = isLatitude ? GPXRow.latitude : GPXRow.longitude
+            guard take(isLatitude ? "at=\"" : "on=\""), texts[column].isEmpty, let value = text(until: UInt8(ascii: "\"")) else {
+                return false
+            }
+            texts[column] = value
+            index += 1
+        }
+    }
+
+    /// Not a lone carriage return, which begins a line as well.
+    private mutating func skipBlanks() {
+        while index < count {
+            switch octets[index] {
+            case 0x0A: lines += 1
+            case 0x20, 0x09: break
+            default: return
+            }
+            index += 1
+        }
+        isCut = true
+    }
+
+    private mutating func take(_ octet: UInt8) -> Bool {
+        guard index < count else {
+            isCut = true
+            return false
+        }
+        guard octets[index] == octet else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func take(_ text: StaticString) -> Bool {
+        take(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func take(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let start = text.baseAddress, index + text.count <= count else {
+            isCut = true
+            return false
+        }
+        guard memcmp(octets + index, start, text.count) == 0 else { return false }
+        index += text.count
+        return true
+    }
+
+    /// A text that is not empty, up to an octet, which stays.
+    private mutating func text(until end: UInt8) -> UnsafeRawBufferPointer? {
+        let start = index
+        while index < count, index - start <= Self.longestText {
+            let octet = octets[index]
+            if octet == end { return index > start ? UnsafeRawBufferPointer(start: octets + start, count: index - start) : nil }
+            guard octet > 0x20, octet < 0x7F, octet != UInt8(ascii: "&"), octet != UInt8(ascii: "<"), octet != UInt8(ascii: ">"),
+                octet != UInt8(ascii: "\"")
+            else { return nil }
+            index += 1
+        }
+        isCut = index == count
+        return nil
+    }
+}
