@@ -40,4 +40,15 @@ public final class ChangeLine {
             bytes += object.line
         }
     }
+
+    /// Appends `{"pruned":"heartRate","before":"…",…}`: what ended before is gone for good, which is no deletion.
+    public func append(_ pruning: Pruning, anchor: String, to bytes: inout [UInt8]) {
+        var object = JSONObject()
+        object.set("pruned", pruning.type.id)
+        object.set("before", pruning.before.description)
+        object.set("ingest", Int(pruning.ingest))
+        object.set("seq", Int(pruning.seq))
+        object.set("anchor", anchor)
+        bytes += object.line
+    }
 }

@@ -19,6 +19,7 @@ import Profiles
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
+///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
 ///         units: { bodyMass: "[lb_av]" },  // in which tables of statistics show a type
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
@@ -37,6 +38,8 @@ public struct Configuration: Sendable {
     /// Sources and devices by id or name, the best first.
     public var priority: [String]
     private let units: [String: String]
+    /// How long samples are kept, by type.
+    public var retention: RetentionConfiguration
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
@@ -51,6 +54,7 @@ public struct Configuration: Sendable {
         var hub: HubConfiguration?
         var priority: [String]?
         var units: [String: String]?
+        var retention: RetentionConfiguration?
         var corrections: String?
         var targets: TargetConfigurations?
     }
@@ -94,6 +98,7 @@ public struct Configuration: Sendable {
         priority = file.priority ?? []
         units = file.units ?? [:]
         try Self.check(units: units, of: found ?? "")
+        retention = file.retention ?? RetentionConfiguration()
         guard [nil, "apply", "report"].contains(file.corrections) else {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
         }
@@ -130,7 +135,7 @@ public struct Configuration: Sendable {
         decoder.allowsJSON5 = true
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
-            let known = ["store", "timeZone", "subject", "profiles", "priority", "units", "corrections", "hub", "targets"]
+            let known = ["store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets"]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
             }

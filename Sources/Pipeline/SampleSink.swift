@@ -35,4 +35,6 @@ public enum SampleOutcome: Hashable, Sendable {
     /// Its UUID is stored already, or was and is deleted.
     case duplicate
     case quarantined
+    /// It ended before its type's earliest permitted date.
+    case refused
 }

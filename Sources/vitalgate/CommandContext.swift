@@ -162,7 +162,8 @@ enum SharedOptions {
     )
     /// How a condition is written; told by `query --help`, and so by the manual page.
     static let conditionSyntax = """
-        A condition for --where compares a field with a value: FIELD = VALUE, and !=, <, <=, >, >=, and ~ for "contains". not, and, or \
+        A condition for --where compares a field with a value: FIELD = VALUE, and !=, <, <=, >, >=, ~ for "contains" and ^= for \
+        "begins with". = * asks whether the field is there at all, != * whether it is not; everything and nothing are conditions, too. not, and, or \
         join comparisons, and bind in this order; parentheses group them. A number may have a unit (value > 38 Cel, value < 70 mg/dL) and is \
         compared after conversion; without one it is in the type's own unit. A text with blanks or parentheses stands in '…' or "…"; put the \
         whole condition in the shell's other quotes. A field that a sample does not have equals nothing. What cannot be compared, a heart rate \
@@ -170,7 +171,8 @@ enum SharedOptions {
 
         Fields are \(SamplePredicate.fields.joined(separator: ", ")); KEY is a metadata key such as bloodGlucoseMealTime; duration is in \
         seconds, or with a unit (duration > 90 min); start and end take what --from takes, a day being its midnight; subject takes what \
-        --subject takes. A value of the wrong kind is an error that names its place.
+        --subject takes; fromWorkout = UUID means what its person and source recorded during a workout, inCorrelation = UUID what a correlation names, \
+        inCorrelation = * what any does. A value of the wrong kind is an error that names its place.
 
         Of objects that tell more than a number, fields are also \(ObjectField.names.joined(separator: ", ")). They are named as in the object's \
         line. Of those with several values one has to meet the comparison, and != means that none equals it. SYSTEM is a system of codes: \

@@ -33,7 +33,11 @@ enum TextTargets {
                 precondition((try? Timestamp(iso8601: printed)) == time, "what is printed can be read")
                 _ = time.instant?.description
             }
-        case 4: _ = try? SamplePredicate(text)
+        case 4:
+            if let predicate = try? SamplePredicate(text), predicate.description.utf8.count <= SamplePredicate.maximumLength {
+                let again = try? SamplePredicate(predicate.description)
+                precondition(again?.description == predicate.description, "what is printed can be read")
+            }
         default:
             if let metadata = try? Metadata(json: text) {
                 precondition((try? Metadata(json: metadata.json)) == metadata, "what is printed can be read")

@@ -122,10 +122,7 @@ import Testing
         let kinds = condition.contains("!=") ? met.filter { expected.contains($0) } : met
         #expect(kinds.joined(separator: " ") == expected)
         // A store that reads what the condition reaches finds the same.
-        let (reach, rest) = predicate.plan()
-        let read = try Self.samples().filter {
-            reach.contains(type: $0.value.origin.type, subject: "me") && (rest?.matches($0.value) ?? true)
-        }
+        let read = try Self.samples().filter { PredicatePlanTests.finds($0.value, by: predicate) }
         #expect(read.map(\.key).sorted() == met)
         // No condition and its contrary at once.
         #expect(try Self.samples().values.allSatisfy { !(predicate.matches($0) && SamplePredicate.not(predicate).matches($0)) })
@@ -255,9 +252,8 @@ import Testing
             let (text, met) = tree(3)
             let predicate = try SamplePredicate(text)
             #expect(predicate.matches(sample) == met, "\(text) of \(fact)")
-            let (reach, rest) = predicate.plan()
-            let found = reach.contains(type: sample.origin.type, subject: "me") && (rest?.matches(sample) ?? true)
-            #expect(found == met, "\(text) within its reach")
+            #expect(PredicatePlanTests.finds(sample, by: predicate) == met, "\(text) by its plan")
+            #expect(try SamplePredicate("\(predicate)").matches(sample) == met, "\(predicate) read again")
         }
     }
 }

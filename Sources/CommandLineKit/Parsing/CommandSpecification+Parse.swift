@@ -135,9 +135,20 @@ private struct CommandParser {
     /// option names as one of its values is one: `--sort -start`.
     private mutating func nextValue(of option: Option) -> String? {
         guard let next = tokens.first,
-            next == "-" || !next.hasPrefix("-") || looksNegative(next) || option.completion.allowed?.contains(next) == true
+            next == "-" || !next.hasPrefix("-") || looksNegative(next) || takes(next, as: option)
         else { return nil }
         return tokens.popFirst()
+    }
+
+    /// Whether a token with a dash is a value: one that is declared, or, where others of the proposed ones have a dash, any that is no option.
+    private func takes(_ token: String, as option: Option) -> Bool {
+        switch option.completion {
+        case .values(let values): values.contains(token)
+        case .suggestions(let values):
+            values.contains { $0.hasPrefix("-") } && !token.hasPrefix("--")
+                && !chain.options.contains { $0.names.contains(token) }
+        default: false
+        }
     }
 
     private mutating func store(_ value: String, of option: Option) {

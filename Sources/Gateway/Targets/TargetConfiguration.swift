@@ -104,6 +104,10 @@ public struct TargetConfiguration: Sendable {
                     condition, instant: { Instant(written: $0, now: now, zone: zone) },
                     subject: { try? StoreAccess.subject($0, in: store) })
                 try predicate.check(for: types ?? Set(SampleType.all))
+                guard !predicate.asksForOthers else {
+                    throw ConfigurationError(
+                        "'targets.\(name).where': a target decides by each sample alone, without fromWorkout and inCorrelation")
+                }
                 parts.append(predicate)
             } catch let error as PredicateError {
                 throw ConfigurationError("'targets.\(name).where': \(error.description)")

@@ -4,6 +4,7 @@ struct ObjectFacts: Sendable {
     private struct Body: Decodable {
         var objects: [String]?
         var totalDistance: Amount?
+        var duration: Amount?
         var events: [Workout.Event]?
         var statistics: [Workout.Statistics]?
         var routes: [String]?
@@ -61,6 +62,11 @@ struct ObjectFacts: Sendable {
 
     /// Of a sample; a body that cannot be read tells nothing.
     init(of sample: Sample) { body = try? sample.body?.decoded(as: Body.self) }
+
+    /// How long a workout lasted without its pauses, in seconds, as its line tells it.
+    func seconds(of sample: Sample) -> Double {
+        Workout(duration: body?.duration, events: body?.events ?? []).seconds(from: sample.start, to: sample.end)
+    }
 
     /// What the body tells of a field; nothing of those that are the sample's own number.
     func values(of field: ObjectField) -> [Value] {

@@ -2,7 +2,9 @@
 ///
 /// Two are compared as far as both tell: a condition of 2012 and one of May 2012 are neither before nor behind one another. A day is the one
 /// that was written, whatever the zone.
-public struct PartialDate: Hashable, Sendable {
+public struct PartialDate: Hashable, Sendable, CustomStringConvertible {
+    /// As it was written.
+    public let description: String
     /// Year, month and day, as far as they are told.
     private let parts: [Int]
     /// Where the time of day is told as well, with its zone.
@@ -11,6 +13,7 @@ public struct PartialDate: Hashable, Sendable {
     /// Reads `2012`, `2012-05`, `2012-05-15`, or a moment such as `2012-05-15T10:30:00+01:00`; `nil` for anything else, and for a day that never
     /// was.
     public init?(_ text: String) {
+        description = text
         let day = text.prefix { $0 != "T" && $0 != "t" && $0 != " " }
         let words = day.split(separator: "-", omittingEmptySubsequences: false)
         guard (1...3).contains(words.count), words[0].utf8.count == 4, words.dropFirst().allSatisfy({ $0.utf8.count == 2 }),

@@ -7,7 +7,30 @@ extension SamplePredicate.Written {
         for field: SamplePredicate.Field, _ comparison: SamplePredicate.Comparison, _ instant: (String) -> Instant?,
         _ subject: (String) -> String?
     ) throws(PredicateError) -> SamplePredicate.Literal {
+        if isAnything {
+            try refuseAllButEquality(comparison, "what may be anything")
+            if case .fromWorkout = field { throw error("name the workout by its UUID") }
+            return .present
+        }
         switch field {
+        case .type:
+            let text = try wholeText()
+            if comparison == .contains || comparison == .beginsWith { return .text(text) }
+            try refuseAllButEquality(comparison, "a type")
+            guard let type = SampleType(text) else { throw expected("a type; 'vitalgate types' lists them") }
+            return .text(type.id)
+        case .kind:
+            try refuseAllButEquality(comparison, "a kind")
+            guard let kind = SampleKind(named: try wholeText()) else {
+                throw expected("one of \(SampleKind.allCases.map(\.name).joined(separator: ", "))")
+            }
+            return .text(kind.name)
+        case .uuid, .fromWorkout, .inCorrelation:
+            try refuseAllButEquality(comparison, "a UUID")
+            guard let uuid = SampleIdentity(try wholeText()) else {
+                throw expected("a sample's UUID, as 'query --format ndjson' prints it")
+            }
+            return .text(uuid.description)
         case .value:
             try refuseContains(comparison, "a value")
             return try number()
@@ -66,7 +89,9 @@ extension SamplePredicate.Written {
     }
 
     func refuseContains(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
-        if comparison == .contains { throw error("~ is for texts; compare \(what) with =, !=, <, <=, > or >=") }
+        if comparison == .contains || comparison == .beginsWith {
+            throw error("\(comparison.rawValue) is for texts; compare \(what) with =, !=, <, <=, > or >=")
+        }
     }
 
     func refuseAllButEquality(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {

@@ -1,7 +1,9 @@
 extension SamplePredicate {
     /// Whether the sample meets the condition.
-    public func matches(_ sample: Sample) -> Bool {
-        var facts = LazyFacts()
+    ///
+    /// - Parameter isCorrelated: whether a sample belongs to a correlation; without it what is asked of that is met by none.
+    public func matches(_ sample: Sample, isCorrelated: ((Sample) -> Bool)? = nil) -> Bool {
+        var facts = LazyFacts(isCorrelated: isCorrelated)
         return meets(sample, &facts) ?? false
     }
 
@@ -12,8 +14,13 @@ extension SamplePredicate {
         switch self {
         case .types(let types): return types.contains(sample.origin.type)
         case .uuids(let uuids): return uuids.contains(sample.identity)
+        case .comparison(let field, let comparison, .present):
+            guard let isThere = field.isThere(in: sample, &facts) else { return nil }
+            return isThere == (comparison != .notEqual)
         case .comparison(.object(let field), let comparison, let literal):
             return Self.compare(sample, field, comparison, literal, &facts)
+        case .comparison(.duration, let comparison, .number(let numeral, _)) where sample.origin.kind == .workout:
+            return Self.order(facts.of(sample).seconds(of: sample), numeral.doubleValue, comparison)
         case .comparison(let field, let comparison, let literal): return Self.compare(sample, field, comparison, literal)
         case .not(let inner): return inner.meets(sample, &facts).map { !$0 }
         case .and(let parts): return Self.join(parts, sample, &facts, decisive: false)
@@ -57,9 +64,10 @@ extension SamplePredicate {
             return order(sample.numeral.doubleValue, numeral.doubleValue, comparison)
         case (.originalUnit, .unit(let unit)): return order(sample.unit.code, unit.code, comparison)
         case (.metadata(let key), _):
-            let value = sample.metadata?[key] ?? MetadataKey(named: key).flatMap { sample.metadata?[$0.rawKey] }
-            guard let value else { return comparison == .notEqual }
+            guard let value = sample.metadataValue(named: key) else { return comparison == .notEqual }
             return compare(value, comparison, literal)
+        // What only a store knows.
+        case (.fromWorkout, _), (.inCorrelation, _): return nil
         case (_, .text(let other)):
             guard let own = text(of: field, in: sample) else { return comparison == .notEqual }
             guard field.isVersion, comparison.isOrder else { return compare(own, comparison, other) }
@@ -113,8 +121,11 @@ extension SamplePredicate {
         }
     }
 
-    private static func text(of field: Field, in sample: Sample) -> String? {
+    static func text(of field: Field, in sample: Sample) -> String? {
         switch field {
+        case .type: sample.origin.type.id
+        case .kind: sample.origin.kind.name
+        case .uuid: sample.identity.description
         case .zone: sample.zone?.description
         case .subject: sample.origin.subject
         case .group: sample.group.map(Sample.groupText)
@@ -124,6 +135,33 @@ extension SamplePredicate {
         default: nil
         }
     }
+}
+
+extension SamplePredicate.Field {
+    /// Whether a sample has the field; `nil` where only a store knows.
+    func isThere(in sample: Sample, _ facts: inout LazyFacts) -> Bool? {
+        switch self {
+        case .value, .start, .end, .duration, .subject, .type, .kind, .uuid, .originalValue, .originalUnit, .timeOrigin,
+            .received:
+            return true
+        case .zone, .group, .source, .device: return SamplePredicate.text(of: self, in: sample) != nil
+        case .category: return sample.origin.type.categoryValues != nil
+        case .metadata(let key): return sample.metadataValue(named: key) != nil
+        case .object(let field): return !SamplePredicate.values(sample, field, &facts).isEmpty
+        case .inCorrelation: return facts.isCorrelated?(sample)
+        case .fromWorkout: return nil
+        }
+    }
+}
+
+extension Sample {
+    /// What is said under a key of metadata, by its name here or HealthKit's string.
+    func metadataValue(named key: String) -> MetadataValue? { metadata?.metadataValue(named: key) }
+}
+
+extension Metadata {
+    /// What is said under a key, by its name here or HealthKit's string.
+    func metadataValue(named key: String) -> MetadataValue? { self[key] ?? MetadataKey(named: key).flatMap { self[$0.rawKey] } }
 }
 
 extension SourceRevision {

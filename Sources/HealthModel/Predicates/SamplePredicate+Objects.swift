@@ -1,6 +1,10 @@
 /// What a body tells, read when a part of a condition first asks for it, and then at hand for the others.
 struct LazyFacts {
     private var facts: ObjectFacts?
+    /// Whether a sample belongs to a correlation; `nil` where nobody is there who knows.
+    let isCorrelated: ((Sample) -> Bool)?
+
+    init(isCorrelated: ((Sample) -> Bool)? = nil) { self.isCorrelated = isCorrelated }
 
     mutating func of(_ sample: Sample) -> ObjectFacts {
         if let facts { return facts }
@@ -16,20 +20,7 @@ extension SamplePredicate {
         _ sample: Sample, _ field: ObjectField, _ comparison: Comparison, _ literal: Literal, _ facts: inout LazyFacts
     ) -> Bool? {
         guard field.kinds.contains(sample.origin.kind) else { return comparison == .notEqual }
-        let values: [ObjectFacts.Value]
-        switch field.content {
-        case .number: values = [.number(sample.value)]
-        case .namedNumber:
-            // A number that has no name is compared by itself.
-            values = [.text(sample.origin.type.caseName(of: sample.value) ?? sample.numeral.canonicalText)]
-        case .code(let systems):
-            values = facts.of(sample).values(of: field).filter { value in
-                guard let systems, case .coding(let coding) = value else { return true }
-                guard let system = coding.system else { return false }
-                return systems.contains { CodeSystems.isSame($0, system) }
-            }
-        default: values = facts.of(sample).values(of: field)
-        }
+        let values = values(sample, field, &facts)
         // It differs from what none of its values equals.
         let asked = comparison == .notEqual ? .equal : comparison
         var answer: Bool? = values.isEmpty ? false : nil
@@ -38,6 +29,23 @@ extension SamplePredicate {
             answer = (answer ?? false) || met
         }
         return comparison == .notEqual ? answer.map { !$0 } : answer
+    }
+
+    /// What an object tells of a field; nothing where it has none.
+    static func values(_ sample: Sample, _ field: ObjectField, _ facts: inout LazyFacts) -> [ObjectFacts.Value] {
+        guard field.kinds.contains(sample.origin.kind) else { return [] }
+        switch field.content {
+        case .number: return [.number(sample.value)]
+        // A number that has no name is compared by itself.
+        case .namedNumber: return [.text(sample.origin.type.caseName(of: sample.value) ?? sample.numeral.canonicalText)]
+        case .code(let systems):
+            return facts.of(sample).values(of: field).filter { value in
+                guard let systems, case .coding(let coding) = value else { return true }
+                guard let system = coding.system else { return false }
+                return systems.contains { CodeSystems.isSame($0, system) }
+            }
+        default: return facts.of(sample).values(of: field)
+        }
     }
 
     private static func compare(

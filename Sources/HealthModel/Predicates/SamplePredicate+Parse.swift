@@ -13,15 +13,19 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
 ///     value > 38 Cel and source.name = 'Ear thermometer'
 ///     metadata.bodyTemperatureSensorLocation = armpit or not device.firmware < '1.2'
 ///
-/// Fields are those of a sample's line (``fields``). Comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=` and `~` (contains); `not`, `and`, `or`
-/// and parentheses join them. A number with a unit is compared after conversion; without one it is in the type's unit.
+/// Fields are those of a sample's line (``fields``). Comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `~` (contains) and `^=` (begins with);
+/// `not`, `and`, `or` and parentheses join them. A number with a unit is compared after conversion; without one it is in the type's unit. `= *`
+/// asks whether there is any value, `everything` and `nothing` are conditions by themselves. ``description`` prints a condition in this form.
 extension SamplePredicate {
     /// Longest condition that is read.
     public static let maximumLength = 4096
 
     /// The fields that a condition may speak of, whatever the sample; ``ObjectField/names`` are those of objects.
     public static let fields =
-        ["value", "case", "start", "end", "duration", "zone", "subject", "group", "time.origin", "time.received"]
+        [
+            "value", "case", "start", "end", "duration", "zone", "type", "kind", "uuid", "subject", "group", "fromWorkout",
+            "inCorrelation", "time.origin", "time.received",
+        ]
         + SourceProperty.allCases.map { "source.\($0)" } + DeviceProperty.allCases.map { "device.\($0)" }
         + ["original.value", "original.unit", "metadata.KEY"]
 
@@ -54,6 +58,8 @@ extension SamplePredicate {
         var unit: String?
         /// In characters from 0.
         var position: Int
+        /// A `*` without quotes.
+        var isAnything = false
     }
 }
 
@@ -106,6 +112,8 @@ private struct PredicateParser {
             index += 1
             return inner
         }
+        if takeWord("everything") { return .everything }
+        if takeWord("nothing") { return .or([]) }
         let field = try field()
         let comparison = try comparison()
         return .comparison(field, comparison, try meaning(field, comparison, try written()))
@@ -115,7 +123,7 @@ private struct PredicateParser {
         skipBlanks()
         let end = index + word.count
         guard end <= characters.count, String(characters[index..<end]).lowercased() == word,
-            end == characters.count || characters[end].isWhitespace || characters[end] == "("
+            end == characters.count || characters[end].isWhitespace || "()".contains(characters[end])
         else { return false }
         index = end
         return true
@@ -130,7 +138,12 @@ private struct PredicateParser {
             index += 1
         }
         let name = String(characters[start..<index])
-        if let field = Self.field(name) { return field }
+        // A key with other characters than a name has stands in quotes.
+        if name == "metadata.", index < characters.count, characters[index] == "'" || characters[index] == "\"" {
+            let key = try quoted()
+            if !key.isEmpty { return .metadata(MetadataKey(rawKey: key)?.name ?? key) }
+        }
+        if let field = SamplePredicate.Field(named: name) { return field }
         if name.isEmpty { throw error("expected a field such as value or source.name", at: start) }
         throw error("there is no field '\(name)'; \(Self.fields(instead: name))", at: start)
     }
@@ -148,33 +161,6 @@ private struct PredicateParser {
         return "fields are \((SamplePredicate.fields + ObjectField.names).joined(separator: ", "))"
     }
 
-    private static func field(_ name: String) -> SamplePredicate.Field? {
-        switch name {
-        case "value": return .value
-        case "case": return .category
-        case "start": return .start
-        case "end": return .end
-        case "duration": return .duration
-        case "zone": return .zone
-        case "subject": return .subject
-        case "group": return .group
-        case "time.origin": return .timeOrigin
-        case "time.received": return .received
-        case "original.value": return .originalValue
-        case "original.unit": return .originalUnit
-        default: break
-        }
-        if let field = ObjectField(named: name) { return .object(field) }
-        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { return nil }
-        return switch parts[0] {
-        case "source": SamplePredicate.SourceProperty(rawValue: parts[1]).map { .source($0) }
-        case "device": SamplePredicate.DeviceProperty(rawValue: parts[1]).map { .device($0) }
-        case "metadata": .metadata(MetadataKey(rawKey: parts[1])?.name ?? parts[1])
-        default: nil
-        }
-    }
-
     private mutating func comparison() throws(PredicateError) -> SamplePredicate.Comparison {
         skipBlanks()
         for comparison in SamplePredicate.Comparison.allCases where !comparison.rawValue.isEmpty {
@@ -187,21 +173,17 @@ private struct PredicateParser {
             if comparison == .equal, index < characters.count, characters[index] == "=" { index += 1 }
             return comparison
         }
-        throw error("expected =, !=, <, <=, >, >= or ~")
+        throw error("expected =, !=, <, <=, >, >=, ~ or ^=")
     }
 
     private mutating func written() throws(PredicateError) -> SamplePredicate.Written {
         skipBlanks()
         guard index < characters.count else { throw error("expected a value to compare with") }
         let quote = characters[index]
-        if quote == "'" || quote == "\"" {
-            let start = index + 1
-            guard let end = characters[start...].firstIndex(of: quote) else { throw error("the quote is not closed") }
-            index = end + 1
-            return SamplePredicate.Written(text: String(characters[start..<end]), position: start - 1)
-        }
         let start = index
+        if quote == "'" || quote == "\"" { return SamplePredicate.Written(text: try quoted(), position: start) }
         let word = try word()
+        if word == "*" { return SamplePredicate.Written(text: word, position: start, isAnything: true) }
         let behind = index
         skipBlanks()
         let hasUnit =
@@ -218,6 +200,23 @@ private struct PredicateParser {
             throw self.error("\(error)", at: start)
         }
         return SamplePredicate.Written(text: word, unit: code, position: start)
+    }
+
+    /// What stands in quotes; a quote within is written twice.
+    private mutating func quoted() throws(PredicateError) -> String {
+        let (start, quote) = (index, characters[index])
+        var text: [Character] = []
+        index += 1
+        while index < characters.count {
+            let character = characters[index]
+            index += 1
+            if character == quote {
+                guard index < characters.count, characters[index] == quote else { return String(text) }
+                index += 1
+            }
+            text.append(character)
+        }
+        throw error("the quote is not closed", at: start)
     }
 
     private func takesWord(_ word: String) -> Bool {
@@ -239,5 +238,40 @@ private struct PredicateParser {
         }
         guard index > start else { throw error("expected a value to compare with") }
         return String(characters[start..<index])
+    }
+}
+
+extension SamplePredicate.Field {
+    private static let byName: [String: SamplePredicate.Field] = {
+        let plain: [SamplePredicate.Field] = [
+            .value, .category, .start, .end, .duration, .zone, .subject, .group, .type, .kind, .uuid, .fromWorkout,
+            .inCorrelation,
+            .timeOrigin, .received, .originalValue, .originalUnit,
+        ]
+        return Dictionary(plain.map { ($0.description, $0) }, uniquingKeysWith: { first, _ in first })
+    }()
+
+    /// The field of this name; `nil` where there is none.
+    public init?(named name: String) {
+        if let field = Self.byName[name] {
+            self = field
+            return
+        }
+        if let field = ObjectField(named: name) {
+            self = .object(field)
+            return
+        }
+        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return nil }
+        switch parts[0] {
+        case "source":
+            guard let property = SamplePredicate.SourceProperty(rawValue: parts[1]) else { return nil }
+            self = .source(property)
+        case "device":
+            guard let property = SamplePredicate.DeviceProperty(rawValue: parts[1]) else { return nil }
+            self = .device(property)
+        case "metadata": self = .metadata(MetadataKey(rawKey: parts[1])?.name ?? parts[1])
+        default: return nil
+        }
     }
 }

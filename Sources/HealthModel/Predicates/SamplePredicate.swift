@@ -29,8 +29,8 @@ public indirect enum SamplePredicate: Sendable {
         case above = ">"
         /// Of texts: the other one lies within.
         case contains = "~"
-        /// Of texts: the other one is how it begins. It has no sign in what a person writes.
-        case beginsWith = ""
+        /// Of texts: the other one is how it begins.
+        case beginsWith = "^="
 
         var isOrder: Bool { [.below, .atMost, .above, .atLeast].contains(self) }
     }
@@ -46,6 +46,8 @@ public indirect enum SamplePredicate: Sendable {
         case any(String, Numeral?, Unit?)
         /// Of a health record's own dates.
         case date(PartialDate)
+        /// Whatever it is, as long as there is one: `metadata.bloodGlucoseMealTime = *`.
+        case present
     }
 
     /// What of a sample is compared; named as in a sample's line.
@@ -55,9 +57,18 @@ public indirect enum SamplePredicate: Sendable {
         case start, end
         /// Of a category, by its name or HealthKit's constant.
         case category
-        /// In seconds.
+        /// In seconds; of a workout without its pauses.
         case duration
         case zone, subject, group
+        /// The type's id.
+        case type
+        /// The name of the type's kind.
+        case kind
+        case uuid
+        /// The UUID of a workout that the sample was recorded during, or belongs to as its route. Only a store knows.
+        case fromWorkout
+        /// The UUID of a correlation that the sample belongs to. Only a store knows.
+        case inCorrelation
         case source(SourceProperty)
         case device(DeviceProperty)
         /// As received.
@@ -98,7 +109,7 @@ extension SamplePredicate {
     /// Samples that reached this machine in a stretch.
     public static func received(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.received, from, to) }
 
-    private static func stretch(_ field: Field, _ from: Instant?, _ to: Instant?) -> SamplePredicate {
+    static func stretch(_ field: Field, _ from: Instant?, _ to: Instant?) -> SamplePredicate {
         .and(
             [from.map { .comparison(field, .atLeast, .instant($0)) }, to.map { .comparison(field, .below, .instant($0)) }]
                 .compactMap { $0 })
@@ -125,6 +136,16 @@ extension SamplePredicate {
     /// Samples whose field is a version in a range; one that nobody knows lies in none.
     public static func version(_ field: Field, in range: VersionRange) -> SamplePredicate {
         .and([.comparison(field, .notEqual, .text(""))] + range.comparisons.map { .comparison(field, $0.0, .text($0.1)) })
+    }
+
+    /// Whether it asks for a workout or a correlation: which samples those have a store knows, and no sample by itself.
+    public var asksForOthers: Bool {
+        switch self {
+        case .not(let inner): inner.asksForOthers
+        case .and(let parts), .or(let parts): parts.contains(where: \.asksForOthers)
+        case .comparison(let field, _, _): field == .fromWorkout || field == .inCorrelation
+        case .types, .uuids: false
+        }
     }
 
     /// Refuses a condition whose units suit none of the types that are asked for.

@@ -72,3 +72,20 @@ public struct StoredDeletion: Sendable {
     /// The sample's type.
     public var type: SampleType { sample.origin.type }
 }
+
+/// What retention removed from a series, as the change log tells it.
+public struct Pruning: Hashable, Sendable {
+    /// What was measured.
+    public var type: SampleType
+    /// What ended before is gone.
+    public var before: Instant
+    /// The entry of the ledger.
+    public var ingest: Int64
+    /// Its number in the change log.
+    public var seq: Int64
+
+    /// A pruning by its parts.
+    public init(type: SampleType, before: Instant, ingest: Int64, seq: Int64) {
+        (self.type, self.before, self.ingest, self.seq) = (type, before, ingest, seq)
+    }
+}

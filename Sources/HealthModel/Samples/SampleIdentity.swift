@@ -167,6 +167,32 @@ extension SampleIdentity {
     }
 }
 
+/// Metadata have one of HealthKit's two sync keys without the other.
+public struct UnpairedSyncKey: Error, Hashable, Sendable, CustomStringConvertible {
+    /// HealthKit's string of the key that is missing, or is no number where it has to be one.
+    public var missing: String
+    public var description: String { "the metadata have no \(missing) beside the other sync key" }
+}
+
+extension RecordIdentifier {
+    /// The record that metadata name by HealthKit's `HKMetadataKeySyncIdentifier` and `HKMetadataKeySyncVersion`, and what else they say: for
+    /// whoever saves a sample. Here the two are part of its identity, and no metadata.
+    ///
+    /// - Returns: no record where they have neither.
+    /// - Throws: ``UnpairedSyncKey``: HealthKit wants both.
+    public static func taken(from metadata: Metadata) throws(UnpairedSyncKey) -> (record: RecordIdentifier?, rest: Metadata) {
+        let (idKey, versionKey) = ("HKMetadataKeySyncIdentifier", "HKMetadataKeySyncVersion")
+        let (id, version) = (metadata.metadataValue(named: "syncIdentifier"), metadata.metadataValue(named: "syncVersion"))
+        guard id != nil || version != nil else { return (nil, metadata) }
+        guard case .string(let text)? = id, !text.isEmpty else { throw UnpairedSyncKey(missing: idKey) }
+        guard case .number(let numeral)? = version, let number = Int64(numeral.canonicalText) else {
+            throw UnpairedSyncKey(missing: versionKey)
+        }
+        let rest = metadata.entries.filter { !["syncIdentifier", "syncVersion", idKey, versionKey].contains($0.key) }
+        return (RecordIdentifier(id: text, version: number), Metadata(rest.map { ($0.key, $0.value) }))
+    }
+}
+
 /// A record id that its maker gave (HealthKit's sync identifier and sync version): a higher version replaces a lower one.
 public struct RecordIdentifier: Hashable, Sendable {
     /// The record's id, as the maker gives it.

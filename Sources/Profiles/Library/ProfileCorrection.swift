@@ -40,7 +40,12 @@ public struct ProfileCorrection: Sendable {
             let text = written.joined(separator: " and ")
             conditions.conditionText = text
             do throws(PredicateError) {
-                conditions.condition = try SamplePredicate(text)
+                let condition = try SamplePredicate(text)
+                if condition.asksForOthers {
+                    (members["where"] ?? node).problem(
+                        "a correction decides by each sample alone, without fromWorkout and inCorrelation")
+                }
+                conditions.condition = condition
             } catch {
                 (members["where"] ?? members["locale"] ?? node).problem("\(error)")
             }

@@ -60,6 +60,13 @@ struct ChangeLog {
             .integer(high), .integer(ingest), .integer(cause))
     }
 
+    /// Tells that what ended before a time was removed from a series for good.
+    func insertPruning(series: Int64, seq: Int64, low: Int64, before: Int64, ingest: Int64) throws(StoreError) {
+        try connection.run(
+            "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?1, ?2, ?2, 2, ?3, ?4, ?5, ?6)",
+            .integer(series), .integer(seq), .integer(low), .integer(before), .integer(ingest), .integer(cause))
+    }
+
     /// Joins with the series' last entry, where that is of the same kind and ingest and close by.
     /// - Returns: whether it did.
     private func join(

@@ -29,7 +29,9 @@ final class ChangeReader {
         var series: Int64
         var type: SampleType
         var seqs: (first: Int64, last: Int64)
-        var isDeletion: Bool
+        /// 0 of samples that came, 1 of deletions, 2 of a pruning.
+        var kind: Int64
+        var ingest: Int64
         var times: (low: Int64, high: Int64)
     }
 
@@ -37,11 +39,15 @@ final class ChangeReader {
     var held: Int { runs.reduce(0) { $0 + $1.changes.count - $1.next } }
 
     /// Gives every change behind `anchor` to `body`, each once.
-    func read(after anchor: Int64, _ body: (SampleChange) throws -> Void) throws {
+    ///
+    /// - Parameter pruned: is told of what was removed for good, in the same order.
+    func read(
+        after anchor: Int64, pruned: (Pruning) throws -> Void = { _ in }, _ body: (SampleChange) throws -> Void
+    ) throws {
         let statement = try Statement(
             connection,
             """
-            SELECT series, first_seq, last_seq, deletion, low, high FROM change
+            SELECT series, first_seq, last_seq, deletion, low, high, ingest FROM change
             WHERE first_seq > ?1 - (SELECT value FROM setting WHERE name = 'longestChange') AND last_seq > ?1 ORDER BY first_seq
             """)
         try statement.bind([.integer(anchor)])
@@ -49,9 +55,15 @@ final class ChangeReader {
             guard let type = series[statement.integer(0)] else { continue }
             let entry = Entry(
                 series: statement.integer(0), type: type,
-                seqs: (max(anchor &+ 1, statement.integer(1)), statement.integer(2)), isDeletion: statement.integer(3) != 0,
-                times: (statement.integer(4), statement.integer(5)))
+                seqs: (max(anchor &+ 1, statement.integer(1)), statement.integer(2)), kind: statement.integer(3),
+                ingest: statement.integer(6), times: (statement.integer(4), statement.integer(5)))
             try tell(before: entry.seqs.first, body)
+            guard entry.kind != 2 else {
+                try pruned(
+                    Pruning(
+                        type: type, before: Instant(microseconds: entry.times.high), ingest: entry.ingest, seq: entry.seqs.first))
+                continue
+            }
             let changes = try changes(of: entry)
             if !changes.isEmpty { runs.append(Run(changes: changes)) }
         }
@@ -73,7 +85,7 @@ final class ChangeReader {
     }
 
     private func changes(of entry: Entry) throws(StoreError) -> [SampleChange] {
-        var changes = try entry.isDeletion ? deletions(of: entry) : additions(of: entry)
+        var changes = try entry.kind == 1 ? deletions(of: entry) : additions(of: entry)
         changes.sortIfNeeded { $0.seq < $1.seq }
         return changes
     }

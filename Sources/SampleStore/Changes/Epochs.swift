@@ -54,7 +54,9 @@ struct Epochs {
                 (SELECT value FROM setting WHERE name = 'seq'))
             """, .integer(first))
         let isKnown = last.map { first...max(first, $0) ~= anchor.seq } ?? false
-        return isKnown ? nil : "is of changes that this store no longer has: it was put back from a copy that is older"
+        guard isKnown else { return "is of changes that this store no longer has: it was put back from a copy that is older" }
+        let pruned = try connection.integer("SELECT value FROM setting WHERE name = 'pruned'") ?? 0
+        return anchor.seq < pruned ? "lies before samples that came and that retention has removed since" : nil
     }
 
     /// The anchor of a reader who has seen this change; changes are asked for in their order.
@@ -77,20 +79,33 @@ struct Epochs {
     }
 }
 
+/// Epochs that two closures share.
+private final class AnchorSource {
+    private var epochs: Epochs
+    init(_ epochs: Epochs) { self.epochs = epochs }
+    func anchor(behind seq: Int64) throws(StoreError) -> Anchor { try epochs.anchor(behind: seq) }
+}
+
 extension SampleStore {
     /// Gives every change behind an anchor to `body`, in order, each once, and the anchor of a reader who has seen it; a sample that was
     /// added and deleted since shows as deleted only.
     ///
+    /// - Parameter pruned: is told of what was removed for good, in the same order.
     /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is of another store, or of changes that the store no longer has; what
     ///   `body` throws.
     public func changes(
-        after anchor: Anchor, types: Set<SampleType>?, _ body: (SampleChange, Anchor) throws -> Void
+        after anchor: Anchor, types: Set<SampleType>?, pruned: (Pruning, Anchor) throws -> Void = { _, _ in },
+        _ body: (SampleChange, Anchor) throws -> Void
     ) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        var epochs = Epochs(connection)
+        let epochs = Epochs(connection)
         let start = try epochs.start(of: anchor)
-        try changes(after: start, types: types) { change in try body(change, try epochs.anchor(behind: change.seq)) }
+        // One at a time asks: both count on in the one list of epochs.
+        let anchors = AnchorSource(epochs)
+        try changes(
+            after: start, types: types, pruned: { try pruned($0, try anchors.anchor(behind: $0.seq)) },
+            { try body($0, try anchors.anchor(behind: $0.seq)) })
     }
 
     /// Whether an anchor is of this store's history, so that its reader can go on.

@@ -9,33 +9,47 @@ struct BatchJudgement {
     let batch: [GatedSample]
     /// Nothing where only the very same readings are to count as duplicates.
     let retellings: RetellingSearch?
+    /// Whether records are one whatever device measured them.
+    var acrossDevices = false
 
     /// A record that its maker numbered replaces its lower version, and gives way to an equal or higher one, deleted or not. A version that
     /// is held back replaces nothing.
     func replaceRecords(_ groups: [SeriesRows], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        let records = Records(connection: connection, ingest: ingest)
-        for group in groups {
-            // Versions of one record within the batch: only the highest comes to be stored.
-            var newest: [String: (version: Int64, row: SampleRow)] = [:]
-            for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-                guard let record = batch[Int(row.index)].sample.record else { continue }
-                if let earlier = newest[record.id] {
-                    outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
-                    guard earlier.version < record.version else { continue }
-                }
-                newest[record.id] = (record.version, row)
+        let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
+        // Versions of one record within the batch: only the highest comes to be stored.
+        var newest: [RecordName: (version: Int64, row: SampleRow)] = [:]
+        for row in groups.lazy.flatMap(\.rows) where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
+            let sample = batch[Int(row.index)].sample
+            guard let record = sample.record else { continue }
+            let name = RecordName(of: sample, record.id, series: acrossDevices ? nil : row.series)
+            if let earlier = newest[name] {
+                outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
+                guard earlier.version < record.version else { continue }
             }
-            for (record, (version, row)) in newest {
-                let kind = batch[Int(row.index)].sample.origin.kind
-                if kind == .activitySummary || kind == .clinicalRecord, try saysTheSame(row, as: record) {
-                    outcomes[Int(row.index)] = .duplicate
-                    continue
-                }
-                let claimed = try records.claim(
-                    RecordIdentifier(id: record, version: version), series: group.series, start: row.start,
-                    hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
-                if !claimed { outcomes[Int(row.index)] = .duplicate }
+            newest[name] = (record.version, row)
+        }
+        for (name, (version, row)) in newest {
+            let kind = batch[Int(row.index)].sample.origin.kind
+            if kind == .activitySummary || kind == .clinicalRecord, try saysTheSame(row, as: name.record) {
+                outcomes[Int(row.index)] = .duplicate
+                continue
             }
+            let claimed = try records.claim(
+                RecordIdentifier(id: name.record, version: version), series: row.series, start: row.start,
+                hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
+            if !claimed { outcomes[Int(row.index)] = .duplicate }
+        }
+    }
+
+    /// What tells a record from others: its series and its id; across devices person, type and source in place of the series.
+    private struct RecordName: Hashable {
+        var series: Int64?
+        var origin: [String]
+        var record: String
+
+        init(of sample: Sample, _ record: String, series: Int64?) {
+            (self.series, self.record) = (series, record)
+            origin = series == nil ? [sample.origin.subject, sample.origin.type.id, sample.origin.source.id] : []
         }
     }
 

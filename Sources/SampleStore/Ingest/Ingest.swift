@@ -28,6 +28,8 @@ public final class Ingest: SampleSink {
     private let retellings: RetellingSearch?
     /// Whether the account says which duplicates stand at other times. Devices' clocks are learned, and move what they tell again.
     private let comparesTimes: Bool
+    /// Whether a record's version replaces a lower one of another device as well.
+    private let replacesAcrossDevices: Bool
     private var witnesses = 0
     private var linked = 0
 
@@ -40,6 +42,7 @@ public final class Ingest: SampleSink {
         received = description.received
         search = description.comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = description.kind == .import
+        replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
         try connection.run(
             "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
@@ -58,6 +61,7 @@ public final class Ingest: SampleSink {
         id = account.id
         search = NearDuplicateSearch(connection: store.connection)
         comparesTimes = account.kind == .import
+        replacesAcrossDevices = false
         retellings = RetellingSearch(connection: store.connection)
         self.refusalsKept = refusalsKept
         try connection.run(
@@ -107,6 +111,19 @@ public final class Ingest: SampleSink {
     }
 
     private func write(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+        let earliest = try SampleStore.earliestPermittedDates(connection)
+        let isLate: [Bool] =
+            earliest.isEmpty
+            ? [] : batch.map { gated in earliest[gated.sample.origin.type].map { gated.sample.end < $0 } ?? false }
+        guard isLate.contains(true) else { return try writeAll(batch) }
+        for (gated, isLate) in zip(batch, isLate) where isLate {
+            refuse(Refusal("it ended before the earliest date that the store keeps (retention)", at: gated.place))
+        }
+        var others = try writeAll(zip(batch, isLate).filter { !$1 }.map(\.0)).makeIterator()
+        return isLate.map { $0 ? .refused : others.next() ?? .refused }
+    }
+
+    private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         var outcomes = [SampleOutcome](repeating: .stored, count: batch.count)
         text.removeAll(keepingCapacity: true)
         if groups.count > 1024 {
@@ -129,7 +146,8 @@ public final class Ingest: SampleSink {
             for index in marked { outcomes[Int(index)] = .duplicate }
         }
         hindrances.add(existing.hindrances)
-        let judgement = BatchJudgement(connection: connection, ingest: id, batch: batch, retellings: retellings)
+        let judgement = BatchJudgement(
+            connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
         if hasRecords { try judgement.replaceRecords(groups, &outcomes) }
         if hasRules {
@@ -313,6 +331,7 @@ public final class Ingest: SampleSink {
             switch outcomes[index] {
             case .stored: stored += 1
             case .quarantined: quarantined += 1
+            case .refused: break
             case .duplicate:
                 if hasRepeats, let kind = batch[index].repeats {
                     skip(kind)

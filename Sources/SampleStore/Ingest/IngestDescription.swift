@@ -18,6 +18,10 @@ public struct IngestDescription: Sendable {
     public var owner: String?
     /// Whether readings are compared with those of other paths; else only the very same ones are duplicates.
     public var comparesPaths: Bool
+    /// Whether a higher version of a record replaces a lower one of the same person, type and source also where another device measured it,
+    /// as HealthKit has it for apps that save. What imports tell stays apart by device: an export names sources, not apps, and two watches of
+    /// one name must not replace each other's samples.
+    public var replacesAcrossDevices = false
 
     /// Describes an ingest before it begins.
     public init(

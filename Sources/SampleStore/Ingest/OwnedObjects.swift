@@ -70,10 +70,10 @@ extension SampleStore {
         let cursor = try samples(matching: SampleQuery(.and([.types(types), query.predicate])))
         defer { cursor.close() }
         while let stored = try cursor.next() { theirs.formUnion(try owned.places(namedBy: stored.sample, among: .live)) }
-        let table = SampleTable(connection: connection)
+        let (table, predicate) = (SampleTable(connection: connection), try resolved(query.predicate))
         var count = 0
         for place in theirs {
-            guard let sample = try table.sample(at: place, among: .live), !query.predicate.matches(sample) else { continue }
+            guard let sample = try table.sample(at: place, among: .live), !predicate.matches(sample) else { continue }
             count += 1
         }
         return count

@@ -24,7 +24,6 @@ final class MigrationReader {
     private let connection: Connection
     private let request: MigrationRequest
     private let predicate: SamplePredicate
-    private let reach: SamplePredicate.Reach
     private let repairer: Repairer
     private let readings: RightReadings
     /// Whether this very repair was ever made: only then can its results be met.
@@ -43,8 +42,11 @@ final class MigrationReader {
     init(_ store: SampleStore, _ request: MigrationRequest) throws(StoreError) {
         self.store = store
         self.request = request
-        predicate = request.conditions.predicate
-        reach = predicate.plan().reach
+        predicate = try store.resolved(request.conditions.predicate)
+        guard !predicate.asksForOthers else {
+            throw StoreError(
+                .invalid, "a repair decides by each sample alone: name the correlation by its UUID (inCorrelation = UUID)")
+        }
         connection = store.connection
         decoder = SampleDecoder(connection: store.connection)
         last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
@@ -56,11 +58,11 @@ final class MigrationReader {
 
     /// Judges every sample, and gives what `row` makes of those to replace to `body`, some thousand at a time; `body` may write.
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
-        for series in try store.series(within: reach) {
+        for part in try store.plan(of: SampleQuery(predicate)).parts {
             var position: Position?
             repeat {
                 var rows: [Row] = []
-                position = try read(series, after: position) { rows.append(try row($0)) }
+                position = try read(part, after: position) { rows.append(try row($0)) }
                 if !rows.isEmpty { try body(rows) }
             } while position != nil
         }
@@ -76,8 +78,12 @@ final class MigrationReader {
     ///
     /// - Returns: where they ended; `nil` where the series did.
     private func read(
-        _ series: SeriesDescription, after position: Position?, _ body: (RepairCandidate) throws -> Void
+        _ part: QueryPlan.Part, after position: Position?, _ body: (RepairCandidate) throws -> Void
     ) throws -> Position? {
+        let series = part.series
+        guard let first = part.starts.stretches.first?.lowerBound, let end = part.starts.stretches.last?.upperBound else {
+            return nil
+        }
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns) FROM sample
@@ -85,8 +91,8 @@ final class MigrationReader {
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(series.id), .integer(position?.start ?? reach.from.microseconds),
-            .integer(position?.seq ?? .min), .integer(reach.through.microseconds),
+            .integer(series.id), .integer(position?.start ?? first),
+            .integer(position?.seq ?? .min), .integer(end),
             .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
         var position = position

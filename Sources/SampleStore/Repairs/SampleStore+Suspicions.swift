@@ -91,7 +91,7 @@ extension SampleStore {
         guard let first = group.first,
             let detector = MisunitDetector(first.type, isShared: first.subject == Origin.unassigned)
         else { return [] }
-        let cursor = try SampleCursor(connection: connection, series: group, query: query)
+        let cursor = try SampleCursor(store: self, query: query, of: Set(group.map(\.id)))
         defer { cursor.close() }
         var found: [Suspicion] = []
         var readings: [(series: Int64, reading: MisunitReading)] = []

@@ -4,25 +4,31 @@ import HealthModel
 struct Records {
     let connection: Connection
     let ingest: Int64
+    /// Whether a version of another device, of the same person, type and source, counts as well.
+    var acrossDevices = false
 
     /// Puts a version, about to be stored, in place of the lower one; false where it gives way to an equal or higher one, deleted or not.
     func claim(
         _ record: RecordIdentifier, series: Int64, start: Int64, hash: [UInt8], identity: SampleIdentity
     ) throws(StoreError) -> Bool {
         let known = try connection.statement(
-            "SELECT version, start, hash FROM record WHERE series = ? AND id = ? ORDER BY version DESC")
+            acrossDevices
+                ? """
+                SELECT version, start, hash, record.series FROM series AS own JOIN series AS other ON other.type = own.type
+                    AND other.subject = own.subject AND other.source = own.source
+                CROSS JOIN record ON record.series = other.id AND record.id = ?2 WHERE own.id = ?1 ORDER BY version DESC
+                """ : "SELECT version, start, hash, series FROM record WHERE series = ?1 AND id = ?2 ORDER BY version DESC")
         defer { known.reset() }
         try known.bind([.integer(series), .text(record.id)])
-        var lower: [(start: Int64, hash: [UInt8])] = []
+        var lower: [SampleKey] = []
         while try known.step() {
             guard known.integer(0) < record.version else { return false }
-            lower.append((known.integer(1), Array(known.blob(2))))
+            try lower.append(SampleKey(series: known.integer(3), start: known.integer(1), hash: known.blob(2)))
         }
         let deletion = Deletion(connection: connection, ingest: ingest)
         // One at most is live, as it came or repaired.
         for lower in lower {
-            let place = try SampleKey(series: series, start: lower.start, hash: lower.hash)
-            guard let live = try Replacements(connection: connection).live(from: place) else { continue }
+            guard let live = try Replacements(connection: connection).live(from: lower) else { continue }
             try deletion.delete(live, replacedBy: identity.description)
         }
         try connection.run(
@@ -47,6 +53,19 @@ struct Records {
             try others.append(SampleKey(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
         }
         for other in others where try replacements.live(from: other) != nil { return true }
+        // One of another device that took its place.
+        let successor = try connection.text(
+            "SELECT replaced_by FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten",
+            .integer(place.series),
+            .integer(place.start), .blob(place.hash))
+        guard let successor, let uuid = SampleIdentity(successor) else { return false }
+        for other in try Replacements.places(of: uuid, connection) where other.series != place.series {
+            guard try replacements.live(from: other) != nil else { continue }
+            let isRecord = try connection.integer(
+                "SELECT 1 FROM record WHERE series = ? AND start = ? AND hash = ?", .integer(other.series), .integer(other.start),
+                .blob(other.hash))
+            if isRecord != nil { return true }
+        }
         return false
     }
 }

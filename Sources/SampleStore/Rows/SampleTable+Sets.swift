@@ -97,6 +97,18 @@ extension SampleTable {
         return connection.changes
     }
 
+    /// Removes the rows that the table `pruned` names, live ones and tombstones, for good. Numbers and change log are the caller's.
+    func removePruned() throws(StoreError) {
+        try connection.run(
+            "DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, nominal, hash FROM pruned WHERE nominal <> start)"
+        )
+        for (table, live) in [("sample", 1), ("deleted", 0)] {
+            try connection.run(
+                "DELETE FROM \(table) WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned WHERE live = \(live))"
+            )
+        }
+    }
+
     /// Forgets the way to the witnesses that an ingest brought and that are no samples.
     func forgetPlacesOfWitnesses(broughtBy ingest: Int64) throws(StoreError) {
         try connection.run(

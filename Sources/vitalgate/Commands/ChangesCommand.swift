@@ -9,9 +9,10 @@ enum ChangesCommand: Command {
     static let specification = CommandSpecification(
         name: "changes", summary: "Print what was added and deleted since an anchor.",
         discussion: """
-            One line of NDJSON for each change: an added sample as 'query' prints it, or {"deleted":"UUID",…}. The text "anchor" of the last \
+            One line of NDJSON for each change: an added sample as 'query' prints it, {"deleted":"UUID",…}, or {"pruned":"TYPE","before":"TIME",…} \
+            for what 'store prune' removed for good. The text "anchor" of the last \
             line is the anchor for the next call; a reader that keeps it sees every change exactly once. An anchor is of one store: where \
-            that was put back from a backup, or is another, the command ends with status 65 and says how to begin again. As long as \
+            that was put back from a backup, or is another, the command ends with status 65 and says how to begin again; so it does where samples were pruned that the reader has not seen. As long as \
             somebody follows, the hub commits each second what devices send; with --no-hurry streams come together, every 30 seconds or \
             what 'hub.commitEvery' of the configuration says, and a card lasts.
             """,
@@ -44,12 +45,20 @@ enum ChangesCommand: Command {
         let commits =
             follow && !invocation.flag("--no-hurry") ? PromptCommits(store: store.path, machine: context.machine) : nil
         while true {
-            try store.changes(after: anchor, types: types) { change, behind in
+            func write(_ behind: Anchor, _ append: (inout [UInt8]) -> Void) throws {
                 anchor = behind
                 var bytes: [UInt8] = []
-                line.append(change, anchor: behind.description, to: &bytes)
+                append(&bytes)
                 try context.streams.output.write(bytes)
             }
+            try store.changes(
+                after: anchor, types: types,
+                pruned: { pruning, behind in
+                    try write(behind) { line.append(pruning, anchor: behind.description, to: &$0) }
+                },
+                { change, behind in
+                    try write(behind) { line.append(change, anchor: behind.description, to: &$0) }
+                })
             try context.streams.output.flush()
             guard let bell else { return .success }
             commits?.keepUp()

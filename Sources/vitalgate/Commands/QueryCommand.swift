@@ -8,7 +8,15 @@ enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
         discussion: """
-            Samples come by start time. A UUID in place of a type prints that sample, or what became of it; 'vitalgate show' tells all of it.
+            Samples come by start time, or as --sort says: by any field of a condition, several joined by commas, with - before one for its \
+            highest first. What does not have a field comes last. A UUID in place of a type prints that sample, or what became of it; \
+            'vitalgate show' tells all of it.
+
+            bloodPressure lists stored correlations and those that a cuff's frames make: the two pressures of one frame, which nobody stored \
+            as one. Of all types at once it takes --kind correlation to see these.
+
+            --explain with a type prints how the query is answered in place of the samples: which series are read, which stretches of their \
+            starts, what is asked of each sample there, and how many were read for how many that meet it.
 
             \(SharedOptions.conditionSyntax)
             """,
@@ -27,12 +35,15 @@ enum QueryCommand: Command {
                 completion: .values(SampleKind.allCases.map(\.name))),
             SharedOptions.unit, SharedOptions.condition,
             Option(
-                names: ["--sort"], value: "ORDER", help: "start (oldest first, the default) or -start (newest first).",
-                completion: .values(["start", "-start", "asc", "desc"])),
+                names: ["--sort"], value: "ORDER",
+                help: "start (oldest first, the default), -start (newest first), or other fields: -value, type,-end.",
+                completion: .suggestions(["start", "-start", "end", "-end", "value", "-value", "duration", "-duration", "type"])),
             Option(names: ["--limit"], value: "N", help: "At most so many samples."),
             Option(
                 names: ["--explain"],
-                help: "Of a UUID: what it is, by which rule other paths' readings were taken for it, and its witnesses."),
+                help:
+                    "Print the plan and what was read for it; of a UUID what it is, by which rule other paths' readings were taken for it, and its witnesses."
+            ),
             Option(
                 names: ["--chart"],
                 help:
@@ -46,6 +57,8 @@ enum QueryCommand: Command {
                 "vitalgate query heartRate --where \"value > 100 and (source.name = 'My watch' or device.model ~ HR)\"",
                 "Fast hearts, as two devices saw them."),
             Example("vitalgate query sleepAnalysis --from -7d --where 'case = asleepDeep'", "Deep sleep of the last week."),
+            Example("vitalgate query heartRate --from -30d --sort -value --limit 10", "The ten fastest hearts of a month."),
+            Example("vitalgate query heartRate --from -1d --where 'value > 100' --explain", "What is read for that."),
             Example("vitalgate query sleepAnalysis --chart --from -7d", "The nights of the last week, drawn."),
             Example(
                 "vitalgate query all --where 'fhir.resourceType = \"Immunization\" and fhir.code.cvx = 94'",
@@ -62,10 +75,12 @@ enum QueryCommand: Command {
             guard !invocation.flag("--explain") else { return try ExplanationReport(context, store).write(uuid) }
             return try show(uuid, store, context)
         }
-        if invocation.flag("--explain") { throw invocation.invalid("TYPE", value: name, expected: "a sample's UUID to explain") }
         var types = name == "all" ? nil : Set(try context.types(name))
         if let kind = try context.kind() {
-            types = Set(try types ?? Set(store.series(matching: SampleQuery()).map(\.type))).filter { $0.kind == kind }
+            let known =
+                try types
+                ?? Set(store.series(matching: SampleQuery()).map(\.type) + [SampleType("bloodPressure")].compactMap { $0 })
+            types = known.filter { $0.kind == kind }
         }
         let unit = try context.unit(for: nil)
         // Of several types each is shown in the unit as far as it has a conversion; a single one must have it.
@@ -79,8 +94,10 @@ enum QueryCommand: Command {
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try context.condition(for: types, zone: zone, in: store))
         if invocation.flag("--chart") { return try chart(query, range, types, store, context) }
-        query.descending = invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc"
+        query.order = try order(invocation)
         query.limit = try invocation.integer("--limit", in: 0...Int.max)
+        query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
+        if invocation.flag("--explain") { return try PlanReport(context).write(query, store) }
         var writer = SampleWriter(context: context, unit: unit, times: try context.times(), me: store.subject)
         let subjects = Set(try store.series(matching: query).map(\.subject))
         if subjects.count > 1 { writer.persons = try store.personNames() }
@@ -93,6 +110,28 @@ enum QueryCommand: Command {
         try writer.finish()
         if given == 0, query.limit != 0, context.format == .table { context.note("no samples") }
         return .success
+    }
+
+    /// By what samples are sorted; nothing where they come by start.
+    private static func order(_ invocation: Invocation) throws -> [SampleOrder] {
+        guard let text = invocation.string("--sort") else { return [] }
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard words.count <= 8 else { throw invocation.invalid("--sort", value: text, expected: "at most 8 fields") }
+        return try words.map { word in
+            switch word {
+            case "asc": return SampleOrder(.start)
+            case "desc": return SampleOrder(.start, descending: true)
+            default:
+                guard let order = SampleOrder(word) else {
+                    throw invocation.invalid(
+                        "--sort", value: word,
+                        expected:
+                            "a field of a condition such as start, end, value, duration, type or source.name, with - for the highest first"
+                    )
+                }
+                return order
+            }
+        }
     }
 
     /// Sleep as a hypnogram. A night belongs to a range that it reaches into, and is drawn whole.
@@ -121,7 +160,7 @@ enum QueryCommand: Command {
             ).predicate
         let reader = NightReader(store: store, priority: try context.configuration().priority)
         var nights = try reader.nights(query, from: range.from, to: range.to)
-        if invocation.string("--sort") == "-start" || invocation.string("--sort") == "desc" { nights.reverse() }
+        if try order(invocation) == [SampleOrder(.start, descending: true)] { nights.reverse() }
         if let limit = try invocation.integer("--limit", in: 0...Int.max) { nights.removeLast(max(0, nights.count - limit)) }
         let times = try context.times()
         let names = Set(nights.map(\.subject)).count > 1 ? try store.personNames() : nil
@@ -140,7 +179,7 @@ enum QueryCommand: Command {
     private static func show(
         _ uuid: SampleIdentity, _ store: SampleStore, _ context: CommandContext
     ) throws -> ExitCode {
-        guard case .live(let stored) = try store.lookup(uuid) else {
+        guard let stored = try store.shown(uuid) else {
             return try AbsenceNote(context: context, store: store).tell(of: uuid)
         }
         var writer = SampleWriter(

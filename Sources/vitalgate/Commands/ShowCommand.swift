@@ -36,7 +36,7 @@ enum ShowCommand: Command {
                 "--format", value: format, expected: "no format with --raw, which gives the octets as they came")
         }
         let store = try context.openForReading()
-        guard case .live(let stored) = try store.lookup(uuid) else {
+        guard let stored = try store.shown(uuid) else {
             return try AbsenceNote(context: context, store: store).tell(of: uuid)
         }
         if raw { return try writeRaw(stored.sample, context) }

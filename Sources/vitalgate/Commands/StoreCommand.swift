@@ -26,6 +26,25 @@ enum StoreCommand: Command {
                     repaired, or else came first. With --yes the other is kept as its duplicate; 'ingest undo' gives it back.
                     """, options: [Option(names: ["--yes"], help: "Do it without showing first.")]),
             CommandSpecification(
+                name: "prune", summary: "Remove what is older than it has to be kept.",
+                discussion: """
+                    What ended before the earliest permitted date of its type is removed for good, with its tombstones: no 'undo' brings it back, and the \
+                    same reading arriving again is refused. The dates follow from 'retention' of the configuration, by type or for all others \
+                    (retention: { heartRate: "90d", all: "10y" }), or are said by --type and --before. This is no deletion: targets keep what they have, and \
+                    what one of them has not been told yet stays until it has. Without --yes it only says how much would go.
+
+                    Samples that a repair made, and those that it replaced, stay as long as the repair could be undone.
+                    """,
+                options: [
+                    Option(
+                        names: ["--type"], value: "TYPE", help: "Only this type.", completion: .command("vitalgate types --ids")),
+                    Option(names: ["--before"], value: "T", help: "With --type: the earliest end that stays."),
+                    Option(names: ["--yes"], help: "Do it without showing first."), SharedOptions.timeZone,
+                ],
+                examples: [
+                    Example("vitalgate store prune --type heartRate --before -90d --yes", "Heart rates of the last 90 days stay.")
+                ]),
+            CommandSpecification(
                 name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
                 arguments: [Argument(name: "FILE", help: "The copy; it must not exist yet.", completion: .file)]),
             CommandSpecification(
@@ -34,6 +53,7 @@ enum StoreCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         if context.invocation.path.last == "merge" { return try merge(context) }
+        if context.invocation.path.last == "prune" { return try PruneReport(context).run() }
         let store = try context.openForReading()
         switch context.invocation.path.last {
         case "check": return try check(store, context)

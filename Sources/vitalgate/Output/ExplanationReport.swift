@@ -17,6 +17,7 @@ struct ExplanationReport {
 
     func write(_ uuid: SampleIdentity) throws -> ExitCode {
         guard let explanation = try store.explain(uuid) else {
+            if let derived = try store.derivedCorrelation(uuid) { return try write(derived) }
             context.note("vitalgate: there is no sample \(uuid)")
             return .dataError
         }
@@ -24,6 +25,23 @@ struct ExplanationReport {
             try context.streams.output.write(object(explanation).line)
         } else {
             try context.streams.output.write(TerminalText.sanitized(text(explanation), keepingLines: true))
+        }
+        return .success
+    }
+
+    /// A blood pressure that is stored nowhere.
+    private func write(_ derived: StoredSample) throws -> ExitCode {
+        let objects = (try? derived.sample.body?.decoded(as: Correlation.self))?.objects ?? []
+        if context.format == .ndjson {
+            var object = JSONObject()
+            object.set("uuid", derived.uuid.description)
+            object.set("state", "derived")
+            object.set("objects", objects)
+            try context.streams.output.write(object.line)
+        } else {
+            try context.streams.output.write(
+                "\(derived.uuid)\n  \(derived.sample.origin.type.id) that the frame of \(objects.joined(separator: " and ")) makes; it is not stored\n"
+            )
         }
         return .success
     }

@@ -1,6 +1,15 @@
 import CommandLineKit
 import Formats
 import HealthModel
+import SampleStore
+
+extension SampleStore {
+    /// What is there under a UUID: a sample, or a blood pressure that a frame makes; `nil` where there is neither.
+    func shown(_ uuid: SampleIdentity) throws -> StoredSample? {
+        if case .live(let stored) = try lookup(uuid) { return stored }
+        return try derivedCorrelation(uuid)
+    }
+}
 
 extension Sample {
     /// What stands in the place of a value where a sample is no amount: `asleepCore`, `running 29:02`, `2 samples`, the rings of a day, the name of

@@ -13,7 +13,7 @@ import Testing
         [], ["bogus"], ["query"], ["query", "nosuch"], ["query", "heartRat"], ["query", "heartRate", "--from", "yesterdayish"],
         ["query", "heartRate", "--limit", "x"], ["query", "heartRate", "--limit", "-1"],
         ["query", "heartRate", "--format", "xml"],
-        ["query", "heartRate", "--sort", "value"], ["query", "heartRate", "--where", "value >"],
+        ["query", "heartRate", "--sort", "height"], ["query", "heartRate", "--where", "value >"],
         ["query", "heartRate", "--where", "bogus = 3"], ["query", "heartRate", "--subject", "bob"],
         ["query", "heartRate", "bodyMass"], ["query", "heartRate", "--bogus"],
         ["query", "heartRate", "--time-zone", "Mars/Base"],

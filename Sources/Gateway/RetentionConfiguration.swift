@@ -1,0 +1,52 @@
+import HealthModel
+
+/// How long samples are kept: the configuration's `retention`, by type or for `all` others.
+///
+///     retention: { heartRate: "90d", all: "10y" }
+public struct RetentionConfiguration: Sendable, Decodable {
+    /// Microseconds, by type.
+    private var periods: [SampleType: Int64] = [:]
+    /// Of all types that are not named.
+    private var others: Int64?
+
+    /// Everything is kept.
+    public init() {}
+
+    public init(from decoder: any Decoder) throws {
+        for (name, text) in try [String: String](from: decoder) {
+            guard let period = Self.period(text) else {
+                throw ConfigurationError("retention: '\(name)': '\(text)' is no time such as 90d, 12w or 10y")
+            }
+            if name == "all" {
+                others = period
+            } else if let type = SampleType(name) {
+                periods[type] = period
+            } else {
+                throw ConfigurationError("retention: there is no type '\(name)'; 'vitalgate types' lists them")
+            }
+        }
+    }
+
+    /// Days, weeks or years of 365 days, in microseconds; at most a thousand years.
+    private static func period(_ text: String) -> Int64? {
+        let days: Int64
+        switch text.last {
+        case "d": days = 1
+        case "w": days = 7
+        case "y": days = 365
+        default: return nil
+        }
+        guard let count = Int64(text.dropLast()), (1...365_000).contains(count), count * days <= 365_000 else { return nil }
+        return count * days * 86_400_000_000
+    }
+
+    /// The earliest permitted date of each of these types that has one.
+    public func dates(of types: some Sequence<SampleType>, now: Instant) -> [SampleType: Instant] {
+        var dates: [SampleType: Instant] = [:]
+        for type in types {
+            guard let period = periods[type] ?? others else { continue }
+            dates[type] = Instant(microseconds: now.microseconds - period)
+        }
+        return dates
+    }
+}

@@ -1,0 +1,152 @@
+extension SamplePredicate {
+    /// What all samples of a series have in common, of which a condition is decided before any of them is read.
+    public struct SeriesFacts: Hashable, Sendable {
+        /// What is measured.
+        public var type: SampleType
+        /// Whose samples they are.
+        public var subject: String
+        /// The source's id.
+        public var source: String
+        /// The device's key; empty where there is none.
+        public var device: String
+        /// No sample lasts longer, in microseconds.
+        public var longest: Int64
+
+        /// The facts of a series.
+        public init(type: SampleType, subject: String, source: String, device: String, longest: Int64) {
+            (self.type, self.subject, self.source, self.device) = (type, subject, source, device)
+            self.longest = longest
+        }
+    }
+
+    /// How a store reads what meets a condition in one series: where it looks, and what it still has to ask of each sample there.
+    public struct SeriesPlan: Sendable {
+        /// The starts of all that meets the condition, and maybe of more.
+        public var starts: TimeStretches
+        /// What is left of the condition there; `nil` where all of it is met.
+        public var rest: SamplePredicate?
+    }
+
+    /// Which starts a part of a condition may be true of, and which it may be false of.
+    private struct Bounds {
+        var met: TimeStretches
+        var unmet: TimeStretches
+        /// Whether it can be compared, whatever the sample.
+        var isKnown = true
+
+        static let open = Bounds(met: .all, unmet: .all)
+        static func constant(_ isMet: Bool?) -> Bounds {
+            guard let isMet else { return Bounds(met: .none, unmet: .none, isKnown: false) }
+            return isMet ? Bounds(met: .all, unmet: .none) : Bounds(met: .none, unmet: .all)
+        }
+    }
+
+    /// The plan for one series; `nil` where none of its samples can meet the condition.
+    ///
+    /// - Parameter starts: where samples of these UUIDs may start; all times where nobody knows.
+    public func plan<Failure: Error>(
+        for series: SeriesFacts, starts: (Set<SampleIdentity>) throws(Failure) -> TimeStretches
+    ) throws(Failure) -> SeriesPlan? {
+        var reach = TimeStretches.all
+        var parts: [(part: SamplePredicate, bounds: Bounds)] = []
+        for part in conjuncts {
+            let bounds = try part.bounds(series, starts)
+            reach = reach.intersection(bounds.met)
+            guard !reach.isEmpty else { return nil }
+            parts.append((part, bounds))
+        }
+        // What is true wherever is looked need not be asked.
+        let rest = parts.filter { !$0.bounds.isKnown || !$0.bounds.unmet.intersection(reach).isEmpty }.map(\.part)
+        return SeriesPlan(starts: reach, rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest))
+    }
+
+    /// The plan for one series, where nobody knows where samples of a UUID are.
+    public func plan(for series: SeriesFacts) -> SeriesPlan? { plan(for: series) { _ in .all } }
+
+    /// What all has to be met.
+    private var conjuncts: [SamplePredicate] {
+        if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
+    }
+
+    private func bounds<Failure: Error>(
+        _ series: SeriesFacts, _ starts: (Set<SampleIdentity>) throws(Failure) -> TimeStretches
+    ) throws(Failure) -> Bounds {
+        switch self {
+        case .types(let types): return .constant(types.contains(series.type))
+        case .uuids(let uuids): return Bounds(met: try starts(uuids), unmet: .all)
+        case .comparison(.uuid, .equal, .text(let text)):
+            guard let uuid = SampleIdentity(text) else { return .open }
+            return Bounds(met: try starts([uuid]), unmet: .all)
+        case .comparison(let field, let comparison, let literal): return Self.bounds(field, comparison, literal, series)
+        case .not(let inner):
+            let bounds = try inner.bounds(series, starts)
+            return Bounds(met: bounds.unmet, unmet: bounds.met, isKnown: bounds.isKnown)
+        case .and(let parts):
+            var sum = Bounds.constant(true)
+            for part in parts {
+                let bounds = try part.bounds(series, starts)
+                sum.met = sum.met.intersection(bounds.met)
+                sum.unmet = sum.unmet.union(bounds.unmet)
+                sum.isKnown = sum.isKnown && bounds.isKnown
+            }
+            return sum
+        case .or(let parts):
+            var sum = Bounds.constant(false)
+            for part in parts {
+                let bounds = try part.bounds(series, starts)
+                sum.met = sum.met.union(bounds.met)
+                sum.unmet = sum.unmet.intersection(bounds.unmet)
+                sum.isKnown = sum.isKnown && bounds.isKnown
+            }
+            return sum
+        }
+    }
+
+    private static func bounds(
+        _ field: Field, _ comparison: Comparison, _ literal: Literal, _ series: SeriesFacts
+    ) -> Bounds {
+        switch (field, literal) {
+        case (.start, .instant(let instant)): return bounds(ofStart: comparison, instant.microseconds)
+        case (.end, .instant(let instant)): return bounds(ofEnd: comparison, instant.microseconds, series.longest)
+        case (.subject, .text(let text)): return .constant(compare(series.subject, comparison, text))
+        case (.type, .text(let text)): return .constant(compare(series.type.id, comparison, text))
+        case (.kind, .text(let text)): return .constant(compare(series.type.kind.name, comparison, text))
+        case (.source(.id), .text(let text)): return .constant(compare(series.source, comparison, text))
+        case (.device, _) where series.device.isEmpty: return .constant(comparison == .notEqual)
+        case (.device(.key), .text(let text)): return .constant(compare(series.device, comparison, text))
+        case (.object(let field), _) where !field.kinds.contains(series.type.kind): return .constant(comparison == .notEqual)
+        case (.value, .number(_, let unit?)):
+            return (try? series.type.conversion(from: unit)) == nil ? .constant(nil) : .open
+        case (.category, .text(let name)):
+            return series.type.categoryValues?.value(of: name) == nil ? .constant(nil) : .open
+        default: return .open
+        }
+    }
+
+    private static func bounds(ofStart comparison: Comparison, _ time: Int64) -> Bounds {
+        switch comparison {
+        case .equal: Bounds(met: .at(time), unmet: TimeStretches.before(time).union(.after(time)))
+        case .notEqual: Bounds(met: TimeStretches.before(time).union(.after(time)), unmet: .at(time))
+        case .below: Bounds(met: .before(time), unmet: .from(time))
+        case .atMost: Bounds(met: .through(time), unmet: .after(time))
+        case .above: Bounds(met: .after(time), unmet: .through(time))
+        case .atLeast: Bounds(met: .from(time), unmet: .before(time))
+        case .contains, .beginsWith: .constant(nil)
+        }
+    }
+
+    /// An end lies behind its start, and no farther than the longest sample lasts.
+    private static func bounds(ofEnd comparison: Comparison, _ time: Int64, _ longest: Int64) -> Bounds {
+        let (difference, isFirst) = time.subtractingReportingOverflow(max(0, longest))
+        let earliest = isFirst ? Int64.min : difference
+        return switch comparison {
+        case .equal: Bounds(met: TimeStretches.from(earliest).intersection(.through(time)), unmet: .all)
+        case .notEqual: .open
+        case .below: Bounds(met: .before(time), unmet: .from(earliest))
+        case .atMost: Bounds(met: .through(time), unmet: .after(earliest))
+        case .above: Bounds(met: .after(earliest), unmet: .through(time))
+        case .atLeast: Bounds(met: .from(earliest), unmet: .before(time))
+        case .contains, .beginsWith: .constant(nil)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import HealthModel
+
+/// The blood pressures that frames make: where a cuff's frame brought a systolic and a diastolic pressure under one group, and no stored
+/// correlation names either, the two are answered as a correlation, as HealthKit has it. Nothing of it is stored (Decisions/0028).
+final class DerivedCorrelations {
+    private let connection: Connection
+    private let decoder: SampleDecoder
+    private let stored: CorrelatedSamples
+    /// By a series of systolic pressures, that of the diastolic ones of the same frames.
+    private let partners: [Int64: SeriesDescription]
+    private var origins: [Int64: Origin] = [:]
+
+    /// The type of what is derived.
+    static let type: SampleType = {
+        guard let type = SampleType("bloodPressure") else { preconditionFailure("the catalogue has bloodPressure") }
+        return type
+    }()
+
+    init(connection: Connection, all: [SeriesDescription]) {
+        self.connection = connection
+        decoder = SampleDecoder(connection: connection)
+        stored = CorrelatedSamples(connection: connection, series: all.filter { $0.type == Self.type })
+        var partners: [Int64: SeriesDescription] = [:]
+        for (own, other) in [
+            (SampleType.bloodPressureSystolic, SampleType.bloodPressureDiastolic),
+            (.bloodPressureDiastolic, .bloodPressureSystolic),
+        ] {
+            var byOrigin: [[String]: SeriesDescription] = [:]
+            for series in all where series.type == other { byOrigin[Self.key(series)] = series }
+            for series in all where series.type == own { partners[series.id] = byOrigin[Self.key(series)] }
+        }
+        self.partners = partners
+    }
+
+    private static func key(_ series: SeriesDescription) -> [String] { [series.subject, series.source, series.device] }
+
+    /// The correlation of a systolic pressure and the diastolic one of its frame; `nil` where there is none, or where it is stored.
+    func correlation(of systolic: StoredSample, series: Int64) throws(StoreError) -> StoredSample? {
+        guard let (place, diastolic) = try partner(of: systolic.sample, series: series) else { return nil }
+        let own = SampleKey(series: series, start: systolic.sample.start.microseconds, of: systolic.uuid)
+        guard try !stored.contain(own), try !stored.contain(place) else { return nil }
+        return join(systolic, diastolic, series)
+    }
+
+    /// Whether a pressure is half of a correlation that is derived; false of those that a stored one names.
+    func contain(_ sample: Sample, series: Int64) throws(StoreError) -> Bool {
+        guard let (place, _) = try partner(of: sample, series: series) else { return false }
+        let own = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
+        guard try !stored.contain(own) else { return false }
+        return try !stored.contain(place)
+    }
+
+    /// The other pressure of the frame. Of several measurements that share start and group each has the one that came in its turn.
+    private func partner(of sample: Sample, series: Int64) throws(StoreError) -> (place: SampleKey, stored: StoredSample)? {
+        guard let group = sample.group, let other = partners[series] else { return nil }
+        let own = try rows(of: group, at: sample.start, in: series)
+        guard let turn = own.firstIndex(where: { $0.uuid == sample.identity }) else { return nil }
+        let others = try rows(of: group, at: sample.start, in: other.id)
+        guard turn < others.count else { return nil }
+        let found = others[turn]
+        return (SampleKey(series: other.id, start: found.sample.start.microseconds, of: found.uuid), found)
+    }
+
+    /// The samples of a group that start then, as they came.
+    private func rows(of group: UInt64, at start: Instant, in series: Int64) throws(StoreError) -> [StoredSample] {
+        let statement = try connection.statement(
+            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND grp = ? ORDER BY seq LIMIT 64")
+        defer { statement.reset() }
+        try statement.bind([.integer(series), .integer(start.microseconds), .integer(Int64(bitPattern: group))])
+        var found: [StoredSample] = []
+        while try statement.step() { found.append(try decoder.decode(statement, series: series)) }
+        return found
+    }
+
+    /// The two as one. Its UUID follows from theirs alone, so that it is the same on every hub and at every query.
+    private func join(_ systolic: StoredSample, _ diastolic: StoredSample, _ series: Int64) -> StoredSample? {
+        let first = systolic.sample
+        let correlation = Correlation(objects: [systolic.uuid, diastolic.uuid])
+        guard let body = try? SampleBody(encoding: correlation) else { return nil }
+        let origin = Origin(
+            subject: first.origin.subject, type: Self.type, source: first.origin.source, device: first.origin.device)
+        let record = RecordIdentifier(id: "vitalgate-correlation-1 \(systolic.uuid) \(diastolic.uuid)", version: 1)
+        var header = first.header
+        header.origin = origin
+        header.identity = SampleIdentity(series: origin.seriesKey, start: first.nominalStart, record: record)
+        header.ordinal = nil
+        header.end = max(first.end, diastolic.sample.end)
+        header.received = max(first.received, diastolic.sample.received)
+        header.metadata = nil
+        header.body = body
+        let later = systolic.seq > diastolic.seq ? systolic : diastolic
+        return StoredSample(
+            sample: Sample(header: header, value: 0, numeral: Numeral(coefficient: 0), unit: Self.type.canonicalUnit),
+            ingest: later.ingest, seq: later.seq)
+    }
+}
+
+extension SampleStore {
+    /// The blood pressure of a UUID that a cuff's frame makes; `nil` where there is none. Its UUID tells when it was, which is when its systolic
+    /// pressure was.
+    public func derivedCorrelation(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
+        let all = try allSeries()
+        let derived = DerivedCorrelations(connection: connection, all: all)
+        let decoder = SampleDecoder(connection: connection)
+        let low = Int64(uuid.milliseconds) * 1000
+        for series in all where series.type == .bloodPressureSystolic {
+            let rows = try Statement(
+                connection,
+                """
+                SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?1 AND grp IS NOT NULL AND (start BETWEEN ?2 AND ?3
+                    OR start IN (SELECT start FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3))
+                """)
+            try rows.bind([.integer(series.id), .integer(low), .integer(low + 999)])
+            while try rows.step() {
+                let systolic = try decoder.decode(rows, series: series.id)
+                if let found = try derived.correlation(of: systolic, series: series.id), found.uuid == uuid { return found }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,83 @@
+import HealthModel
+
+/// Sorts the places of samples by what a query names. SQLite does it: in a database of this sorter's own, which lies in a temporary file as far as it
+/// does not fit into two megabytes, and is gone with it.
+final class SampleSorter {
+    private let order: [SampleOrder]
+    private let limit: Int?
+    private let scratch: Connection
+    private let insert: Statement
+    private let trim: Statement?
+    private var sorted: Statement?
+    private var added = 0
+
+    /// So many beyond a limit are added before what lies behind it is left out.
+    private static let slack = 4096
+
+    /// - Parameter limit: how many will be asked for at most.
+    init(_ order: [SampleOrder], limit: Int?) throws(StoreError) {
+        self.order = order
+        self.limit = limit
+        scratch = try Connection(path: "", writable: true)
+        try scratch.execute(
+            "PRAGMA cache_size = -2000; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE")
+        let keys = order.indices.map { "key\($0)" }
+        let columns = (keys + ["part", "series", "start", "hash"]).joined(separator: ", ")
+        try scratch.execute("CREATE TABLE found(number INTEGER PRIMARY KEY, \(columns)); BEGIN")
+        let values = Array(repeating: "?", count: keys.count + 4).joined(separator: ", ")
+        insert = try Statement(scratch, "INSERT INTO found(\(columns)) VALUES(\(values))")
+        if let limit, limit < Int.max / 4 {
+            trim = try Statement(
+                scratch,
+                "DELETE FROM found WHERE number NOT IN (SELECT number FROM found ORDER BY \(Self.clause(order)) LIMIT \(limit))")
+        } else {
+            trim = nil
+        }
+    }
+
+    /// In the order in which they were added where nothing else decides.
+    private static func clause(_ order: [SampleOrder]) -> String {
+        (order.indices.map { "key\($0) \(order[$0].descending ? "DESC" : "ASC") NULLS LAST" } + ["number"]).joined(
+            separator: ", ")
+    }
+
+    /// Adds a sample: what it is sorted by, and where it is.
+    func add(_ sample: Sample, part: Int, at place: SampleKey) throws(StoreError) {
+        insert.reset()
+        try insert.bind(
+            order.map { $0.key(of: sample).value }
+                + [.integer(Int64(part)), .integer(place.series), .integer(place.start), .blob(place.hash)])
+        _ = try insert.step()
+        added += 1
+        guard let trim, let limit, added >= limit + max(limit, Self.slack) else { return }
+        insert.reset()
+        trim.reset()
+        _ = try trim.step()
+        trim.reset()
+        added = limit
+    }
+
+    /// Ends the adding.
+    func sort() throws(StoreError) {
+        insert.reset()
+        sorted = try Statement(scratch, "SELECT part, series, start, hash FROM found ORDER BY \(Self.clause(order))")
+    }
+
+    /// The next place in order.
+    func next() throws(StoreError) -> (part: Int, place: SampleKey)? {
+        guard let sorted, try sorted.step() else { return nil }
+        let place = try SampleKey(series: sorted.integer(1), start: sorted.integer(2), hash: sorted.blob(3))
+        return (Int(sorted.integer(0)), place)
+    }
+}
+
+extension SampleOrder.Key {
+    fileprivate var value: Value {
+        switch self {
+        case .integer(let number): .integer(number)
+        case .number(let number): .real(number)
+        case .text(let text): .text(text)
+        case .missing: .null
+        }
+    }
+}

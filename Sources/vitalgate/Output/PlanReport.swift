@@ -1,0 +1,99 @@
+import CommandLineKit
+import Formats
+import HealthModel
+import SampleStore
+
+/// Tells how a query is answered, and what was read for it: `query TYPE --explain`.
+struct PlanReport {
+    private let context: CommandContext
+
+    init(_ context: CommandContext) { self.context = context }
+
+    /// Answers the query, and prints what that took in place of the samples.
+    func write(_ query: SampleQuery, _ store: SampleStore) throws -> ExitCode {
+        let cursor = try store.samples(matching: query)
+        defer { cursor.close() }
+        var met = 0
+        while try cursor.next() != nil { met += 1 }
+        let output = context.streams.output
+        if context.format == .ndjson {
+            try output.write(object(query, cursor, met).line)
+        } else {
+            try output.write(TerminalText.sanitized(text(query, cursor, met), keepingLines: true))
+        }
+        return .success
+    }
+
+    // MARK: For people
+
+    private func text(_ query: SampleQuery, _ cursor: SampleCursor, _ met: Int) -> String {
+        let plan = cursor.plan
+        var text = "condition  \(query.predicate)\n"
+        if !query.order.isEmpty {
+            let how = plan.isStreamed ? "as they are read" : "sorted before the first comes"
+            text += "order      \(query.order.map(\.description).joined(separator: ", ")): \(how)\n"
+        }
+        if let limit = query.limit { text += "limit      \(Readable.count(limit))\n" }
+        for (part, scanned) in zip(plan.parts, cursor.scanned) {
+            let device = part.series.device.isEmpty ? "" : ", \(part.series.device)"
+            text += "\(name(part)), \(part.series.source)\(device)\n"
+            text += "  starts   \(part.starts.stretches.map(words).joined(separator: ", "))\n"
+            if let rest = part.rest { text += "  asked    \(rest)\n" }
+            text += "  read     \(Readable.count(scanned, "sample"))\n"
+        }
+        let untouched = plan.untouched
+        text += "\(Readable.count(untouched)) other series \(untouched == 1 ? "is" : "are") left alone\n"
+        let scanned = cursor.scanned.reduce(0, +)
+        return text
+            + "\(Readable.count(scanned, "sample")) read, \(Readable.count(met)) meet\(met == 1 ? "s" : "") the condition\n"
+    }
+
+    private func name(_ part: QueryPlan.Part) -> String {
+        part.isDerived ? "bloodPressure, of the frames of \(part.series.type.id)" : part.series.type.id
+    }
+
+    private func words(_ stretch: ClosedRange<Int64>) -> String {
+        let (first, last) = (Instant(microseconds: stretch.lowerBound), Instant(microseconds: stretch.upperBound))
+        switch (stretch.lowerBound == .min, stretch.upperBound == .max) {
+        case (true, true): return "all"
+        case (true, false): return "to \(last)"
+        case (false, true): return "from \(first)"
+        case (false, false): return first == last ? "\(first)" : "\(first) to \(last)"
+        }
+    }
+
+    // MARK: For programs
+
+    private func object(_ query: SampleQuery, _ cursor: SampleCursor, _ met: Int) -> JSONObject {
+        var object = JSONObject()
+        object.set("condition", query.predicate.description)
+        object.set("order", query.order.map(\.description))
+        object.set("streamed", cursor.plan.isStreamed)
+        let parts: [JSONObject] = zip(cursor.plan.parts, cursor.scanned).map { part, scanned in
+            var object = JSONObject()
+            object.set("type", part.isDerived ? "bloodPressure" : part.series.type.id)
+            object.set("derived", part.isDerived)
+            object.set("source", part.series.source)
+            object.set("device", part.series.device)
+            let stretches: [JSONObject] = part.starts.stretches.map { stretch in
+                var object = JSONObject()
+                object.set("from", time(stretch.lowerBound, unless: .min))
+                object.set("through", time(stretch.upperBound, unless: .max))
+                return object
+            }
+            object.set("starts", stretches)
+            object.set("rest", part.rest?.description)
+            object.set("read", scanned)
+            return object
+        }
+        object.set("series", parts)
+        object.set("untouched", cursor.plan.untouched)
+        object.set("read", cursor.scanned.reduce(0, +))
+        object.set("met", met)
+        return object
+    }
+
+    private func time(_ microseconds: Int64, unless end: Int64) -> String? {
+        microseconds == end ? nil : Instant(microseconds: microseconds).description
+    }
+}

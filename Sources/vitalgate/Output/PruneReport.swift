@@ -1,0 +1,60 @@
+import CommandLineKit
+import Gateway
+import HealthModel
+import SampleStore
+
+/// Removes what is older than it has to be kept, and says how much that is: `store prune`.
+struct PruneReport {
+    private let context: CommandContext
+
+    init(_ context: CommandContext) { self.context = context }
+
+    func run() throws -> ExitCode {
+        let store = try context.access().openForWriting(creating: false)
+        let dates = try dates(store)
+        guard !dates.isEmpty else {
+            context.note("nothing says how long samples are kept: 'retention' of the configuration, or --type with --before")
+            return .success
+        }
+        let isDone = context.invocation.flag("--yes")
+        let description = IngestDescription(kind: .prune, received: context.machine.now().microseconds)
+        let targets = Set(try context.configuration().targets.map(\.name))
+        let result =
+            try isDone
+            ? store.prune(dates, waitingFor: targets, description: description) : store.prunable(dates, waitingFor: targets)
+        let found = Readable.count(result.samples, "sample") + " and " + Readable.count(result.tombstones, "tombstone")
+        if result.samples + result.tombstones == 0 {
+            context.note("nothing is older than it has to be kept")
+        } else if isDone {
+            context.note("\(found) removed for good (this is ingest \(result.ingest))")
+        } else {
+            context.note("\(found) would be removed for good; --yes does it")
+        }
+        if result.waiting > 0 {
+            context.note("\(Readable.count(result.waiting)) more wait for a target that has not been told of them")
+        }
+        if result.repaired > 0 {
+            context.note("\(Readable.count(result.repaired)) more stay: they are of repairs that can be undone")
+        }
+        return .success
+    }
+
+    private func dates(_ store: SampleStore) throws -> [SampleType: Instant] {
+        let invocation = context.invocation
+        let before = try context.instant(option: "--before", zone: try context.zone())
+        let type = try invocation.string("--type").map { try context.type($0) }
+        if let before {
+            guard let type else {
+                throw invocation.invalid(
+                    "--before", value: invocation.string("--before") ?? "", expected: "a time with --type, which it is for")
+            }
+            guard before <= context.machine.now() else {
+                throw invocation.invalid(
+                    "--before", value: invocation.string("--before") ?? "", expected: "a time that is not to come")
+            }
+            return [type: before]
+        }
+        let types = try type.map { [$0] } ?? Set(store.series(matching: SampleQuery()).map(\.type))
+        return try context.configuration().retention.dates(of: types, now: context.machine.now())
+    }
+}

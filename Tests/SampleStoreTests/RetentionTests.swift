@@ -1,0 +1,181 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// What ended before its type's earliest permitted date is gone for good: nothing of it comes back, and no reader is left in silence.
+@Suite struct RetentionTests {
+    private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) }
+
+    private func prune(_ test: TestStore, _ dates: [SampleType: Instant]) throws -> PruneResult {
+        try test.store.prune(dates, description: TestStore.description(.prune))
+    }
+
+    private func beats(_ range: Range<Int>) throws -> [GatedSample] {
+        try range.map { try SampleMaker()("\(60 + $0 % 5)", at: Double($0) * 10) }
+    }
+
+    @Test func whatEndedBeforeIsGone() throws {
+        try TestStore.with { test in
+            let beats = try self.beats(0..<10)
+            let steps = try (0..<5).map { try SampleMaker(.stepCount)("5", at: Double($0) * 20, lasting: 20) }
+            try test.keep(beats, steps)
+            try test.delete(beats[1], beats[8])
+            let would = try test.store.prunable([.heartRate: Self.at(50), .stepCount: Self.at(50)])
+            #expect((would.samples, would.tombstones) == (6, 1))
+            #expect(try test.samples().count == 13)
+            let result = try prune(test, [.heartRate: Self.at(50), .stepCount: Self.at(50)])
+            #expect((result.samples, result.tombstones, result.waiting, result.repaired) == (6, 1, 0, 0))
+            // By their end: the steps from 40 to 60 stay.
+            let left = beats[5...].filter { $0.sample.identity != beats[8].sample.identity } + steps[2...]
+            #expect(Set(try test.identities()) == Set(left.map(\.sample.identity)))
+            #expect(try test.store.lookup(beats[0].sample.identity) == nil && test.store.lookup(beats[1].sample.identity) == nil)
+            // Nothing more, and nothing to take back.
+            #expect(try prune(test, [.heartRate: Self.at(50)]).ingest == 0)
+            #expect(throws: StoreError.self) {
+                try test.store.undo(result.ingest, forget: false, description: TestStore.description(.undo))
+            }
+            #expect(try test.store.account(of: result.ingest)?.deleted == 6)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func theSameReadingAgainIsRefused() throws {
+        try TestStore.with { test in
+            let beats = try self.beats(0..<10)
+            try test.keep(beats)
+            _ = try prune(test, [.heartRate: Self.at(50)])
+            let weight = try SampleMaker(.bodyMass)("80", at: 0)
+            let (outcomes, account) = try test.keep(beats + [weight])
+            #expect(outcomes[0] == Array(repeating: .refused, count: 5) + Array(repeating: .duplicate, count: 5) + [.stored])
+            #expect((account.stored, account.duplicate, account.refused) == (1, 5, 5))
+            #expect(try test.store.refusals(of: account.id).count > 0)
+            // An earlier date brings nothing back.
+            _ = try prune(test, [.heartRate: Self.at(10)])
+            #expect(try test.store.earliestPermittedDates() == [.heartRate: Self.at(50)])
+            #expect(try test.samples().count == 6)
+        }
+    }
+
+    /// A reader who saw all hears of it; one who did not is told to read everything again; one who begins reads what is there.
+    @Test func readersAreTold() throws {
+        try TestStore.with { test in
+            let beats = try self.beats(0..<10)
+            try test.keep(Array(beats[..<3]))
+            var (behind, ahead) = (Anchor.beginning, Anchor.beginning)
+            try test.store.changes(after: .beginning, types: nil) { behind = $1 }
+            try test.keep(Array(beats[3...]))
+            try test.store.changes(after: behind, types: nil) { ahead = $1 }
+            let result = try prune(test, [.heartRate: Self.at(50)])
+            let error = thrown(StoreError.self) { try test.store.changes(after: behind, types: nil) { _, _ in } }
+            #expect(error?.kind == .invalid && error?.message.contains("--after 0") == true)
+            #expect(try !test.store.knows(behind) && test.store.knows(ahead))
+            var (told, changes): ([Pruning], Int) = ([], 0)
+            try test.store.changes(
+                after: ahead, types: nil,
+                pruned: {
+                    told.append($0)
+                    ahead = $1
+                }, { _, _ in changes += 1 })
+            #expect(told == [Pruning(type: .heartRate, before: Self.at(50), ingest: result.ingest, seq: 11)] && changes == 0)
+            // Told once.
+            told = []
+            try test.store.changes(after: ahead, types: nil, pruned: { pruning, _ in told.append(pruning) }, { _, _ in })
+            #expect(told.isEmpty)
+            var seen: [SampleIdentity] = []
+            try test.store.changes(after: .beginning, types: nil) { change, _ in seen.append(change.uuid) }
+            #expect(seen == beats[5...].map(\.sample.identity))
+        }
+    }
+
+    /// What a target has not been told yet waits for it.
+    @Test func targetsAreWaitedFor() throws {
+        try TestStore.with { test in
+            try test.keep(try self.beats(0..<3))
+            var anchor = Anchor.beginning
+            try test.store.changes(after: .beginning, types: nil) { anchor = $1 }
+            try test.store.save(Target(name: "archive", after: anchor, filter: "", at: Self.at(0)))
+            try test.keep(try self.beats(3..<10))
+            let result = try prune(test, [.heartRate: Self.at(50)])
+            #expect((result.samples, result.waiting) == (3, 2))
+            #expect(try test.samples().count == 7)
+            try test.store.changes(after: anchor, types: nil) { anchor = $1 }
+            try test.store.save(Target(name: "archive", after: anchor, filter: "", at: Self.at(0)))
+            #expect(try prune(test, [.heartRate: Self.at(50)]).samples == 2)
+            #expect(try test.store.knows(anchor))
+        }
+    }
+
+    /// What a repair made stays as long as it can be undone.
+    @Test func repairsCanBeUndone() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker(.bodyTemperature)
+            try test.keep([try maker("98.6", at: 0), try maker("36.6", at: 10), try maker("37", at: 20)])
+            let repair = TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) {
+                $0.condition = try? SamplePredicate("value > 50")
+            }
+            let migration = try #require(try test.migrate(repair).migration)
+            let result = try prune(test, [.bodyTemperature: Self.at(100)])
+            #expect((result.samples, result.tombstones, result.repaired) == (2, 0, 2))
+            try test.undo(migration)
+            #expect(try test.samples().map(\.sample.value) == [98.6])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// Random stores and dates: what is there is what ended later, readers count up to it, and the store is sound.
+    @Test func asAListSays() throws {
+        var random = SeededGenerator(seed: 31)
+        var removed = 0
+        for _ in 0..<25 {
+            try TestStore.with { test in
+                var live: [SampleIdentity: (SampleType, Instant)] = [:]
+                var earliest: [SampleType: Instant] = [:]
+                for _ in 0..<12 {
+                    switch Int.random(in: 0..<4, using: &random) {
+                    case 0, 1:
+                        var batch: [GatedSample] = []
+                        for _ in 0..<Int.random(in: 1...12, using: &random) {
+                            let type: SampleType = Bool.random(using: &random) ? .heartRate : .stepCount
+                            let source = ["a", "b"].randomElement(using: &random) ?? "a"
+                            let maker = try SampleMaker(type, source: source).local(Int.random(in: 0...1, using: &random))
+                            batch.append(
+                                try maker(
+                                    "\(Int.random(in: 1...2, using: &random))",
+                                    at: Double(Int.random(in: 0..<12, using: &random)) * 10,
+                                    lasting: type == .stepCount ? Double(Int.random(in: 0..<3, using: &random)) * 10 : 0))
+                        }
+                        let outcomes = try test.keep(batch).outcomes[0]
+                        for (gated, outcome) in zip(batch, outcomes) {
+                            let isLate = earliest[gated.sample.origin.type].map { gated.sample.end < $0 } ?? false
+                            #expect((outcome == .refused) == isLate)
+                            if outcome == .stored { live[gated.sample.identity] = (gated.sample.origin.type, gated.sample.end) }
+                        }
+                    case 2:
+                        guard let one = live.keys.sorted().randomElement(using: &random) else { continue }
+                        try test.store.delete([one], description: TestStore.description(.delete))
+                        live[one] = nil
+                    default:
+                        let type: SampleType = Bool.random(using: &random) ? .heartRate : .stepCount
+                        // Local times lie an hour before.
+                        let date = Self.at(
+                            Int64.random(in: 0..<14, using: &random) * 10 - (Bool.random(using: &random) ? 3600 : 0))
+                        removed += try prune(test, [type: date]).samples
+                        earliest[type] = max(earliest[type] ?? date, date)
+                        live = live.filter { $0.value.0 != type || $0.value.1 >= earliest[type] ?? date }
+                    }
+                    #expect(Set(try test.identities()) == Set(live.keys))
+                    var told: Set<SampleIdentity> = []
+                    try test.store.changes(after: .beginning, types: nil) { change, _ in
+                        if case .added = change { told.insert(change.uuid) }
+                    }
+                    #expect(told == Set(live.keys))
+                }
+                #expect(try test.store.check(deep: true) == [])
+            }
+        }
+        #expect(removed > 50, "\(removed)")
+    }
+}

@@ -1,0 +1,91 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// A record that its maker numbered: a greater version replaces, an equal or lower one is ignored, also after deletion; across files, and for
+/// who saves across devices.
+@Suite struct SyncVersionTests {
+    private static func maker(_ device: String?) throws -> SampleMaker {
+        try SampleMaker(.bodyMass, source: "app", device: device.map { Device(key: $0) })
+    }
+
+    private static func version(_ version: Int64, _ numeral: String, device: String? = nil, at second: Double = 0) throws
+        -> GatedSample
+    {
+        try maker(device)(numeral, at: second, record: RecordIdentifier(id: "r", version: version))
+    }
+
+    private func save(_ test: TestStore, _ batch: [GatedSample], acrossDevices: Bool = true) throws -> [SampleOutcome] {
+        var description = TestStore.description(.live)
+        description.replacesAcrossDevices = acrossDevices
+        let ingest = try test.store.beginIngest(description)
+        defer { _ = try? ingest.finish(at: 0) }
+        return try ingest.store(batch)
+    }
+
+    @Test func aGreaterVersionReplacesWhateverTheDevice() throws {
+        try TestStore.with { test in
+            #expect(try save(test, [try Self.version(1, "80", device: "a")]) == [.stored])
+            #expect(try save(test, [try Self.version(3, "81", device: "b", at: 10)]) == [.stored])
+            for lower in [1, 2, 3] as [Int64] {
+                #expect(try save(test, [try Self.version(lower, "90", at: 20)]) == [.duplicate])
+            }
+            #expect(try test.samples().map(\.sample.value) == [81])
+            // The one that was replaced leads to the other, and does not come back beside it.
+            let first = try Self.version(1, "80", device: "a").sample.identity
+            guard case .deleted(_, let successor?)? = try test.store.lookup(first) else {
+                Issue.record("\(first) is no tombstone")
+                return
+            }
+            #expect(SampleIdentity(successor) == (try test.identities()).first)
+            #expect(throws: StoreError.self) { try test.store.restore([first], description: TestStore.description(.restore)) }
+            // Also after deletion.
+            try test.store.delete(try test.identities(), description: TestStore.description(.delete))
+            #expect(try save(test, [try Self.version(3, "81", at: 10)]) == [.duplicate])
+            #expect(try save(test, [try Self.version(4, "82", at: 10)]) == [.stored])
+            #expect(try test.samples().map(\.sample.value) == [82])
+        }
+    }
+
+    /// Two devices of one source in an export are two records.
+    @Test func anImportKeepsDevicesApart() throws {
+        try TestStore.with { test in
+            let batch = [try Self.version(1, "80", device: "a"), try Self.version(2, "81", device: "b", at: 10)]
+            #expect(try test.keep(batch).outcomes[0] == [.stored, .stored])
+            #expect(try test.samples().count == 2)
+            // The same file again.
+            #expect(try test.keep(batch).outcomes[0] == [.duplicate, .duplicate])
+        }
+    }
+
+    @Test func theHighestOfABatch() throws {
+        try TestStore.with { test in
+            let batch = [
+                try Self.version(2, "81", device: "b", at: 10), try Self.version(3, "82"), try Self.version(1, "80", device: "a"),
+            ]
+            #expect(try save(test, batch) == [.duplicate, .stored, .duplicate])
+            #expect(try test.samples().map(\.sample.value) == [82])
+        }
+    }
+
+    @Test func keysOfMetadata() throws {
+        let both = Metadata([
+            ("syncIdentifier", .string("r")), ("HKMetadataKeySyncVersion", .number(Numeral(coefficient: 4))),
+            ("wasUserEntered", .boolean(true)),
+        ])
+        let (record, rest) = try RecordIdentifier.taken(from: both)
+        #expect(record == RecordIdentifier(id: "r", version: 4))
+        #expect(rest == Metadata([("wasUserEntered", .boolean(true))]))
+        #expect(try RecordIdentifier.taken(from: rest).record == nil)
+        for lone in [
+            Metadata([("syncIdentifier", .string("r"))]), Metadata([("syncVersion", .number(Numeral(coefficient: 4)))]),
+            Metadata([("syncIdentifier", .string("")), ("syncVersion", .number(Numeral(coefficient: 4)))]),
+            Metadata([("syncIdentifier", .string("r")), ("syncVersion", .number(Numeral(coefficient: 45, exponent: -1)))]),
+        ] {
+            #expect(throws: UnpairedSyncKey.self) { try RecordIdentifier.taken(from: lone) }
+        }
+    }
+}
