@@ -39,8 +39,12 @@ extension HealthStore {
         return units
     }
 
-    /// The earliest start that an object may have to be saved: what is earlier is refused, since a clock that was not set told it.
-    public func earliestPermittedSampleDate() async throws -> Instant { Normaliser.earliest }
+    /// The earliest date that objects of a type may have to be saved: what ended before it has been removed by retention (`vitalgate store prune`), and what began before 1971 is
+    /// a clock's that was not set.
+    public func earliestPermittedSampleDate(for type: SampleType) async throws -> Instant {
+        let dates = try await readers.read { store in try store.earliestPermittedDates() }
+        return max(dates[type] ?? Normaliser.earliest, Normaliser.earliest)
+    }
 
     private var today: String {
         let now = now()

@@ -30,7 +30,7 @@ public struct SavedObject: Hashable, Sendable {
         let own: Outcome =
             switch outcome {
             case .stored: .stored
-            case .duplicate: .alreadyKnown
+            case .duplicate, .refused: .alreadyKnown
             case .quarantined: .held
             }
         self.init(uuid: sample.sample.identity, outcome: own, parts: parts)
@@ -62,13 +62,22 @@ extension HealthStore {
         return try await write { store in
             let readings = ObjectReadings(
                 source: source, person: person, zone: zone, received: received, aliases: try store.aliases())
+            let earliest = try store.earliestPermittedDates()
             var made: [ObjectReadings.Made] = []
-            for (index, object) in objects.enumerated() { made.append(try readings.made(of: object, at: index)) }
-            let outcomes = try store.save(
-                made.flatMap(\.all),
-                as: IngestDescription(
-                    kind: .save, name: source.name, zone: zone.identifier, received: received.microseconds),
-                within: day)
+            for (index, object) in objects.enumerated() {
+                let samples = try readings.made(of: object, at: index)
+                for sample in samples.all.map(\.sample) {
+                    guard let date = earliest[sample.origin.type], sample.end < date else { continue }
+                    throw HealthStoreError.refused(
+                        object: index, reason: "\(sample.origin.type.id): it ended before the earliest date that the store keeps")
+                }
+                made.append(samples)
+            }
+            var description = IngestDescription(
+                kind: .save, name: source.name, zone: zone.identifier, received: received.microseconds)
+            // As HealthKit has it for the objects of an app.
+            description.replacesAcrossDevices = true
+            let outcomes = try store.save(made.flatMap(\.all), as: description, within: day)
             var rest = outcomes[...]
             return made.map { object in
                 let parts = object.parts.map { SavedObject($0, rest.removeFirst()) }

@@ -42,6 +42,17 @@ import Testing
         }
     }
 
+    /// A cuff's frame has two pressures under one group, and is a correlation that nobody stored.
+    @Test func aFramesPressuresAreACorrelation() async throws {
+        let saved = try await store.save(try pressure(121, 80, 30))
+        try await store.delete([saved.uuid])
+        var query = CorrelationQueryDescriptor(type: .bloodPressure)
+        let found = try await query.result(for: store)
+        #expect(found.map { Set($0.objects.map(\.uuid)) } == [Set(saved.parts.map(\.uuid))])
+        query.derivesFromFrames = false
+        #expect(try await query.result(for: store).isEmpty)
+    }
+
     @Test func beatsAndVoltages() async throws {
         let start = TestHealth.time(10)
         let beats = (0..<200).map { number in

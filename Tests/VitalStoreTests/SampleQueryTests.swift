@@ -29,6 +29,29 @@ import Testing
         #expect(try await values(SampleQueryDescriptor(predicate: .and([steps, try SamplePredicate("value > 3")]))) == [4, 5])
     }
 
+    @Test func sortedByMoreThanStart() async throws {
+        try await store.save([TestHealth.steps(2, 40), TestHealth.steps(9, 30), TestHealth.steps(2, 20), TestHealth.steps(5, 10)])
+        let query = SampleQueryDescriptor(
+            predicate: steps, sortDescriptors: [SampleOrder(.value), SampleOrder(.start, descending: true)], limit: 3)
+        let found = try await query.result(for: store)
+        #expect(found.map(\.sample.value) == [2, 2, 5])
+        #expect(found.map(\.sample.start) == [20, 40, 10].map { TestHealth.time($0) })
+        var streamed: [SampleIdentity] = []
+        for try await sample in query.results(for: store) { streamed.append(sample.uuid) }
+        #expect(streamed == found.map(\.uuid))
+    }
+
+    /// Which samples a workout has only the store knows.
+    @Test func samplesOfAWorkout() async throws {
+        let run = try await store.save(.workout("running", from: TestHealth.time(60), to: TestHealth.time(30)))
+        try await store.save([TestHealth.steps(1, 90), TestHealth.steps(2, 45), TestHealth.steps(3, 20)])
+        let during = SampleQueryDescriptor(predicate: .predicateForObjects(fromWorkout: run.uuid))
+        #expect(try await during.result(for: store).map(\.sample.value) == [2])
+        await #expect(throws: HealthStoreError.self) {
+            try await AnchoredObjectQueryDescriptor(predicate: during.predicate).result(for: store)
+        }
+    }
+
     /// The walk sees the store as it was when it began; what it was left with is read on, whatever is deleted meanwhile.
     @Test func aStreamIsOfOneState() async throws {
         try await saveSteps(1000)

@@ -114,6 +114,49 @@ import Testing
         #expect(try await test.values(.heartRate) == [65])
     }
 
+    /// A program's record is one whatever device it names.
+    @Test func aVersionReplacesThatOfAnotherDevice() async throws {
+        func save(_ rate: Double, _ version: Int64, _ device: String) async throws -> SavedObject.Outcome {
+            try await store.save(
+                .quantity(
+                    .heartRate, try Amount(rate, "/min"), from: TestHealth.time(9), device: Device(key: device),
+                    metadata: ["syncIdentifier": .string("beat"), "syncVersion": .number(Numeral(coefficient: version))])
+            ).outcome
+        }
+        #expect(try await save(60, 1, "strap") == .stored)
+        #expect(try await save(61, 2, "watch") == .stored)
+        #expect(try await test.values(.heartRate) == [61])
+        #expect(try await save(62, 2, "strap") == .alreadyKnown)
+    }
+
+    @Test func whatRetentionRemovedIsNotTakenAgain() async throws {
+        try await store.save([TestHealth.steps(1, 3000), TestHealth.steps(2, 30)])
+        let before = try await store.currentAnchor()
+        #expect(try await store.earliestPermittedSampleDate(for: .stepCount) == Instant(seconds: 31_536_000))
+        let date = TestHealth.time(1000)
+        let writer = try SampleStore(path: test.path, access: .write)
+        let pruned = try writer.prune(
+            [.stepCount: date], description: IngestDescription(kind: .prune, received: TestHealth.now.microseconds))
+        #expect(pruned.samples == 1)
+        #expect(try await store.earliestPermittedSampleDate(for: .stepCount) == date)
+        #expect(try await store.earliestPermittedSampleDate(for: .heartRate) < date)
+        let error = await thrown(HealthStoreError.self) {
+            try await store.save([TestHealth.steps(3, 20), TestHealth.steps(1, 3000)])
+        }
+        guard case .refused(1, let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("earliest"))
+        #expect(try await test.values(.stepCount) == [2])
+        // Who had read it hears of it; who had not begins again.
+        let told = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: before).result(for: store)
+        #expect(told.prunings.map(\.before) == [date])
+        #expect(told.addedSamples.isEmpty && told.deletedObjects.isEmpty)
+        let fresh = try await AnchoredObjectQueryDescriptor(predicate: .everything).result(for: store)
+        #expect(fresh.addedSamples.map(\.sample.value) == [2])
+    }
+
     @Test func deletedStaysDeleted() async throws {
         let saved = try await store.save([TestHealth.steps(1, 40), TestHealth.steps(2, 30), TestHealth.steps(3, 20)])
         let unknown = try #require(SampleIdentity("019a0000-0000-8000-8000-000000000000"))

@@ -15,7 +15,8 @@ extension SampleStore {
         do {
             return try connection.transaction {
                 let resumed = try resumeIngest(
-                    kind: description.kind, named: description.name, begunWithin: day, owner: description.owner)
+                    kind: description.kind, named: description.name, begunWithin: day, owner: description.owner,
+                    replacingAcrossDevices: description.replacesAcrossDevices)
                 let ingest = try resumed?.ingest ?? beginIngest(description)
                 let outcomes = try ingest.store(batch)
                 _ = try ingest.finish(at: description.received)

@@ -27,6 +27,8 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
         public var addedSamples: [StoredSample]
         /// What went, in order; each as it was, with what a repair put in its place.
         public var deletedObjects: [StoredDeletion]
+        /// What retention removed for good since, of the predicate's types: what ended before such a date is gone, and not among the deleted.
+        public var prunings: [Pruning]
         /// Of a reader who has seen them.
         public var newAnchor: QueryAnchor
         /// Whether there is more at once.
@@ -34,7 +36,7 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
 
         init(_ batch: ChangeBatch) {
             (addedSamples, deletedObjects) = ([], [])
-            (newAnchor, hasMore) = (batch.anchor, batch.hasMore)
+            (prunings, newAnchor, hasMore) = (batch.prunings, batch.anchor, batch.hasMore)
             for change in batch.changes {
                 switch change {
                 case .added(let sample): addedSamples.append(sample)
@@ -61,6 +63,7 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
                 let next = try ChangeBatch(
                     after: batch.anchor, matching: predicate, limit: limit - batch.changes.count, in: store)
                 batch.changes += next.changes
+                batch.prunings += next.prunings
                 (batch.anchor, batch.hasMore) = (next.anchor, next.hasMore)
             }
             return batch
@@ -105,7 +108,7 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
                 let batch = try await store.follow(&anchor) { store, anchor in
                     let batch = try ChangeBatch(after: anchor, matching: predicate, limit: limit, in: store)
                     anchor = batch.anchor
-                    return batch.changes.isEmpty && !isFirst ? nil : batch
+                    return batch.changes.isEmpty && batch.prunings.isEmpty && !isFirst ? nil : batch
                 }
                 self.isFirst = false
                 return batch.map { Result($0) }

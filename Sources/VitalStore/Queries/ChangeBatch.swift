@@ -4,6 +4,8 @@ import SampleStore
 /// Changes that were read together.
 struct ChangeBatch: Sendable {
     var changes: [SampleChange] = []
+    /// What retention removed.
+    var prunings: [Pruning] = []
     /// Of a reader who has seen them.
     var anchor: QueryAnchor
     /// Whether there may be more at once.
@@ -18,6 +20,10 @@ struct ChangeBatch: Sendable {
     /// - Parameter limit: at most so many changes.
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``
     init(after start: QueryAnchor, matching predicate: SamplePredicate, limit: Int, in store: SampleStore) throws {
+        guard !predicate.asksForOthers else {
+            throw HealthStoreError.unsuitable(
+                "what belongs to a workout or a correlation is no condition on changes: it may come later")
+        }
         try store.check(start)
         anchor = start
         // What is committed from here on is read the next time.
@@ -25,7 +31,11 @@ struct ChangeBatch: Sendable {
         let types = Set(try store.series(matching: SampleQuery(predicate)).map(\.type))
         var weight = 0
         do {
-            try store.changes(after: start.anchor, types: types) { change, behind in
+            func prune(_ pruning: Pruning, _ behind: Anchor) {
+                prunings.append(pruning)
+                anchor = QueryAnchor(behind)
+            }
+            try store.changes(after: start.anchor, types: types, pruned: prune) { change, behind in
                 try Task.checkCancellation()
                 let anchor = QueryAnchor(behind)
                 if changes.count >= limit || weight > Self.mostWeight {

@@ -17,6 +17,8 @@ public struct CorrelationQueryDescriptor: Sendable {
     public var objectPredicates: [SampleType: SamplePredicate]
     /// Whether the latest start comes first, else the earliest.
     public var newestFirst: Bool
+    /// Whether the two pressures of a cuff's frame are a correlation, also where nobody stored one. Such a one has a UUID that follows from theirs.
+    public var derivesFromFrames = true
     /// At most so many correlations.
     public var limit: Int?
 
@@ -47,7 +49,12 @@ public struct CorrelationQueryDescriptor: Sendable {
         guard type.kind == .correlation else {
             throw HealthStoreError.unsuitable("\(type.id) is a \(type.kind.name), no correlation")
         }
-        let query = SampleQuery(.and([.types([type]), predicate]), descending: newestFirst)
+        guard !objectPredicates.values.contains(where: \.asksForOthers) else {
+            throw HealthStoreError.unsuitable("what an object belongs to is no condition on the objects of a correlation")
+        }
+        var asked = SampleQuery(.and([.types([type]), predicate]), descending: newestFirst)
+        asked.derivesCorrelations = derivesFromFrames
+        let query = asked
         let (conditions, limit) = (objectPredicates, limit ?? .max)
         return try await store.readers.read { store in
             let cursor = try store.samples(matching: query)

@@ -12,17 +12,23 @@ import SampleStore
 public struct SampleQueryDescriptor: Sendable {
     /// What the samples meet; `.types` narrows it to types, and without one every kind of object counts.
     public var predicate: SamplePredicate
-    /// Whether the latest start comes first, else the earliest.
-    public var newestFirst: Bool
+    /// By what they are sorted, the first of these before the others, and then by start; by start alone without. Only by start nothing is held in memory.
+    public var sortDescriptors: [SampleOrder]
     /// At most so many; all of them without one.
     public var limit: Int?
 
-    /// Asks for samples in the order of their start.
-    public init(predicate: SamplePredicate, newestFirst: Bool = false, limit: Int? = nil) {
-        (self.predicate, self.newestFirst, self.limit) = (predicate, newestFirst, limit)
+    /// Asks for samples, sorted.
+    public init(predicate: SamplePredicate, sortDescriptors: [SampleOrder] = [], limit: Int? = nil) {
+        (self.predicate, self.sortDescriptors, self.limit) = (predicate, sortDescriptors, limit)
     }
 
-    var query: SampleQuery { SampleQuery(predicate, descending: newestFirst, limit: limit) }
+    /// Asks for samples in the order of their start, the latest first or last.
+    public init(predicate: SamplePredicate, newestFirst: Bool, limit: Int? = nil) {
+        self.init(
+            predicate: predicate, sortDescriptors: newestFirst ? [SampleOrder(.start, descending: true)] : [], limit: limit)
+    }
+
+    var query: SampleQuery { SampleQuery(predicate, order: sortDescriptors, limit: limit) }
 
     /// All of them at once.
     ///

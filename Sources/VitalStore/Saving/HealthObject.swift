@@ -104,7 +104,7 @@ public struct HealthObject: Sendable {
         HealthObject(
             .heartbeatSeries, start, end, device, metadata,
             .body(number: Numeral(coefficient: 0)) { start in
-                var writer = try PointsWriter(columns: HeartbeatSeries.columns)
+                var writer = PointsWriter(columns: HeartbeatSeries.columns)
                 for beat in beats { try writer.append(beat.numbers(after: start)) }
                 let (points, content) = try writer.end()
                 return try SampleBody(encoding: HeartbeatSeries(points: points), content: content)
@@ -122,7 +122,7 @@ public struct HealthObject: Sendable {
         return HealthObject(
             .electrocardiogram, start, end, device, metadata,
             .body(number: Numeral(coefficient: Int64(number))) { _ in
-                var writer = try PointsWriter(columns: [Electrocardiogram.voltage])
+                var writer = PointsWriter(columns: [Electrocardiogram.voltage])
                 for voltage in microvolts { try writer.append([try Numeral(finite: voltage)]) }
                 let (points, content) = try writer.end()
                 let recording = Electrocardiogram(

@@ -91,7 +91,7 @@ struct ObjectReadings {
             var route = HealthObject(
                 .workoutRoute, times.min() ?? object.start, times.max() ?? object.end, object.device, [:], object.content)
             (route.person, route.offset) = (object.person, object.offset)
-            var writer = try PointsWriter(columns: WorkoutRoute.columns)
+            var writer = PointsWriter(columns: WorkoutRoute.columns)
             for location in locations { try writer.append(try location.numbers(after: route.start)) }
             let (points, content) = try writer.end()
             let body = try SampleBody(
@@ -137,26 +137,14 @@ struct ObjectReadings {
 
     /// The metadata under our names, and the record that it is an edition of.
     private func said(of object: HealthObject) throws(Refusal) -> (Metadata?, RecordIdentifier?) {
-        var entries: [(String, MetadataValue)] = []
-        var (identifier, version): (String?, Int64?) = (nil, nil)
-        for (key, value) in object.metadata.sorted(by: { $0.key < $1.key }) {
-            let name = MetadataKey(rawKey: key)?.name ?? key
-            switch (name, value) {
-            case ("syncIdentifier", .string(let text)): identifier = text
-            case ("syncVersion", .number(let number)): version = Int64(number.canonicalText)
-            default: entries.append((name, value))
-            }
+        guard !object.metadata.isEmpty else { return (nil, nil) }
+        let metadata = Metadata(object.metadata.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) })
+        do throws(UnpairedSyncKey) {
+            let (record, rest) = try RecordIdentifier.taken(from: metadata)
+            return (rest.isEmpty ? nil : rest, record)
+        } catch {
+            throw Refusal(error.description, at: Self.place)
         }
-        guard let identifier else {
-            guard version == nil, !entries.contains(where: { $0.0 == "syncIdentifier" || $0.0 == "syncVersion" }) else {
-                throw Refusal("syncIdentifier, a text, and syncVersion, a whole number, come together", at: Self.place)
-            }
-            return (entries.isEmpty ? nil : Metadata(entries), nil)
-        }
-        guard let version else {
-            throw Refusal("syncIdentifier, a text, and syncVersion, a whole number, come together", at: Self.place)
-        }
-        return (entries.isEmpty ? nil : Metadata(entries), RecordIdentifier(id: identifier, version: version))
     }
 }
 
