@@ -9,12 +9,12 @@ _vitalgate_commands() {
         '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
-        '/store') candidates=('check' 'merge' 'backup' 'stats') ;;
+        '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
-        '/generate') candidates=('bash-completion' 'man' 'udev') ;;
+        '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
 }
@@ -23,7 +23,7 @@ _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/decode') candidates=('--profile' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/decode') candidates=('--profile' '--name' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -58,7 +58,7 @@ _vitalgate_options() {
         '/targets/verify') candidates=('--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/profile/list') candidates=('--ids' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/list') candidates=('--ids' '--devices' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/show') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/check') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -69,6 +69,7 @@ _vitalgate_options() {
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/run') candidates=('--capture' '--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -100,6 +101,7 @@ _vitalgate_options() {
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/man') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/udev') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/generate/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         *) ;;
     esac
 }
@@ -119,6 +121,7 @@ _vitalgate_option() {
         '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/import --safe') kind= ;;
         '/decode --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
+        '/decode --name') kind=none ;;
         '/decode --strict') kind= ;;
         '/decode --bind-key') kind=none ;;
         '/decode --address') kind=none ;;
@@ -134,7 +137,7 @@ _vitalgate_option() {
         '/query --kind') kind=words; candidates=('quantity' 'category' 'correlation' 'workout' 'activitySummary' 'workoutRoute' 'heartbeatSeries' 'electrocardiogram' 'audiogram' 'visionPrescription' 'stateOfMind' 'medicationDoseEvent' 'scoredAssessment' 'clinicalRecord' 'document') ;;
         '/query --unit') kind=none ;;
         '/query --where') kind=none ;;
-        '/query --sort') kind=words; candidates=('start' '-start' 'asc' 'desc') ;;
+        '/query --sort') kind=words; candidates=('start' '-start' 'end' '-end' 'value' '-value' 'duration' '-duration' 'type') ;;
         '/query --limit') kind=none ;;
         '/query --explain') kind= ;;
         '/query --chart') kind= ;;
@@ -282,6 +285,7 @@ _vitalgate_option() {
         '/targets/verify --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/verify --safe') kind= ;;
         '/profile/list --ids') kind= ;;
+        '/profile/list --devices') kind= ;;
         '/profile/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/profile/list --safe') kind= ;;
         '/profile/suggest --id') kind=none ;;
@@ -295,6 +299,10 @@ _vitalgate_option() {
         '/types --safe') kind= ;;
         '/store/check --deep') kind= ;;
         '/store/merge --yes') kind= ;;
+        '/store/prune --type') kind=program; candidates=('types' '--ids') ;;
+        '/store/prune --before') kind=none ;;
+        '/store/prune --yes') kind= ;;
+        '/store/prune --time-zone') kind=none ;;
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/store/stats --safe') kind= ;;
         '/run --capture') kind=file ;;

@@ -12,6 +12,8 @@ public struct NearbyDevice: Hashable, Sendable {
     public var services: [BluetoothUUID]
     /// Which data it advertises.
     public var adverts: Set<AdvertisedData>
+    /// The octets of those data, as far as they are known; to tell by which profile it can be read.
+    public var data: [AdvertisedData: [UInt8]] = [:]
     /// Whether BlueZ keeps a bond with it; where BlueZ does not tell, whether it is paired.
     public var isBonded: Bool
     /// Whether BlueZ has a link to it now.
@@ -73,14 +75,17 @@ extension BlueZSource {
                 properties["RSSI"] != nil || properties["Connected"]?.truth == true || scanned.contains(path)
             else { return nil }
             let bonded = properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false
-            return NearbyDevice(
+            let data = AdvertisedData.all(in: properties)
+            var device = NearbyDevice(
                 address: address,
                 addressIsDurable: DeviceInformation.isDurable(address, type: properties["AddressType"]?.text, bonded: bonded),
                 name: properties["Name"]?.text, strength: properties["RSSI"]?.integer.map { Int($0) },
                 services: (properties["UUIDs"]?.texts ?? []).compactMap { BluetoothUUID($0) },
-                adverts: Set(AdvertisedData.all(in: properties).keys), isBonded: bonded,
+                adverts: Set(data.keys), isBonded: bonded,
                 isConnected: properties["Connected"]?.truth ?? false,
                 adapter: String((properties["Adapter"]?.text ?? "").split(separator: "/").last ?? ""))
+            device.data = data
+            return device
         }
         return found.sorted { ($0.strength ?? .min, $1.address) > ($1.strength ?? .min, $0.address) }
     }

@@ -135,7 +135,9 @@ public struct Configuration: Sendable {
         decoder.allowsJSON5 = true
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
-            let known = ["store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets"]
+            let known = [
+                "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
+            ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
             }

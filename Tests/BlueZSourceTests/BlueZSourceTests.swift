@@ -282,6 +282,32 @@ import Testing
         #expect(bench.bluez.count("Connect") == 0)
     }
 
+    /// A device that puts readings where a company's number belongs: BlueZ keeps the old ones, and only what is new is an arrival.
+    @Test func advertisementsUnderAnyCompany() throws {
+        let bench = try Bench()
+        let path = ScriptedBlueZ.path("A4:C1:38:00:00:01")
+        func data(_ parts: [(UInt16, [UInt8])]) -> BusValue {
+            .dictionary(key: "q", value: "v", parts.map { .init(.uint16($0.0), .variant(.bytes($0.1))) })
+        }
+        bench.bluez.addDevice("A4:C1:38:00:00:01", ["AddressType": .string("public"), "ManufacturerData": data([(0xD6C2, [0])])])
+        var thermometer = DeviceDescription(address: try #require(BluetoothAddress("A4:C1:38:00:00:01")), profile: "thermopro")
+        thermometer.presence = .adverts
+        thermometer.adverts = [.anyManufacturer]
+        bench.source.adopt(thermometer, memory: DeviceMemory())
+        bench.source.start()
+        try bench.until("discovery") { bench.bluez.count("StartDiscovery") == 1 }
+        try bench.settle()
+        #expect(bench.frames.isEmpty)
+        // Which of two is new cannot be told yet.
+        bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [0]), (0xD7C2, [0])])])
+        try bench.settle()
+        #expect(bench.frames.isEmpty)
+        bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [0]), (0xD7C2, [0]), (0xD8C2, [1])])])
+        bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [2]), (0xD7C2, [0]), (0xD8C2, [1])])])
+        try bench.until("frames") { bench.frames.count == 2 }
+        #expect(bench.frames == ["advert:manufacturer C2D801", "advert:manufacturer C2D602"])
+    }
+
     /// Story 11: nothing grows, however often a device comes and goes.
     @Test func nothingGrows() throws {
         let bench = try Bench()

@@ -59,6 +59,18 @@ struct ConnectionMachineTests {
 
     private static func strap() throws -> DeviceDescription { try Bench.strap() }
 
+    /// A device that has to be told to begin is told once its answers can be heard, and not where it has no such characteristic.
+    @Test func whatADeviceIsToldToBegin() throws {
+        var description = try Self.strap()
+        let begin = OpeningWrite(name: CharacteristicName(0x180D, 0x2A39), octets: [0x55, 0xAA])
+        let other = OpeningWrite(name: CharacteristicName(0x180D, 0x2A3A), octets: [1])
+        description.writes = [begin, other]
+        var driver = Driver(description)
+        let steps = driver.steps(driver.link([Self.rate, begin.name]))
+        #expect(steps == [.subscribe(Self.rate), .write(begin)])
+        #expect(driver.machine.state == .live)
+    }
+
     @Test func theWayToALiveLink() throws {
         var driver = Driver(try Self.strap())
         #expect(driver.on(.start) == [])

@@ -113,6 +113,50 @@ import Testing
         #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 10])
     }
 
+    /// A thermometer that tells temperature and humidity by turns, each with a number of its own: what says the same within the profile's
+    /// seconds is one measurement, and what the other said in between changes nothing.
+    @Test func readingsToldByTurns() throws {
+        let bench = try RadioBench()
+        try bench.adopt("xiaomi-mibeacon")
+        var counter: UInt8 = 0
+        func hear(_ object: [UInt8], after delay: Duration) {
+            counter += 1
+            bench.hear("advert:FE95", [0x40, 0x20, 0xAA, 0x01, counter] + object, after: delay)
+        }
+        let (warm, warmer) = ([0x04, 0x10, 2, 0x10, 0x01] as [UInt8], [0x04, 0x10, 2, 0x11, 0x01] as [UInt8])
+        let humid: [UInt8] = [0x06, 0x10, 2, 0xEA, 0x01]
+        hear(warm, after: .zero)
+        for object in [humid, warm, humid, warmer, humid] { hear(object, after: .seconds(5)) }
+        hear(warmer, after: .seconds(15))
+        hear(warmer, after: .seconds(15))
+        // A frame without objects is no reading.
+        bench.hear("advert:FE95", [0x00, 0x20, 0xAA, 0x01, 99], after: .seconds(1))
+        try bench.stop()
+        let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
+        #expect(samples.map(\.value) == [27.2, 49, 27.3, 27.3])
+        #expect(try bench.store.account(of: 1)?.skipped == ["no-value": 1, "repeated": 4])
+    }
+
+    /// A scale's weight counts once it is stable, and once while its adverts say it again.
+    @Test func aWeightCountsWhenItIsStable() throws {
+        let bench = try RadioBench()
+        try bench.adopt("qn-broadcast")
+        func hear(_ stable: Bool, _ weight: UInt16, after delay: Duration) {
+            let head: [UInt8] = [0xAA, 0xBB] + [UInt8](repeating: 0, count: 13) + [stable ? 0x20 : 0, 0]
+            bench.hear("advert:manufacturer:FFFF", head + [UInt8(weight & 0xFF), UInt8(weight >> 8)], after: delay)
+        }
+        hear(false, 4000, after: .zero)
+        hear(false, 8100, after: .seconds(1))
+        hear(true, 8125, after: .seconds(1))
+        for _ in 0..<5 { hear(true, 8125, after: .seconds(2)) }
+        hear(false, 0, after: .seconds(5))
+        // Somebody else, or once more.
+        hear(true, 8125, after: .seconds(60))
+        try bench.stop()
+        #expect(try bench.samples().map(\.sample.value) == [81.25, 81.25])
+        #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 5, "unsettled": 3])
+    }
+
     /// Story 22: minutes since the start of a session become times only once the session's start is known.
     @Test func sessionsOfContinuousMonitors() throws {
         let bench = try RadioBench()

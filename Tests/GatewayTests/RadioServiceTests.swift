@@ -191,6 +191,36 @@ import Testing
         #expect((description.presence, description.adverts) == (.adverts, [data]))
     }
 
+    /// A company's number alone is many devices': the profile has to be able to read what was heard. A name is believed.
+    @Test func whatWasHeardDecidesAmongMany() throws {
+        let assembly = DeviceAssembly(library: try Checkout.library)
+        func profiles(_ data: [AdvertisedData: [UInt8]], name: String? = nil, services: [UInt16] = []) -> [String] {
+            var device = near(services: services, adverts: Set(data.keys), name: name)
+            device.data = data
+            return assembly.profiles(for: device).map(\.id)
+        }
+        let govee = AdvertisedData.manufacturer(0xEC88)
+        #expect(profiles([govee: [0x00, 0x03, 0x4D, 0xB2, 0x64, 0x00]]) == ["govee-h5075"])
+        #expect(profiles([govee: [0x00, 0xBA, 0x0A, 0xF9, 0x0F, 0x63, 0x02, 0x01, 0x01]]) == ["govee-h5074"])
+        #expect(profiles([govee: [1, 2, 3]]).isEmpty)
+        #expect(profiles([govee: [1, 2, 3]], name: "GVH5075_2762") == ["govee-h5075"])
+        #expect(profiles([.manufacturer(0x0001): [1, 1, 0x0E, 0xD1, 0x32, 0x98]]).isEmpty, "many devices send under 0001")
+        #expect(profiles([.manufacturer(0x0001): [1, 1, 0x0E, 0xD1, 0x32, 0x98]], name: "GVH5106_4E05") == ["govee-h5106"])
+        // A phone's iBeacon is no thermometer.
+        #expect(profiles([.manufacturer(0x004C): [0x02, 0x15, 1, 2, 3]]).isEmpty)
+        // Its own address inside is proof enough, under whatever company's number.
+        let address = RadioBench.address.description.split(separator: ":").compactMap { UInt8($0, radix: 16) }
+        let company = UInt16(address[5]) | UInt16(address[4]) << 8
+        var rest = [address[3], address[2], address[1], address[0], 0x0B, 0x74, 0x17, 0x04, 0x03, 0x1F, 0x40, 0x01, 0xF4]
+        rest.append(rest[7...].reduce(0) { $0 ^ $1 })
+        #expect(profiles([.manufacturer(company): rest]) == ["yunmai-x"])
+        rest[0] ^= 1
+        #expect(profiles([.manufacturer(company): rest]).isEmpty)
+        // Both have to fit where either alone says too little.
+        #expect(profiles([:], name: "OXIMETER", services: [0xFFE0]) == ["guangdong-jks50f"])
+        #expect(profiles([:], services: [0xFFE0]).isEmpty)
+    }
+
     @Test(
         arguments: [
             (0x2A18, "sig-glucose"), (0x2A5E, "sig-pulse-oximeter"), (0x2AA7, "sig-continuous-glucose"),

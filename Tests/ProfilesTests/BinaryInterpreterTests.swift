@@ -119,10 +119,13 @@ struct FixedGenerator: RandomNumberGenerator {
     @Test func noOctetsCrash() throws {
         var generator = FixedGenerator(state: 20_261_120)
         let seeds = Dictionary(grouping: SharedVector.all, by: \.channel)
-        for channel in shippedLibrary.binaryChannels {
+        let channels = shippedLibrary.binaryChannels.flatMap { channel in
+            shippedLibrary.matches(channel: channel).map { (channel, $0.profile.id) }
+        }
+        for (channel, profile) in channels {
             for strict in [true, false] {
                 let secrets = FrameSecrets(bindKey: [UInt8](repeating: 7, count: 16), address: [1, 2, 3, 4, 5, 6])
-                let interpreter = try shippedInterpreter(channel, strict: strict, secrets: secrets)
+                let interpreter = try shippedInterpreter(channel, profile: profile, strict: strict, secrets: secrets)
                 for round in 0..<300 {
                     var bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
                         UInt8.random(in: 0...255, using: &generator)

@@ -28,7 +28,36 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         for profile in library.profiles {
             for vector in profile.vectors { #expect(try library.match(firstLines: vector.text).profile.id == profile.id) }
         }
-        for channel in library.binaryChannels { #expect(try library.match(channel: channel).channelName == channel) }
+        for channel in library.binaryChannels {
+            let matches = library.matches(channel: channel)
+            #expect(matches.allSatisfy { $0.channelName == channel } && !matches.isEmpty)
+            // Many devices advertise under one number: their profiles are told apart by what they read, or by the device's name.
+            guard matches.count > 1 else { continue }
+            #expect(channel.hasPrefix("advert:") || channel.hasPrefix("gatt:FF"), "\(channel)")
+            #expect(throws: ProfileMatchError.severalMatch(ids: matches.map(\.profile.id))) {
+                try library.match(channel: channel)
+            }
+        }
+    }
+
+    /// A device whose name is known is read by one profile; without its name by one, or by none until somebody says which.
+    @Test func noFrameIsReadByTwoProfilesOfOneName() throws {
+        let library = try ProfileLibrary.load(directories: [deviceProfiles])
+        for profile in library.profiles {
+            for vector in profile.frameVectors where vector.refused == nil && vector.options.isStrict {
+                let fitting = library.matches(channel: vector.channel).filter {
+                    $0.mayRead(vector.bytes, address: vector.options.secrets.address)
+                }.map(\.profile)
+                #expect(fitting.contains { $0.id == profile.id })
+                let others = fitting.filter { $0.id != profile.id }
+                for name in profile.match.names + profile.match.wholeNames {
+                    let same = others.filter { $0.match.fits(name: name) }.map(\.id)
+                    #expect(same.isEmpty, "\(profile.id) and \(same) read what '\(name)' sends")
+                }
+                let nameless = ([profile] + others).filter { $0.match.names.isEmpty && $0.match.wholeNames.isEmpty }
+                #expect(nameless.count <= 1, "\(vector.channel): \(nameless.map(\.id))")
+            }
+        }
     }
 
     /// Every prefix of a vector's last row, put behind the rows above it: taken, skipped or refused, and no reading from a

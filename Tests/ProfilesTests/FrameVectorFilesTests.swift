@@ -62,9 +62,11 @@ struct SharedVector: CustomTestStringConvertible, Sendable {
 }
 
 /// A decoder of the shipped profiles.
-func shippedInterpreter(_ channel: String, strict: Bool, secrets: FrameSecrets = FrameSecrets()) throws -> BinaryInterpreter {
+func shippedInterpreter(
+    _ channel: String, profile: String? = nil, strict: Bool, secrets: FrameSecrets = FrameSecrets()
+) throws -> BinaryInterpreter {
     try BinaryInterpreter(
-        shippedLibrary.match(channel: channel), registry: OriginRegistry(subject: "me"),
+        shippedLibrary.match(channel: channel, profile: profile), registry: OriginRegistry(subject: "me"),
         options: BinaryOptions(isStrict: strict, secrets: secrets))
 }
 

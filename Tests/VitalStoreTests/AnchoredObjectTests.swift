@@ -8,7 +8,7 @@ import Testing
 @testable import VitalStore
 
 /// What came and went, once each and in order; and anchors that a store does not know.
-@Suite(.timeLimit(.minutes(2))) struct AnchoredObjectTests {
+@Suite(.timeLimit(.minutes(15))) struct AnchoredObjectTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
     private let all = AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]))

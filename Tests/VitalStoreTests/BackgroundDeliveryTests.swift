@@ -9,7 +9,7 @@ import Testing
 @testable import VitalStore
 
 /// Told at least once, acknowledged, gone on with after a restart, and never given up.
-@Suite(.timeLimit(.minutes(2))) struct BackgroundDeliveryTests {
+@Suite(.timeLimit(.minutes(15))) struct BackgroundDeliveryTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
     private var heard: String { test.folder.file("heard") }

@@ -5,7 +5,7 @@ import Testing
 @testable import VitalStore
 
 /// Objects that are more than a number.
-@Suite(.timeLimit(.minutes(2))) struct ObjectQueryTests {
+@Suite(.timeLimit(.minutes(15))) struct ObjectQueryTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import VitalStore
 
 /// That something happened, and of which types.
-@Suite(.timeLimit(.minutes(2))) struct ObserverTests {
+@Suite(.timeLimit(.minutes(15))) struct ObserverTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
 

@@ -57,12 +57,12 @@ import Testing
             (
                 .quantity(
                     .heartRate, try Amount(80, "/min"), from: TestHealth.time(1), metadata: ["syncIdentifier": .string("a")]),
-                "syncVersion"
+                "SyncVersion"
             ),
             (
                 .quantity(
                     .heartRate, try Amount(80, "/min"), from: TestHealth.time(1),
-                    metadata: ["syncVersion": .number(Numeral(coefficient: 1))]), "syncIdentifier"
+                    metadata: ["syncVersion": .number(Numeral(coefficient: 1))]), "SyncIdentifier"
             ),
         ]
         for (object, word) in wrong {

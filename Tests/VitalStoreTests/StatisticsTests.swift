@@ -6,7 +6,7 @@ import Testing
 @testable import VitalStore
 
 /// Statistics of a stretch and of the calendar, and what follows them.
-@Suite(.timeLimit(.minutes(2))) struct StatisticsTests {
+@Suite(.timeLimit(.minutes(15))) struct StatisticsTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
 

@@ -24,6 +24,7 @@ extension ConnectionMachine {
         case read(CharacteristicName)
         case unsubscribe(CharacteristicName)
         case subscribe(CharacteristicName)
+        case write(OpeningWrite)
         case collect
         /// Waits until the caller has made the records durable.
         case commit
@@ -35,6 +36,7 @@ extension ConnectionMachine {
             case .information: "what it says about itself"
             case .readClock: "its clock"
             case .read(let name), .subscribe(let name), .unsubscribe(let name): "\(name)"
+            case .write(let write): "\(write.name)"
             case .collect: "its stored records"
             case .commit: "the store"
             case .setClock: "its clock to be set"

@@ -36,6 +36,7 @@ enum ConnectionPlan {
         if clock != nil { steps.append(.readClock) }
         steps += description.reads.filter(available.contains).map { .read($0) }
         if !description.isStream { steps += enabling }
+        steps += description.writes.filter { available.contains($0.name) }.map { .write($0) }
         let collects = description.recordAccess.map { available.contains($0.controlPoint) } ?? false
         if collects { steps += [.collect, .commit] }
         if let clock, clock.isSet { steps.append(.setClock) }
@@ -50,6 +51,7 @@ extension ConnectionMachine.Step {
         switch self {
         case .information: true
         case .read(let name), .subscribe(let name), .unsubscribe(let name): kept.contains(name)
+        case .write(let write): kept.contains(write.name)
         case .readClock, .setClock: description.clock.map { kept.contains($0.name) } ?? true
         case .collect, .commit: description.recordAccess.map { kept.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
         }

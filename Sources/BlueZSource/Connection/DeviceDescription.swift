@@ -30,6 +30,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var reads: [CharacteristicName] = []
     /// Enabled after each connection, where the device has them.
     public var subscriptions: [CharacteristicName] = []
+    /// Written once what is wanted is enabled, in this order: what makes a device begin.
+    public var writes: [OpeningWrite] = []
     /// Stored records.
     public var recordAccess: RecordAccessDescription?
     /// The clock that is read, and where allowed set; nil where there is none.
@@ -64,6 +66,20 @@ public struct DeviceDescription: Hashable, Sendable {
     }
 }
 
+/// Octets that a device has to be told before it tells anything.
+public struct OpeningWrite: Hashable, Sendable {
+    /// Where they are written.
+    public var name: CharacteristicName
+    /// As they are written.
+    public var octets: [UInt8]
+
+    /// - Parameter octets: 512 at most, as an attribute has.
+    public init(name: CharacteristicName, octets: [UInt8]) {
+        self.name = name
+        self.octets = octets
+    }
+}
+
 /// Where a device keeps the time.
 public struct DeviceClock: Hashable, Sendable {
     /// How the time is written in octets (GATT Specification Supplement).
@@ -95,14 +111,45 @@ public enum AdvertisedData: Hashable, Sendable {
     case service(BluetoothUUID)
     /// `advert:manufacturer:0157`
     case manufacturer(UInt16)
+    /// `advert:manufacturer`: of whatever company, whose number stands in front; for devices that put readings where that number belongs.
+    case anyManufacturer
 
     /// What its frames are called, as shown at each case; the digits are in upper case.
     public var channel: String {
         switch self {
         case .service(let uuid): return "advert:\(uuid)"
+        case .anyManufacturer: return "advert:manufacturer"
         case .manufacturer(let company):
             let digits = String(company, radix: 16, uppercase: true)
             return "advert:manufacturer:" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+
+    /// What a channel of this name hands on; nil for one of no advertisements.
+    public init?(channel: String) {
+        guard channel.hasPrefix("advert:") else { return nil }
+        let name = channel.dropFirst(7)
+        if name == "manufacturer" {
+            self = .anyManufacturer
+        } else if name.hasPrefix("manufacturer:") {
+            guard let company = UInt16(name.dropFirst(13), radix: 16) else { return nil }
+            self = .manufacturer(company)
+        } else {
+            guard let uuid = BluetoothUUID(name) else { return nil }
+            self = .service(uuid)
+        }
+    }
+
+    /// A frame of ``anyManufacturer``: the company's number, least significant octet first as it was sent, and its data.
+    public static func frame(company: UInt16, _ data: [UInt8]) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data
+    }
+
+    /// The frames of this channel in what was advertised.
+    public func frames(in data: [AdvertisedData: [UInt8]]) -> [[UInt8]] {
+        guard self == .anyManufacturer else { return data[self].map { [$0] } ?? [] }
+        return data.compactMap { part, octets in
+            if case .manufacturer(let company) = part { Self.frame(company: company, octets) } else { nil }
         }
     }
 }

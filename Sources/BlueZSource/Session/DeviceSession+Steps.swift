@@ -11,6 +11,7 @@ extension DeviceSession {
             read(name, in: step) { session, value in session.deliver("gatt:\(name.characteristic)", value) }
         case .subscribe(let name): subscribe(name)
         case .unsubscribe(let name): unsubscribe(name)
+        case .write(let write): begin(write)
         case .collect: collect()
         case .commit: host.commit(self)
         case .setClock: setClock()
@@ -110,6 +111,18 @@ extension DeviceSession {
             .characteristic(path, "WriteValue"), [.bytes(octets), .options(["type": .string("request")])],
             timeout: host.configuration.limits.step
         ) { completion($0.failure) }
+    }
+
+    /// As the characteristic allows: some take a write only where no answer is asked for (org.bluez.GattCharacteristic1, WriteValue).
+    private func begin(_ write: OpeningWrite) {
+        guard let characteristic = table.characteristics[write.name] else {
+            return handle(.finished(.write(write), .failed(.stale)))
+        }
+        let generation = generation
+        host.bus.call(
+            .characteristic(characteristic.path, "WriteValue"), [.bytes(write.octets), .options([:])],
+            timeout: host.configuration.limits.step
+        ) { [weak self] answer in self?.finish(.write(write), generation, answer.failure) }
     }
 
     // MARK: Notifications

@@ -46,6 +46,7 @@ final class DeviceSession {
     /// The battery's level was handed on since the link came up.
     private var hadBattery = false
     private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
+    private var lastManufacturers: [UInt16: [UInt8]] = [:]
 
     init(_ description: DeviceDescription, memory: DeviceMemory, host: any SessionHost) {
         self.description = description
@@ -232,12 +233,28 @@ final class DeviceSession {
             return
         }
         let parts = AdvertisedData.all(in: properties)
-        for part in description.adverts {
+        for part in description.adverts where part != .anyManufacturer {
             guard let data = parts[part] else { continue }
             // BlueZ shows all it ever heard with each change; beside others, only what is new was in this advertisement.
             if parts.count > 1, lastAdverts[part] == data { continue }
             lastAdverts[part] = data
             deliver(part.channel, data)
         }
+        if description.adverts.contains(.anyManufacturer) { hearManufacturers(parts) }
+    }
+
+    /// Of a device that puts readings where a company's number belongs, BlueZ keeps many old ones. Which of them is new can be told from the
+    /// second change on; where nothing else is there, at once.
+    private func hearManufacturers(_ parts: [AdvertisedData: [UInt8]]) {
+        var fresh: [(UInt16, [UInt8])] = []
+        for (part, data) in parts {
+            guard case .manufacturer(let company) = part, parts.count == 1 || lastManufacturers[company] != data else { continue }
+            fresh.append((company, data))
+            // More companies than any device was seen to have; what is forgotten here is heard once more.
+            if lastManufacturers.count > 1024 { lastManufacturers.removeAll() }
+            lastManufacturers[company] = data
+        }
+        guard fresh.count == 1, let (company, data) = fresh.first else { return }
+        deliver(AdvertisedData.anyManufacturer.channel, AdvertisedData.frame(company: company, data))
     }
 }

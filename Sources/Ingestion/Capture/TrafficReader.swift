@@ -15,7 +15,7 @@ public final class TrafficReader: ReplayFeed {
         var peer: BluetoothTraffic.Peer
         var name: String?
         var services: Set<BluetoothUUID> = []
-        var adverts: Set<AdvertisedData> = []
+        var data: [AdvertisedData: [UInt8]] = [:]
         var information = DeviceInformation()
         /// Handles that nothing in the recording explains.
         var unknown: [UInt16: Int] = [:]
@@ -45,6 +45,7 @@ public final class TrafficReader: ReplayFeed {
 
     /// Devices that are told apart; a street has fewer.
     private static let maximumSeen = 10_000
+    private static let maximumData = 64
     /// What is taken between two commits.
     private static let batch = (frames: 4096, time: Int64(60_000_000))
 
@@ -99,18 +100,24 @@ public final class TrafficReader: ReplayFeed {
             switch part {
             case .service(let uuid): if let uuid = BluetoothUUID(uuid) { seen.services.insert(uuid) }
             case .name(let name): if seen.name == nil { seen.name = name }
-            case .serviceData(let uuid, _): if let uuid = BluetoothUUID(uuid) { seen.adverts.insert(.service(uuid)) }
-            case .manufacturerData(let company, _): seen.adverts.insert(.manufacturer(company))
+            case .serviceData(let uuid, let data): if let uuid = BluetoothUUID(uuid) { note(.service(uuid), data, &seen) }
+            case .manufacturerData(let company, let data): note(.manufacturer(company), data, &seen)
             }
         }
     }
 
+    /// Keeps the last of each; a device that puts readings where a company's number belongs has many.
+    private static func note(_ part: AdvertisedData, _ data: [UInt8], _ seen: inout Seen) {
+        if seen.data[part] != nil || seen.data.count < maximumData { seen.data[part] = data }
+    }
+
     private func profiles(of seen: Seen, _ library: ProfileLibrary) -> [Profile] {
         guard let address = BluetoothAddress(seen.peer.address) else { return [] }
-        return DeviceAssembly(library: library).profiles(
-            for: NearbyDevice(
-                address: address, addressIsDurable: true, name: seen.name, strength: nil, services: seen.services.sorted(),
-                adverts: seen.adverts, isBonded: false, isConnected: false, adapter: ""))
+        var device = NearbyDevice(
+            address: address, addressIsDurable: true, name: seen.name, strength: nil, services: seen.services.sorted(),
+            adverts: Set(seen.data.keys), isBonded: false, isConnected: false, adapter: "")
+        device.data = seen.data
+        return DeviceAssembly(library: library).profiles(for: device)
     }
 
     // MARK: Who is read
@@ -209,6 +216,8 @@ public final class TrafficReader: ReplayFeed {
                     try hear(AdvertisedData.service(uuid).channel, value, peer, time, place, body)
                 case .manufacturerData(let company, let value):
                     try hear(AdvertisedData.manufacturer(company).channel, value, peer, time, place, body)
+                    let whole = AdvertisedData.frame(company: company, value)
+                    try hear(AdvertisedData.anyManufacturer.channel, whole, peer, time, place, body)
                 case .service, .name: break
                 }
             }

@@ -2,6 +2,7 @@ import BlueZSource
 import HealthModel
 import Profiles
 import SampleStore
+import Wire
 
 /// Puts devices and profiles together.
 public struct DeviceAssembly: Sendable {
@@ -14,19 +15,51 @@ public struct DeviceAssembly: Sendable {
     /// The profiles that a device is adopted with, by what it advertises: those that make readings. The first one names the device
     /// where nothing else does, so what nearly every device has comes last.
     public func profiles(for device: NearbyDevice) -> [Profile] {
-        let matches = library.profiles.filter { $0.hasBinaryReadings && Self.matches($0.match, device) }
+        let matches = library.profiles.filter { profile in
+            guard profile.hasBinaryReadings else { return false }
+            if profile.match.readable, Self.reads(profile, device) == true { return true }
+            return Self.matches(profile.match, device) && Self.agrees(profile, device)
+        }
         return matches.filter { !$0.tellsOnlyOfDevice } + matches.filter(\.tellsOnlyOfDevice)
     }
 
     package static func matches(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
-        if match.services.contains(where: { BluetoothUUID($0).map(device.services.contains) ?? false }) { return true }
-        if match.advertisedServiceData.contains(where: {
-            BluetoothUUID($0).map { device.adverts.contains(.service($0)) } ?? false
-        }) {
-            return true
+        var kinds: [Bool] = []
+        if !match.services.isEmpty { kinds.append(hasService(match, device)) }
+        if !match.advertisedServiceData.isEmpty {
+            kinds.append(
+                match.advertisedServiceData.contains { uuid in
+                    BluetoothUUID(uuid).map { device.adverts.contains(.service($0)) } ?? false
+                })
         }
-        if match.manufacturers.contains(where: { device.adverts.contains(.manufacturer($0)) }) { return true }
-        return device.name.map { name in match.names.contains { name.hasPrefix($0) } } ?? false
+        if !match.manufacturers.isEmpty {
+            kinds.append(match.manufacturers.contains { device.adverts.contains(.manufacturer($0)) })
+        }
+        if !(match.names.isEmpty && match.wholeNames.isEmpty) {
+            kinds.append(device.name.map { match.fits(name: $0) } ?? false)
+        }
+        return match.needsAll ? !kinds.isEmpty && !kinds.contains(false) : kinds.contains(true)
+    }
+
+    private static func hasService(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
+        match.services.contains { BluetoothUUID($0).map(device.services.contains) ?? false }
+    }
+
+    /// A company's number or a service's alone is shared by many devices: of what was heard under it, the profile has to read something. A
+    /// name or a service that the device offers is believed.
+    private static func agrees(_ profile: Profile, _ device: NearbyDevice) -> Bool {
+        if hasService(profile.match, device) || device.name.map({ profile.match.fits(name: $0) }) == true { return true }
+        return reads(profile, device) ?? true
+    }
+
+    /// Whether the profile reads something of what was heard; nil where nothing was heard of its channels.
+    private static func reads(_ profile: Profile, _ device: NearbyDevice) -> Bool? {
+        let heard = profile.binaryChannels.flatMap { channel -> [(match: BinaryMatch, octets: [UInt8])] in
+            guard let part = AdvertisedData(channel: channel), let match = profile.match(channel: channel) else { return [] }
+            return part.frames(in: device.data).map { (match, $0) }
+        }
+        let address = HexadecimalText.octets(device.address.description)
+        return heard.isEmpty ? nil : heard.contains { $0.match.mayRead($0.octets, address: address) }
     }
 
     /// What the source has to know of an adopted device; none where its address is no Bluetooth address or no profile of it is there.
@@ -44,6 +77,11 @@ public struct DeviceAssembly: Sendable {
         for connection in connected.map(\.connection) {
             description.reads += Self.names(connection.reads).filter { !description.reads.contains($0) }
             description.subscriptions += Self.names(connection.subscriptions).filter { !description.subscriptions.contains($0) }
+            for write in connection.writes {
+                guard let name = Self.names([write.characteristic]).first else { continue }
+                let opening = OpeningWrite(name: name, octets: write.octets)
+                if !description.writes.contains(opening) { description.writes.append(opening) }
+            }
             if description.recordAccess == nil { description.recordAccess = Self.recordAccess(connection.recordAccess) }
             if let clock = connection.clock {
                 description.clock = DeviceClock(isSet: clock == .set && description.clock?.isSet != false)
@@ -73,12 +111,7 @@ public struct DeviceAssembly: Sendable {
     }
 
     private static func adverts(of profile: Profile) -> [AdvertisedData] {
-        profile.binaryChannels.compactMap { channel in
-            guard channel.hasPrefix("advert:") else { return nil }
-            let name = channel.dropFirst(7)
-            if name.hasPrefix("manufacturer:") { return UInt16(name.dropFirst(13), radix: 16).map { .manufacturer($0) } }
-            return BluetoothUUID(name).map { .service($0) }
-        }
+        profile.binaryChannels.compactMap { AdvertisedData(channel: $0) }
     }
 
     private static func names(_ list: [ProfileCharacteristic]) -> [CharacteristicName] {

@@ -3,7 +3,10 @@ import Pipeline
 
 /// Tells readings that are sent again from new ones: an oximeter sends its numbers 60 times a second, with each piece of the curve.
 struct RepeatedReadings {
-    private var last: (values: [Value], taken: Instant)?
+    /// Of each set of types apart: some devices tell temperature and humidity by turns.
+    private var last: [[SampleType]: (values: [Value], taken: Instant)] = [:]
+
+    private static let maximumSets = 64
 
     private struct Value: Equatable {
         var type: SampleType
@@ -15,12 +18,14 @@ struct RepeatedReadings {
     mutating func areRepeated(_ readings: [Reading], at time: Instant, within seconds: Int) -> Bool {
         guard seconds > 0 else { return false }
         let values = readings.map { Value(type: $0.origin.type, numeral: $0.numeral, unit: $0.unit) }
-        if let last, last.values == values {
+        let types = values.map(\.type)
+        if let last = last[types], last.values == values {
             let passed = time.microseconds &- last.taken.microseconds
             // A clock that was set back must not silence a device.
             if passed >= 0, passed < Int64(seconds) * 1_000_000 { return true }
         }
-        last = (values, time)
+        if last.count >= Self.maximumSets { last.removeAll() }
+        last[types] = (values, time)
         return false
     }
 }

@@ -8,6 +8,8 @@ struct BinaryChannel: Sendable {
     static let prefixes = ["gatt:", "gatt-write:", "advert:", "serial:"]
 
     var name: String
+    /// The first of several channels that have this layout; nil for one alone.
+    var kin: String?
     var plan = LayoutPlan()
     /// Frames that are no measurements; the first that holds counts.
     var skips: [Skip] = []

@@ -43,6 +43,8 @@ public struct DecodedFrame: Sendable {
     public internal(set) var isSealed = false
     /// What counts its sender's encrypted frames; only of one that was opened.
     public internal(set) var counter: UInt32?
+    /// Where octets without a meaning begin that end it; none where it ends with its fields.
+    var restAt: Int?
 
     public init() { entries.reserveCapacity(64) }
 
@@ -54,6 +56,7 @@ public struct DecodedFrame: Sendable {
         mayBeLonger = false
         isSealed = false
         counter = nil
+        restAt = nil
     }
 
     /// The last value of a field in a record, or outside of records.

@@ -27,29 +27,61 @@ extension FrameDecoder {
     /// Objects of an id and a value each, ids rising; the length of an object with an unknown id is not known either, so it ends
     /// the list and what came before counts (BTHome v2, "Sensor data").
     func objects(_ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame) throws(FrameError) {
-        let table = plan.objectTables[Int(step.reference)]
+        let list = plan.objectLists[Int(step.reference)]
+        if list.hasLength { return try measuredObjects(list, step, &reader, &frame) }
         var number: Int32 = 0
-        var last = 0
+        var last: UInt8 = 0
         if reader.isAtEnd { throw failure(.truncated, step, at: reader.offset) }
         while let id = reader.next {
             let offset = reader.offset
-            let target = table[Int(id)]
-            guard target >= 0 else {
+            guard let steps = list.steps[UInt16(id)] else {
                 frame.entries.append(.init(kind: .unknownObject, field: step.field, raw: Int64(id)))
                 _ = reader.octets(reader.remaining)
                 return
             }
-            if Int(id) < last {
-                if isStrict { throw failure(.order, plan.steps[Int(target)], at: offset) }
+            if id < last {
+                if isStrict { throw failure(.order, plan.steps[steps.lowerBound], at: offset) }
                 frame.hasReserved = true
             }
-            last = Int(id)
+            last = id
             _ = reader.octets(1)
-            var word: UInt64 = 0
-            frame.entries.append(.init(kind: .record, field: step.field, record: number))
-            try run(Int(target)..<(Int(target) + 1), &reader, &word, record: number, &frame)
+            try object(steps, number, step, &reader, &frame)
             number += 1
         }
+    }
+
+    /// Objects that say their length, so that one with an unknown id can be passed over; ids come in any order.
+    private func measuredObjects(
+        _ list: LayoutPlan.ObjectList, _ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        var number: Int32 = 0
+        repeat {
+            let offset = reader.offset
+            guard let id = reader.unsigned(list.idWidth), let length = reader.unsigned(1),
+                var window = reader.window(Int(length))
+            else { throw failure(.truncated, step, at: offset) }
+            if let steps = list.steps[UInt16(id)] {
+                do throws(FrameError) {
+                    try object(steps, number, step, &window, &frame)
+                } catch {
+                    // A length that is none of this object's; the frame itself is whole.
+                    throw error.reason == .truncated ? failure(.size, step, at: offset) : error
+                }
+                guard window.isAtEnd else { throw failure(.size, step, at: offset) }
+                number += 1
+            }
+            _ = reader.octets(Int(length))
+        } while !reader.isAtEnd
+    }
+
+    private func object(
+        _ steps: Range<Int>, _ number: Int32, _ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        var word: UInt64 = 0
+        let entry = frame.entries.count
+        frame.entries.append(.init(kind: .record, field: step.field, record: number))
+        try run(steps, &reader, &word, record: number, &frame)
+        frame.entries[entry].raw = Int64(bitPattern: word)
     }
 
     /// Goes on with the rest of the steps in what encryption hid.
@@ -59,33 +91,19 @@ extension FrameDecoder {
     ) throws(FrameError) {
         frame.isSealed = true
         let offset = reader.offset
-        let information = reader.octets(since: 0).last ?? 0
-        guard let sealed = reader.octets(reader.remaining), sealed.count >= BTHomeSeal.overhead else {
+        let seal = FrameSeal.allCases[Int(step.reference)]
+        let header = reader.octets(since: 0)
+        guard let sealed = reader.octets(reader.remaining), sealed.count >= seal.overhead else {
             throw FrameError(reason: .truncated, offset: offset, field: "")
         }
         guard let key = secrets.bindKey, let address = secrets.address else {
             throw FrameError(reason: .keyMissing, offset: offset, field: "")
         }
-        guard let plaintext = BTHomeSeal.open(sealed, information: information, key: key, address: address) else {
+        guard let plaintext = seal.open(header, sealed, key: key, address: address) else {
             throw FrameError(reason: .notAuthentic, offset: offset, field: "")
         }
-        frame.counter = BTHomeSeal.counter(sealed)
-        var inside = word
-        let outcome = plaintext.withUnsafeBytes { bytes -> Result<Void, FrameError> in
-            do throws(FrameError) {
-                var reader = ByteReader(bytes)
-                try run(steps, &reader, &inside, record: record, &frame)
-                guard reader.isAtEnd || frame.mayBeLonger else {
-                    throw FrameError(reason: .overlong, offset: reader.offset, field: "")
-                }
-                return .success(())
-            } catch {
-                // Offsets inside count from where the encrypted octets begin.
-                return .failure(FrameError(reason: error.reason, offset: error.offset + offset, field: error.field))
-            }
-        }
-        word = inside
-        try outcome.get()
+        frame.counter = seal.counter(header, sealed)
+        try run(steps, inside: plaintext, at: offset, &word, record, &frame)
     }
 
     /// Fields that are computed of others.
@@ -135,6 +153,18 @@ extension FrameDecoder {
                 (entry.coefficient, entry.exponent) = try scaled(entry.raw, 0, entry.variant, step, offset)
             }
             frame.entries.append(entry)
+        case .quotient, .remainder:
+            guard var entry = frame.last(step.reference, record: record) else { return }
+            entry.field = step.field
+            entry.variant = variant(step, word)
+            if entry.kind == .number {
+                let divisor = Int64(step.operand)
+                // Of a negative number the quotient is cut towards zero, and the remainder is that of its magnitude.
+                entry.raw = step.kind == .quotient ? entry.raw / divisor : Int64((entry.raw % divisor).magnitude)
+                (entry.coefficient, entry.exponent) = try scaled(entry.raw, 0, entry.variant, step, offset)
+            }
+            frame.entries.append(entry)
+        case .total: try total(step, word, record, at: offset, &frame)
         case .missing:
             frame.entries.append(
                 .init(
@@ -143,6 +173,35 @@ extension FrameDecoder {
         default:
             frame.entries.append(.init(kind: .constant, field: step.field, record: record))
         }
+    }
+}
+
+extension FrameDecoder {
+    /// The sum of several fields, and of one that is no number nothing but its word.
+    private func total(
+        _ step: LayoutStep, _ word: UInt64, _ record: Int32, at offset: Int, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        let rule = plan.totals[Int(step.reference)]
+        var sum: (Int64, Int16) = (0, 0)
+        var entry = DecodedFrame.Entry(kind: .number, field: step.field, variant: variant(step, word), record: record)
+        for field in rule.fields {
+            guard let part = frame.last(field, record: record) else { return }
+            guard part.kind == .number else {
+                entry.kind = .special
+                entry.special = part.special
+                continue
+            }
+            guard let next = Self.sum(sum, (part.coefficient, part.exponent)) else {
+                throw failure(.prohibited, step, at: offset)
+            }
+            sum = next
+        }
+        if entry.kind == .number {
+            if rule.minus?.holds(word) == true { sum.0 = -sum.0 }
+            (entry.coefficient, entry.exponent) = try scaled(sum.0, sum.1, entry.variant, step, offset)
+            entry.raw = entry.coefficient
+        }
+        frame.entries.append(entry)
     }
 }
 

@@ -91,7 +91,16 @@ public struct FrameDecoder: Sendable {
             case .sealed:
                 try open(step, steps: (index + 1)..<steps.upperBound, &reader, &word, record, &frame)
                 return
-            case .product, .timeSum, .truth, .constant, .joined, .missing:
+            case .binaryFloat: try binaryFloat(step, &reader, word, record, &frame)
+            case .rest:
+                frame.restAt = reader.offset
+                _ = reader.octets(reader.remaining)
+            case .left, .expected, .address, .check:
+                try guarded(step, steps: 0..<0, &reader, &word, record, &frame)
+            case .masked:
+                try guarded(step, steps: (index + 1)..<steps.upperBound, &reader, &word, record, &frame)
+                return
+            case .product, .timeSum, .truth, .constant, .joined, .missing, .quotient, .remainder, .total:
                 try compute(step, word, record, at: reader.offset, &frame)
             case .literal, .choice, .numeral, .textTime, .clock, .blanks, .textSum, .measurements:
                 try line(step, &reader, &word, record, &frame)
@@ -120,7 +129,7 @@ public struct FrameDecoder: Sendable {
             guard let value = reader.unsigned(width, bigEndian: step.isBigEndian) else {
                 throw failure(.truncated, step, at: offset)
             }
-            raw = Int64(bitPattern: value)
+            raw = step.isMagnitude ? Self.magnitude(value, width) : Int64(bitPattern: value)
         }
         if step.isPeeked { reader = kept }
         let bits = UInt64(bitPattern: raw)
@@ -132,7 +141,10 @@ public struct FrameDecoder: Sendable {
             let part = plan.parts[Int(index)]
             let value = part.value(of: bits)
             if part.required >= 0, value != UInt64(part.required) { throw failure(.notThisFormat, step, at: offset) }
-            if part.allowed != 0, part.allowed >> value & 1 == 0 { try reserved(step, offset, &frame) }
+            if part.allowed != 0, part.allowed >> value & 1 == 0 {
+                if part.isClosed { throw failure(.notThisFormat, step, at: offset) }
+                try reserved(step, offset, &frame)
+            }
         }
         if step.wordShift >= 0 {
             let mask: UInt64 = step.wordWidth >= 64 ? .max : 1 << UInt64(step.wordWidth) - 1
@@ -151,6 +163,7 @@ public struct FrameDecoder: Sendable {
         if entry.kind == .number {
             if raw < step.minimum || raw > step.maximum { throw failure(.prohibited, step, at: offset) }
             if step.allowed != 0, bits > 63 || step.allowed >> bits & 1 == 0 {
+                if step.isClosed { throw failure(.notThisFormat, step, at: offset) }
                 try reserved(step, offset, &frame)
                 entry.kind = .special
                 entry.special = LayoutPlan.reservedName
@@ -158,6 +171,12 @@ public struct FrameDecoder: Sendable {
             (entry.coefficient, entry.exponent) = try scaled(raw, 0, entry.variant, step, offset)
         }
         frame.entries.append(entry)
+    }
+
+    /// The highest bit says that it is negative, and the others how much it is.
+    private static func magnitude(_ value: UInt64, _ width: Int) -> Int64 {
+        let sign: UInt64 = 1 << UInt64(8 * width - 1)
+        return value & sign == 0 ? Int64(value) : -Int64(value & (sign - 1))
     }
 
     private func reserved(_ step: LayoutStep, _ offset: Int, _ frame: inout DecodedFrame) throws(FrameError) {
@@ -179,13 +198,57 @@ public struct FrameDecoder: Sendable {
             let (product, overflow) = whole.multipliedReportingOverflow(by: Self.powersOfFive[power])
             let (places, tooMany) = exponent.subtractingReportingOverflow(Int16(power))
             if overflow || tooMany { throw failure(.prohibited, step, at: offset) }
-            return (product, places)
+            return try added(product, places, scale, step, offset)
+        }
+        if scale.divisor > 0 {
+            guard exponent == 0, let quotient = Self.rounded(coefficient, scale) else {
+                throw failure(.prohibited, step, at: offset)
+            }
+            return try added(quotient, -scale.digits, scale, step, offset)
         }
         let (product, overflow) = coefficient.multipliedReportingOverflow(by: scale.coefficient)
         let (places, tooMany) = exponent.addingReportingOverflow(scale.exponent)
         if overflow || tooMany { throw failure(.prohibited, step, at: offset) }
-        return (product, places)
+        return try added(product, places, scale, step, offset)
     }
+
+    /// A number times a ratio, in units of its last digit; halves are rounded away from zero.
+    private static func rounded(_ coefficient: Int64, _ scale: LayoutPlan.Variant) -> Int64? {
+        let (product, overflow) = coefficient.multipliedReportingOverflow(by: scale.coefficient)
+        let (shifted, tooMany) = product.multipliedReportingOverflow(by: powersOfTen[Int(scale.digits)])
+        guard !overflow, !tooMany else { return nil }
+        let (quotient, remainder) = shifted.quotientAndRemainder(dividingBy: scale.divisor)
+        guard remainder.magnitude >= scale.divisor.magnitude - remainder.magnitude else { return quotient }
+        return quotient + shifted.signum()
+    }
+
+    /// What is added behind the scale.
+    @inline(__always) private func added(
+        _ coefficient: Int64, _ exponent: Int16, _ scale: LayoutPlan.Variant, _ step: LayoutStep, _ offset: Int
+    ) throws(FrameError) -> (Int64, Int16) {
+        guard scale.addend != 0 else { return (coefficient, exponent) }
+        guard let sum = Self.sum((coefficient, exponent), (scale.addend, scale.addendExponent)) else {
+            throw failure(.prohibited, step, at: offset)
+        }
+        return sum
+    }
+
+    /// Of two decimals, with the digits of the finer one; nil where an integer cannot hold it.
+    static func sum(_ one: (Int64, Int16), _ other: (Int64, Int16)) -> (Int64, Int16)? {
+        let exponent = min(one.1, other.1)
+        func aligned(_ number: (Int64, Int16)) -> Int64? {
+            let places = Int(number.1) - Int(exponent)
+            if number.0 == 0 { return 0 }
+            guard places <= 18 else { return nil }
+            let (product, overflow) = number.0.multipliedReportingOverflow(by: powersOfTen[places])
+            return overflow ? nil : product
+        }
+        guard let first = aligned(one), let second = aligned(other) else { return nil }
+        let (sum, overflow) = first.addingReportingOverflow(second)
+        return overflow ? nil : (sum, exponent)
+    }
+
+    private static let powersOfTen: [Int64] = (0...18).map { power in (0..<power).reduce(1) { product, _ in product * 10 } }
 
     private static let powersOfFive: [Int64] = (0...16).map { power in (0..<power).reduce(1) { product, _ in product * 5 } }
 
@@ -208,6 +271,26 @@ public struct FrameDecoder: Sendable {
         case .special(let special):
             entry.kind = .special
             entry.special = LayoutPlan.name(of: special)
+        }
+        frame.entries.append(entry)
+    }
+
+    /// A float of IEEE 754 as the shortest decimal that is read back as the same.
+    private func binaryFloat(
+        _ step: LayoutStep, _ reader: inout ByteReader, _ word: UInt64, _ record: Int32, _ frame: inout DecodedFrame
+    ) throws(FrameError) {
+        let offset = reader.offset
+        guard let raw = reader.unsigned(4, bigEndian: step.isBigEndian) else { throw failure(.truncated, step, at: offset) }
+        var entry = DecodedFrame.Entry(
+            kind: .number, field: step.field, raw: Int64(raw), variant: variant(step, word), record: record)
+        let float = Float(bitPattern: UInt32(truncatingIfNeeded: raw))
+        if float.isFinite, let numeral = try? Numeral("\(float)") {
+            (entry.coefficient, entry.exponent) = try scaled(
+                numeral.reduced.0, numeral.reduced.1, entry.variant, step, offset)
+        } else {
+            entry.kind = .special
+            entry.special = LayoutPlan.name(
+                of: float.isNaN ? .notANumber : float < 0 ? .negativeInfinity : .positiveInfinity)
         }
         frame.entries.append(entry)
     }

@@ -11,8 +11,8 @@ struct LayoutPlan: Sendable {
     var root = 0..<0
     /// Steps of repeated records and of the objects of a list, which steps point at by number.
     var inner: [Range<Int>] = []
-    /// Of each list of objects: the step for every id of one octet, -1 for an id that is not known.
-    var objectTables: [[Int32]] = []
+    /// Of each list of objects.
+    var objectLists: [ObjectList] = []
     var fields: [LayoutField] = []
     var variants: [Variant] = []
     /// The unit of each variant.
@@ -30,6 +30,27 @@ struct LayoutPlan: Sendable {
     /// Words of which one stands in a line, longest first.
     var choices: [[Choice]] = []
     var patterns: [TimePattern] = []
+    /// Numbers of octets of which one has to be left.
+    var sizes: [Set<Int>] = []
+    /// How check codes are made.
+    var checks: [Check] = []
+    /// What sums are made of.
+    var totals: [Total] = []
+
+    /// Fields that are added, and when the result is negative.
+    struct Total: Sendable {
+        var fields: [Int32]
+        var minus: BitCondition?
+    }
+
+    /// Objects of an id and a value each.
+    struct ObjectList: Sendable {
+        /// Octets of the id, and whether an octet behind it tells the value's length.
+        var idWidth = 1
+        var hasLength = false
+        /// The steps of each id that is known.
+        var steps: [UInt16: Range<Int>] = [:]
+    }
 
     /// A word, and the value that it stands for.
     struct Choice: Sendable {
@@ -44,6 +65,12 @@ struct LayoutPlan: Sendable {
         var exponent: Int16 = 0
         /// The scale is one by two to this power, not coefficient and exponent; 0 where it is not.
         var binaryPower: Int = 0
+        /// The scale is the coefficient by this, rounded to so many digits behind the point; 0 where it is not.
+        var divisor: Int64 = 0
+        var digits: Int16 = 0
+        /// What is added behind the scale, coefficient × 10^exponent.
+        var addend: Int64 = 0
+        var addendExponent: Int16 = 0
     }
 
     /// A frame may end in more than one place, so that a part of a frame can be one itself.
@@ -52,6 +79,8 @@ struct LayoutPlan: Sendable {
             && steps.contains { step in
                 switch step.kind {
                 case .records, .objects: true
+                // Of two sizes, the longer begins like the shorter.
+                case .left: sizes[Int(step.reference)].count > 1
                 case .text, .octets: step.width == 0 && !step.hasLength
                 default: step.repetition == .toTheEnd || step.isOptional
                 }
@@ -78,6 +107,8 @@ struct LayoutPlan: Sendable {
         var allowed: UInt64 = 0
         /// The only value with which the frame is of this format; -1 where any is.
         var required: Int16 = -1
+        /// A value that is not known is one of another format, and not one of the future.
+        var isClosed = false
 
         func value(of raw: UInt64) -> UInt64 { raw >> UInt64(shift) & (width >= 64 ? .max : 1 << UInt64(width) - 1) }
     }
@@ -108,8 +139,12 @@ struct LayoutStep: Sendable {
     enum Kind: UInt8, Sendable {
         case integer, word, sfloat, float, dateTime, text, octets, skip, checkCode
         case records, objects, sealed
+        /// A number of IEEE 754, and all that is left, without a meaning.
+        case binaryFloat, rest
+        /// What has to be so, and no value.
+        case left, expected, address, check, masked
         /// Computed from other fields; reads nothing.
-        case product, timeSum, truth, constant, joined, missing
+        case product, timeSum, truth, constant, joined, missing, quotient, remainder, total
         /// Pieces of a line of text.
         case literal, choice, numeral, textTime, clock, blanks, textSum, measurements
     }
@@ -127,6 +162,8 @@ struct LayoutStep: Sendable {
     /// A numeral has just as many octets as its width says.
     var isFixed = false
     var isSigned = false
+    /// The highest bit is the sign of what the others are.
+    var isMagnitude = false
     var isBigEndian = false
     var isReversed = false
     /// An octet in front tells the length.
@@ -143,14 +180,16 @@ struct LayoutStep: Sendable {
     var reserved: UInt64 = 0
     /// As ``LayoutPlan/BitPart/allowed``, for a whole integer.
     var allowed: UInt64 = 0
+    /// As ``LayoutPlan/BitPart/isClosed``.
+    var isClosed = false
     var minimum = Int64.min
     var maximum = Int64.max
     var variants: Range<Int32> = 0..<0
     var specials: Range<Int32> = 0..<0
     var parts: Range<Int32> = 0..<0
-    /// The number of ``LayoutPlan/inner`` or ``LayoutPlan/objectTables``, or the field that something is computed of.
+    /// The number of ``LayoutPlan/inner``, ``LayoutPlan/objectLists`` or another table, or the field that something is computed of.
     var reference: Int32 = -1
-    /// The second field something is computed of.
+    /// The second field something is computed of, or a divisor.
     var operand: Int32 = -1
 }
 
@@ -202,6 +241,6 @@ struct LayoutField: Sendable {
     var values: [Int64: String] = [:]
     var parts: [Part] = []
     /// The id, for an object of a list.
-    var object: UInt8 = 0
+    var object: UInt16 = 0
     var isHidden = false
 }

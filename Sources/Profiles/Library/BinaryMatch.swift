@@ -14,6 +14,22 @@ public struct BinaryMatch: Sendable {
     public var port: SerialSettings? { channel.port }
     /// Equal readings that come within so many seconds of those that were taken are the same measurement, sent again.
     public var repeatsWithin: Int { channel.repeatsWithin }
+
+    /// Whether octets may be a frame of the channel, as far as can be told without a key.
+    ///
+    /// - Parameter address: the sender's 6 octets as they are printed; nil where it is not known.
+    public func mayRead(_ octets: [UInt8], address: [UInt8]? = nil) -> Bool {
+        let decoder = FrameDecoder(plan: channel.plan, isStrict: false, secrets: FrameSecrets(address: address))
+        var frame = DecodedFrame()
+        return octets.withUnsafeBytes { bytes in
+            do throws(FrameError) {
+                try decoder.decode(bytes, into: &frame)
+                return true
+            } catch {
+                return error.reason == .keyMissing
+            }
+        }
+    }
 }
 
 extension ProfileLibrary {
@@ -33,6 +49,16 @@ extension ProfileLibrary {
         guard let match = matches.first else { throw .noChannel(channel, of: nil) }
         guard matches.count == 1 else { throw .severalMatch(ids: matches.map(\.profile.id)) }
         return match
+    }
+
+    /// All profiles that read a channel: many devices say different things under one company's number.
+    ///
+    /// - Parameter name: the device's, which leaves out profiles that know their devices by other names.
+    public func matches(channel: String, name: String? = nil) -> [BinaryMatch] {
+        profiles.filter { profile in
+            guard let name, !(profile.match.names.isEmpty && profile.match.wholeNames.isEmpty) else { return true }
+            return profile.match.fits(name: name)
+        }.compactMap { $0.match(channel: channel) }
     }
 
     /// `serial:contec-cms50d`: the one channel of that profile.

@@ -1,4 +1,4 @@
-/// How a device is known to be one of a profile's: by what it advertises, or by its plug. Any of these is enough.
+/// How a device is known to be one of a profile's: by what it advertises, or by its plug. Any of these is enough, unless all are asked for.
 public struct DeviceMatch: Hashable, Sendable {
     /// GATT services, as the profile writes them: `180D`, or 36 characters.
     public var services: [String] = []
@@ -8,6 +8,12 @@ public struct DeviceMatch: Hashable, Sendable {
     public var manufacturers: [UInt16] = []
     /// What the device's name begins with.
     public var names: [String] = []
+    /// Whole names, for those that are too short to begin one.
+    public var wholeNames: [String] = []
+    /// What is advertised under whatever company's number is a frame that the profile reads, its own address inside.
+    public var readable = false
+    /// Of every kind that is given, one has to fit: a company's number alone says too little.
+    public var needsAll = false
 
     /// USB plugs.
     public var usb: [USBMatch] = []
@@ -17,8 +23,14 @@ public struct DeviceMatch: Hashable, Sendable {
 
     /// Whether no device can be known by it.
     public var isEmpty: Bool {
-        services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty && usb.isEmpty
+        services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty
+            && wholeNames.isEmpty && usb.isEmpty && !readable
     }
+}
+
+extension DeviceMatch {
+    /// Whether a device of this name is meant.
+    public func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
 }
 
 /// A USB plug by its numbers.
@@ -75,6 +87,8 @@ public struct DeviceConnection: Hashable, Sendable {
     public var reads: [ProfileCharacteristic] = []
     /// Enabled after each connection.
     public var subscriptions: [ProfileCharacteristic] = []
+    /// Written, in this order, once that is done: what makes a device begin.
+    public var writes: [ProfileWrite] = []
     /// Nil where the device stores none, or is not asked.
     public var recordAccess: RecordAccess?
     /// Nil where it is left alone.
@@ -90,6 +104,14 @@ public struct DeviceConnection: Hashable, Sendable {
 
     /// Nothing is asked, and the hub stays.
     public init() {}
+}
+
+/// Octets that a device has to be told before it tells anything.
+public struct ProfileWrite: Hashable, Sendable {
+    /// Where they are written.
+    public var characteristic: ProfileCharacteristic
+    /// As they are written.
+    public var octets: [UInt8]
 }
 
 /// What is said to a device on a serial line; most say what they have without being asked.

@@ -11,8 +11,9 @@ struct FrameVectorRun {
     /// What does not come out as the vectors say. Every channel needs a frame that it takes.
     func failures() -> [String] {
         var failures: [String] = []
-        for channel in profile.binaries
-        where !profile.frameVectors.contains(where: { $0.channel == channel.name && $0.fields != nil }) {
+        for channel in profile.binaries where channel.kin == nil || channel.kin == channel.name {
+            let names = channel.kin.map { kin in profile.binaries.filter { $0.kin == kin }.map(\.name) } ?? [channel.name]
+            if profile.frameVectors.contains(where: { names.contains($0.channel) && $0.fields != nil }) { continue }
             failures.append("\(profile.id): \(channel.name) has no vectors with fields")
         }
         for (index, vector) in profile.frameVectors.enumerated() {
@@ -37,7 +38,7 @@ struct FrameVectorRun {
         }
         var failures: [String] = []
         if reason == nil, vector.options.isStrict, !interpreter.decoder.plan.isOpenEnded {
-            failures += prefixes(vector.bytes, interpreter.decoder)
+            failures += prefixes(Array(vector.bytes.prefix(interpreter.frame.restAt ?? .max)), interpreter.decoder)
         }
         if let refused = vector.refused {
             guard let reason else { return ["must be refused for '\(refused)'; it is taken"] }

@@ -17,6 +17,8 @@ public struct Profile: Sendable {
     public var channels: [String]
     /// How a device is known to be one of these.
     public var match: DeviceMatch
+    /// Makers and models that it reads, for a person who looks for theirs.
+    public var devices: [ProfileDevice]
     /// What is asked of it.
     public var connection: DeviceConnection
     var tables: [TableChannel]
@@ -50,7 +52,8 @@ public struct Profile: Sendable {
         let log = ProfileNode.Log()
         let node = ProfileNode(root, log: log)
         let members = node.members([
-            "id", "name", "version", "links", "match", "connection", "channels", "procedures", "corrections", "vectors",
+            "id", "name", "version", "links", "devices", "match", "connection", "channels", "procedures", "corrections",
+            "vectors",
         ])
         for key in ["id", "name", "version", "channels"] where members[key] == nil { node.problem("\(key) is missing") }
         id = members["id"]?.text() ?? ""
@@ -59,10 +62,12 @@ public struct Profile: Sendable {
         links = members["links"]?.texts() ?? []
         self.file = file
         match = ConnectionReader.match(members["match"])
+        devices = (members["devices"]?.elements() ?? []).compactMap { ProfileDevice($0) }
         connection = DeviceConnection()
         channels = []
         tables = []
         binaries = []
+        (corrections, vectors, frameVectors) = ([], [], [])
         if !id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 || $0 &- 0x61 < 26 }) || id.isEmpty {
             members["id"]?.problem("an id has small letters, digits and hyphens only")
         }
@@ -71,8 +76,16 @@ public struct Profile: Sendable {
             members["channels"]?.problem("a profile has \(Self.maximumChannels) channels at most")
         }
         for channel in channelNodes.prefix(Self.maximumChannels) {
-            guard case .object(let object) = channel.value, case .string(let kind)? = object["channel"] else {
+            guard case .object(let object) = channel.value, let names = object["channel"] else {
                 channel.problem("a channel is an object with the key channel")
+                continue
+            }
+            if case .array = names {
+                readKin(channel)
+                continue
+            }
+            guard case .string(let kind) = names else {
+                channel.problem("channel is a text, or a list of texts for channels of octets with one layout")
                 continue
             }
             channels.append(kind)
@@ -93,7 +106,6 @@ public struct Profile: Sendable {
             members["connection"], root: node, match: match,
             readings: binaries.filter { $0.name.hasPrefix("gatt:") && !$0.readings.isEmpty }.map { String($0.name.dropFirst(5)) },
             hasAdverts: binaries.contains { $0.name.hasPrefix("advert:") })
-        corrections = []
         for node in members["corrections"]?.elements() ?? [] {
             guard let correction = ProfileCorrection(node, profile: id) else { continue }
             if corrections.contains(where: { $0.id == correction.id }) { node.problem("this id stands here twice") }
@@ -105,6 +117,24 @@ public struct Profile: Sendable {
         let problems = log.problems(asideFromOpen: node.open)
         guard problems.isEmpty else {
             throw ProfileErrors(problems.map { ProfileProblem($0.keyPath, $0.message, file: file) })
+        }
+    }
+
+    /// Several channels of octets with one layout: companies' numbers that one maker uses.
+    private mutating func readKin(_ node: ProfileNode) {
+        let names = node.anyMembers()["channel"]?.texts() ?? []
+        guard !names.isEmpty, names.count <= Self.maximumChannels,
+            names.allSatisfy({ $0.hasPrefix("advert:") || $0.hasPrefix("gatt:") })
+        else {
+            return node.problem("a list of channels has adverts' and characteristics' alone, \(Self.maximumChannels) at most")
+        }
+        var channel = BinaryChannelReader(node: node, profile: (id, name, version)).read(names[0])
+        channel.kin = names[0]
+        for name in names {
+            if binaries.contains(where: { $0.name == name }) { node.problem("the channel \(name) stands here twice") }
+            channel.name = name
+            channels.append(name)
+            binaries.append(channel)
         }
     }
 }

@@ -43,7 +43,7 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
             "no profile reads this file: \(seen). `vitalgate profile suggest FILE` drafts a profile for it (docs/profiles.md)"
         case .noProfiles(let folders):
             "no profile reads this file, because no profiles were found; they were looked for in \(folders.joined(separator: ", "))"
-        case .severalMatch(let ids): "several profiles read this file: \(ids.joined(separator: ", ")); --profile ID chooses one"
+        case .severalMatch(let ids): "several profiles read this: \(ids.joined(separator: ", ")); --profile ID chooses one"
         case .noSuchProfile(let id): "there is no profile '\(id)'; `vitalgate profile list` lists them"
         case .doesNotFit(let id, let seen): "the profile '\(id)' does not read this file: \(seen)"
         case .twoColumns(let name, let id):

@@ -66,7 +66,7 @@ struct BitsReader {
             guard let bit = node.integer(0...47) else { return nil }
             return LayoutField.Part(name: name, bits: .init(shift: UInt8(bit), width: 1), shape: .truth)
         }
-        let members = node.members(["at", "values", "as", "must"])
+        let members = node.members(["at", "values", "as", "must", "only"])
         let places = (members["at"]?.elements() ?? []).compactMap { $0.integer(0...47) }
         guard let first = places.first, let last = places.last, last >= first else {
             node.problem("at is the first and the last bit, such as [1, 2]")
@@ -78,6 +78,7 @@ struct BitsReader {
             part.values = FieldReader.names(values)
             part.bits.allowed = FieldReader.allowed(part.values, values)
             part.shape = .code
+            part.bits.isClosed = members["only"]?.boolean() ?? false
         }
         if let required = members["must"]?.integer(0...255) { part.bits.required = Int16(required) }
         switch members["as"]?.choice(PartShown.self) {
@@ -99,7 +100,7 @@ struct ComputedReader {
     func step(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members([
             "name", "of", "unit", "scale", "either", "as", "time", "plus", "flags", "constant", "when", "join", "special",
-            "missing", "hidden",
+            "missing", "hidden", "divide", "modulo", "total", "minus", "add", "digits",
         ])
         guard let name = members["name"]?.text() else {
             node.problem("name is missing")
@@ -111,8 +112,22 @@ struct ComputedReader {
             guard let index = layout.index(of: of, scope) else { return nil }
             step.kind = .product
             step.reference = index
+            if let divide = members["divide"]?.integer(2...1_000_000_000) {
+                (step.kind, step.operand) = (.quotient, Int32(divide))
+            } else if let modulo = members["modulo"]?.integer(2...1_000_000_000) {
+                (step.kind, step.operand) = (.remainder, Int32(modulo))
+            }
+            if step.kind != .product { layout.requireInteger(index, of) }
             step.variants = FieldReader(layout: layout, scope: scope).variants(node, members)
-            if members["as"]?.text() == "number" { field.shape = .number }
+            if members["as"]?.text() == "number" || step.kind != .product && step.variants.isEmpty { field.shape = .number }
+        } else if let total = members["total"] {
+            step.kind = .total
+            step.reference = Int32(layout.plan.totals.count)
+            let fields = total.elements().compactMap { layout.index(of: $0, scope) }
+            layout.plan.totals.append(
+                .init(fields: fields, minus: members["minus"].map { layout.condition($0, scope) }))
+            step.variants = FieldReader(layout: layout, scope: scope).variants(node, members)
+            if step.variants.isEmpty { field.shape = .number }
         } else if let time = members["time"] {
             guard let index = layout.index(of: time, scope), let minutes = layout.index(of: members["plus"], scope) else {
                 return nil

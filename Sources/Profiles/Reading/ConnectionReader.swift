@@ -9,7 +9,11 @@ struct ConnectionReader {
 
     static func match(_ node: ProfileNode?) -> DeviceMatch {
         var match = DeviceMatch()
-        guard let members = node?.members(["services", "advertisedServiceData", "manufacturers", "names", "usb"]) else {
+        guard
+            let members = node?.members([
+                "services", "advertisedServiceData", "manufacturers", "names", "wholeNames", "readable", "all", "usb",
+            ])
+        else {
             return match
         }
         match.services = uuids(members["services"])
@@ -24,6 +28,9 @@ struct ConnectionReader {
         }
         match.usb = (members["usb"]?.elements() ?? []).compactMap(usb)
         match.names = (members["names"]?.texts() ?? []).filter { !$0.isEmpty }
+        match.wholeNames = (members["wholeNames"]?.texts() ?? []).filter { !$0.isEmpty }
+        match.readable = members["readable"]?.boolean() ?? false
+        match.needsAll = members["all"]?.boolean() ?? false
         return match
     }
 
@@ -76,10 +83,11 @@ struct ConnectionReader {
         let members =
             node?.members([
                 "reads", "subscriptions", "recordAccess", "clock", "presence", "expectedInterval", "bond", "opening", "keepAlive",
-                "closing", "dialogue",
+                "closing", "dialogue", "writes",
             ]) ?? [:]
         connection.serial = serial(members)
         connection.reads = characteristics(members["reads"], match)
+        connection.writes = (members["writes"]?.elements() ?? []).compactMap { write($0, match) }
         connection.recordAccess = members["recordAccess"]?.choice(DeviceConnection.RecordAccess.self)
         connection.clock = members["clock"]?.choice(DeviceConnection.Clock.self)
         connection.expectedInterval = members["expectedInterval"]?.integer(1...86_400)
@@ -100,6 +108,18 @@ struct ConnectionReader {
                 "subscriptions is missing: with several services in match it has to name each characteristic's")
         }
         return connection
+    }
+
+    /// `{ to: "1A10/2A11", octets: "55AA90" }`
+    private static func write(_ node: ProfileNode, _ match: DeviceMatch) -> ProfileWrite? {
+        let members = node.members(["to", "octets"])
+        guard let characteristic = characteristics(members["to"], match).first,
+            let octets = members["octets"].flatMap(FramingReader.octets), octets.count <= 512
+        else {
+            node.problem("to, a characteristic, and octets, 512 at most, are needed")
+            return nil
+        }
+        return ProfileWrite(characteristic: characteristic, octets: octets)
     }
 
     private static func characteristics(_ node: ProfileNode?, _ match: DeviceMatch) -> [ProfileCharacteristic] {

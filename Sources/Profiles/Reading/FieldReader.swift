@@ -7,14 +7,15 @@ struct FieldReader {
 
     private static let keys = [
         "name", "type", "order", "when", "unit", "scale", "either", "special", "values", "as", "range", "repeat", "hidden",
-        "size", "leave", "length", "reversed", "peek", "optional",
+        "size", "leave", "length", "reversed", "peek", "optional", "add", "digits", "only",
     ]
 
     func field(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(Self.keys)
         guard let type = members["type"]?.text() else { return nil }
         guard var step = step(type, members) else {
-            members["type"]?.problem("a type is u8 to u48, s8 to s64, sfloat, float, datetime, utf8, octets or e2e-crc")
+            members["type"]?.problem(
+                "a type is u8 to u48, s8 to s64, m8 to m48, sfloat, float, f32, datetime, utf8, octets or e2e-crc")
             return nil
         }
         step.condition = layout.condition(members["when"], scope)
@@ -34,6 +35,7 @@ struct FieldReader {
         if let values = members["values"] {
             field.values = Self.names(values)
             step.allowed = Self.allowed(field.values, values)
+            step.isClosed = members["only"]?.boolean() ?? false
             if step.kind == .integer, step.repetition == .once {
                 // Alternatives of one field share its place: one of them is there.
                 let known = scope.terms[name].flatMap { $0.width == Int(step.width) * 8 ? $0.shift : nil }
@@ -56,17 +58,19 @@ struct FieldReader {
         switch type {
         case "sfloat": step = LayoutStep(kind: .sfloat)
         case "float": step = LayoutStep(kind: .float)
+        case "f32": step = LayoutStep(kind: .binaryFloat)
         case "datetime": step = LayoutStep(kind: .dateTime)
         case "utf8": step = LayoutStep(kind: .text)
         case "octets": step = LayoutStep(kind: .octets)
         case "e2e-crc": step = LayoutStep(kind: .checkCode)
         default:
-            guard let bits = Int(type.dropFirst()), bits % 8 == 0, let sign = type.first, sign == "u" || sign == "s",
-                (8...(sign == "u" ? 48 : 64)).contains(bits)
+            guard let bits = Int(type.dropFirst()), bits % 8 == 0, let sign = type.first, "usm".contains(sign),
+                (8...(sign == "s" ? 64 : 48)).contains(bits)
             else { return nil }
             step = LayoutStep(kind: .integer)
             step.width = Int32(bits / 8)
             step.isSigned = sign == "s"
+            step.isMagnitude = sign == "m"
         }
         if step.kind == .text || step.kind == .octets {
             step.width = members["size"]?.integer(1...4096).map { Int32($0) } ?? 0
@@ -94,7 +98,7 @@ struct FieldReader {
         case .dateTime: return .dateTime
         case .text, .octets: return .text
         case .checkCode: return .number
-        case .sfloat, .float: return .quantity
+        case .sfloat, .float, .binaryFloat: return .quantity
         default: break
         }
         if members["unit"] != nil || members["either"] != nil { return .quantity }
@@ -117,10 +121,10 @@ struct FieldReader {
         let start = Int32(layout.plan.variants.count)
         if let either = members["either"] {
             for node in either.elements() {
-                variant(node.members(["when", "unit", "scale"]))
+                variant(node.members(["when", "unit", "scale", "add", "digits"]))
             }
             if layout.plan.variants.last?.condition != .always { either.problem("the last alternative has no condition") }
-        } else if members["unit"] != nil || members["scale"] != nil {
+        } else if members["unit"] != nil || members["scale"] != nil || members["add"] != nil {
             variant(members.filter { $0.key != "when" })
         }
         return start..<Int32(layout.plan.variants.count)
@@ -132,14 +136,34 @@ struct FieldReader {
         if let scale = members["scale"], let text = scale.text() {
             if text.hasPrefix("1/"), let divisor = Int(text.dropFirst(2)), let power = Self.powerOfTwo(divisor) {
                 variant.binaryPower = power
+            } else if let ratio = Self.ratio(text), let digits = members["digits"]?.integer(0...9) {
+                (variant.coefficient, variant.divisor, variant.digits) = (ratio.0, ratio.1, Int16(digits))
             } else if let factor = Self.decimal(text) {
                 (variant.coefficient, variant.exponent) = factor
             } else {
-                scale.problem("a scale is a text such as 0.005, 1e5 or 1/1024 (a power of two up to 65536)")
+                scale.problem(
+                    "a scale is a text such as 0.005, 1e5, 1/1024 (a power of two up to 65536), or a ratio such as 175/65535 beside digits"
+                )
+            }
+        }
+        if let add = members["add"], let text = add.text() {
+            if let addend = Self.decimal(text) {
+                (variant.addend, variant.addendExponent) = addend
+            } else {
+                add.problem("what is added is a text such as 500 or -40.5")
             }
         }
         layout.plan.variants.append(variant)
         layout.plan.units.append(.init(printed: unit, ucum: unit.flatMap { try? Unit(ucum: $0) }))
+    }
+
+    /// `175/65535`
+    private static func ratio(_ text: String) -> (Int64, Int64)? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
+        guard parts.count == 2, let numerator = parts[0], let divisor = parts[1], (1...1_000_000_000).contains(divisor),
+            numerator.magnitude <= 1_000_000_000, numerator != 0
+        else { return nil }
+        return (numerator, divisor)
     }
 
     private static func powerOfTwo(_ number: Int) -> Int? {

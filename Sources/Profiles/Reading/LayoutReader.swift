@@ -48,8 +48,7 @@ final class LayoutReader {
 
     private static let kinds = [
         "type", "bits", "skip", "records", "objects", "sealed", "of", "time", "flags", "constant", "join", "missing", "text",
-        "sum",
-        "measurements",
+        "sum", "measurements", "left", "is", "address", "check", "masked", "total",
     ]
 
     private func step(_ node: ProfileNode, _ scope: Scope) -> LayoutStep? {
@@ -66,6 +65,9 @@ final class LayoutReader {
         case "bits": return BitsReader(layout: self, scope: scope).word(node)
         case "skip":
             let members = node.members(["skip", "when"])
+            if case .string("rest")? = members["skip"]?.value {
+                return LayoutStep(kind: .rest, condition: condition(members["when"], scope))
+            }
             guard let width = members["skip"]?.integer(1...4096) else { return nil }
             return LayoutStep(kind: .skip, condition: condition(members["when"], scope), width: Int32(width))
         case "records":
@@ -84,12 +86,16 @@ final class LayoutReader {
         case "objects": return objects(node, scope)
         case "sealed":
             let members = node.members(["sealed", "when"])
-            guard members["sealed"]?.text() == "bthome-v2" else {
-                members["sealed"]?.problem("the encryption that is known is bthome-v2")
+            guard let seal = members["sealed"]?.choice(FrameSeal.self), let index = FrameSeal.allCases.firstIndex(of: seal) else {
                 return nil
             }
-            return LayoutStep(kind: .sealed, condition: condition(members["when"], scope))
-        case "of", "time", "flags", "constant", "join", "missing": return ComputedReader(layout: self, scope: scope).step(node)
+            var step = LayoutStep(kind: .sealed, condition: condition(members["when"], scope))
+            step.reference = Int32(index)
+            return step
+        case "left"?, "is"?, "address"?, "check"?, "masked"?:
+            return GuardReader(layout: self, scope: scope).step(kind ?? "", node)
+        case "of", "time", "flags", "constant", "join", "missing", "total":
+            return ComputedReader(layout: self, scope: scope).step(node)
         default:
             node.problem("one of \(Self.kinds.joined(separator: ", ")) says what the field is")
             return nil
@@ -97,32 +103,43 @@ final class LayoutReader {
     }
 
     private func objects(_ node: ProfileNode, _ scope: Scope) -> LayoutStep? {
-        let members = node.members(["name", "objects", "when"])
+        let members = node.members(["name", "objects", "id", "length", "when"])
         guard let name = members["name"]?.text(), let objects = members["objects"] else {
             node.problem("name is missing")
             return nil
         }
-        var table = [Int32](repeating: -1, count: 256)
+        var list = LayoutPlan.ObjectList()
+        list.idWidth = members["id"]?.text() == "u16" ? 2 : 1
+        list.hasLength = members["length"]?.text() == "u8"
+        if list.idWidth > 1, !list.hasLength { node.problem("objects with ids of two octets say their length") }
         let inner = Scope()
         records[name] = inner
+        var all: [String: Int32] = [:]
         for (key, node) in objects.anyMembers().sorted(by: { $0.key < $1.key }) {
-            guard let id = Self.integer(key), (0...255).contains(id) else {
+            guard let id = Self.integer(key), (0...(list.idWidth > 1 ? 65_535 : 255)).contains(id) else {
                 node.problem("the key is an object's id, such as 0x02")
                 continue
             }
-            // Each id is a field of its own, also where two have one name: they differ in scale and unit.
-            (inner.fields, inner.terms, inner.used) = ([:], [:], 0)
-            guard let step = FieldReader(layout: self, scope: inner).field(node) else { continue }
-            if step.field >= 0 {
-                plan.fields[Int(step.field)].object = UInt8(id)
-                inner.namesakes[plan.fields[Int(step.field)].name, default: []].append(step.field)
+            // Each id's fields are its own, also where two have one name: they differ in scale and unit. Conditions of readings may ask
+            // for the bits of any of them.
+            (inner.fields, inner.used) = ([:], 0)
+            if !list.hasLength { inner.terms = [:] }
+            let steps = compile(node, inner)
+            guard !steps.isEmpty, list.hasLength || steps.count == 1 else {
+                if !steps.isEmpty { node.problem("an object has one field where its length is not told") }
+                continue
             }
-            table[Int(id)] = Int32(plan.steps.count)
-            plan.steps.append(step)
+            for index in Set(steps.map { plan.steps[$0].field }).sorted() where index >= 0 {
+                plan.fields[Int(index)].object = UInt16(id)
+                inner.namesakes[plan.fields[Int(index)].name, default: []].append(index)
+            }
+            all.merge(inner.fields) { $1 }
+            list.steps[UInt16(id)] = steps
         }
-        plan.objectTables.append(table)
+        if list.hasLength { inner.fields = all }
+        plan.objectLists.append(list)
         var step = LayoutStep(kind: .objects, condition: condition(members["when"], scope))
-        step.reference = Int32(plan.objectTables.count - 1)
+        step.reference = Int32(plan.objectLists.count - 1)
         step.field = field(LayoutField(name: name, shape: .objects), scope)
         return step
     }
@@ -175,6 +192,12 @@ final class LayoutReader {
         }
     }
 
+    /// What is divided is a whole number, as it was read or as another division left it.
+    func requireInteger(_ field: Int32, _ node: ProfileNode) {
+        let kinds: Set<LayoutStep.Kind> = [.integer, .joined, .quotient, .remainder]
+        if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("what is divided is a whole number") }
+    }
+
     /// An octet holds them: four an hour.
     func requireQuarters(_ field: Int32, _ node: ProfileNode) {
         if !filling(field).allSatisfy({ $0.kind == .integer && $0.width == 1 }) {
@@ -218,7 +241,11 @@ final class LayoutReader {
                 if !isNegated { condition.value |= mask }
                 continue
             }
-            let values = term.values.filter { $0.value == parts[1] }.map(\.key)
+            var values = term.values.filter { $0.value == parts[1] }.map(\.key)
+            if term.values.isEmpty, term.width < 63, let number = Self.integer(parts[1]), number >= 0, number >> term.width == 0 {
+                // What has no names is asked for by its number.
+                values = [number]
+            }
             guard let value = values.first, values.count == 1 else {
                 node.problem("'\(parts[1])' names no single value of \(parts[0])")
                 continue

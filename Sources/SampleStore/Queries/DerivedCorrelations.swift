@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The blood pressures that frames make: where a cuff's frame brought a systolic and a diastolic pressure under one group, and no stored
-/// correlation names either, the two are answered as a correlation, as HealthKit has it. Nothing of it is stored (Decisions/0028).
+/// correlation names either, the two are answered as a correlation, as HealthKit has it. Nothing of it is stored (Decisions/0029).
 final class DerivedCorrelations {
     private let connection: Connection
     private let decoder: SampleDecoder

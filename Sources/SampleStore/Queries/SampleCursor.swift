@@ -72,7 +72,7 @@ public final class SampleCursor {
 
     private func nextByStart() throws(StoreError) -> Found? {
         while let head = heads.first {
-            let (index, series) = (head.index, head.part.series.id)
+            let (index, series, isPlain) = (head.index, head.series, head.isPlain)
             scanned[index] += 1
             let row = try decoder.decode(head.statement, series: series)
             if try !head.advance() {
@@ -80,7 +80,7 @@ public final class SampleCursor {
                 heads.removeLast()
             }
             sink(0)
-            guard let stored = try sample(row, of: plan.parts[index]) else { continue }
+            guard let stored = isPlain ? row : try sample(row, of: plan.parts[index]) else { continue }
             let place = SampleKey(series: series, start: row.sample.start.microseconds, of: row.uuid)
             return Found(part: index, place: place, stored: stored)
         }

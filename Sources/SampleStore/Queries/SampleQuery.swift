@@ -8,7 +8,7 @@ public struct SampleQuery: Sendable {
     public var order: [SampleOrder]
     /// At most so many.
     public var limit: Int?
-    /// Whether the blood pressures count that frames make and nobody stored (Decisions/0028).
+    /// Whether the blood pressures count that frames make and nobody stored (Decisions/0029).
     public var derivesCorrelations = false
 
     /// Asks for all samples that meet a condition.

@@ -5,6 +5,9 @@ final class SeriesWalk {
     let part: QueryPlan.Part
     /// Of the part in its plan.
     let index: Int
+    let series: Int64
+    /// Whether each of its rows is meant, as it stands.
+    let isPlain: Bool
     /// Stands at a row, while there is one.
     let statement: Statement
     /// Of the row at which the statement stands.
@@ -16,6 +19,8 @@ final class SeriesWalk {
     init(_ connection: Connection, _ part: QueryPlan.Part, index: Int, descending: Bool) throws(StoreError) {
         self.part = part
         self.index = index
+        series = part.series.id
+        isPlain = !part.isDerived && part.rest == nil
         stretches = descending ? part.starts.stretches : part.starts.stretches.reversed()
         let order = descending ? "DESC" : "ASC"
         statement = try Statement(
@@ -32,7 +37,7 @@ final class SeriesWalk {
             if !isReading {
                 guard let next = stretches.popLast() else { return false }
                 statement.reset()
-                try statement.bind([.integer(part.series.id), .integer(next.lowerBound), .integer(next.upperBound)])
+                try statement.bind([.integer(series), .integer(next.lowerBound), .integer(next.upperBound)])
                 isReading = true
             }
             if try statement.step() {

@@ -12,7 +12,8 @@ enum DecodeCommand: Command {
         name: "decode", summary: "Show what a frame means, without storing anything.",
         discussion: """
             A channel is gatt: with a characteristic's number (2A37 alone means gatt:2A37), advert: with the number of the service whose data \
-            are advertised, serial: with a kind of serial device, or csv. Octets are given in hexadecimal, as they were received; csv takes \
+            are advertised, advert:manufacturer: with the number of the company whose data are (advert:manufacturer alone, where the number itself \
+            holds readings), serial: with a kind of serial device, or csv. Octets are given in hexadecimal, as they were received; csv takes \
             text: a header line and rows below it. Each frame or row prints as one object with its fields and samples. A malformed one: exit \
             status 65, reason and place on standard error. What a serial line carried may hold several frames, and noise between them: \
             octets that are skipped are told on standard error, and do not make the rest malformed.
@@ -27,6 +28,9 @@ enum DecodeCommand: Command {
             Option(
                 names: ["--profile"], value: "ID", help: "Read it by this profile.",
                 completion: .command("vitalgate profile list --ids")),
+            Option(
+                names: ["--name"], value: "TEXT",
+                help: "The name of the device that sent it, where several profiles read what comes under one number."),
             Option(
                 names: ["--strict"],
                 help: "Refuse also bits and values that are reserved for future use, which a receiver is asked to ignore."),
@@ -133,7 +137,7 @@ private struct OctetDecoding {
         var options = BinaryOptions(isStrict: invocation.flag("--strict"))
         options.secrets.bindKey = try octets("--bind-key", count: 16)
         options.secrets.address = try octets("--address", count: 6)
-        let match = try library.match(channel: channel, profile: invocation.string("--profile"))
+        let match = try match(channel, bytes, options.secrets.address)
         let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: subject), options: options)
         let decoded = bytes.withUnsafeBytes { bytes -> FrameError? in
             do throws(FrameError) {
@@ -153,6 +157,16 @@ private struct OctetDecoding {
         let printer = FramePrinter(context: context, subject: subject, zone: try context.zone())
         try printer.print(interpreter, match, at: nil)
         return .success
+    }
+
+    /// The one that was named; else the one that reads the channel, and of several the one that can read the frame.
+    private func match(_ channel: String, _ bytes: [UInt8], _ address: [UInt8]?) throws -> BinaryMatch {
+        if let id = context.invocation.string("--profile") { return try library.match(channel: channel, profile: id) }
+        let matches = library.matches(channel: channel, name: context.invocation.string("--name"))
+        guard matches.count > 1 else { return try matches.first ?? library.match(channel: channel) }
+        let fitting = matches.filter { $0.mayRead(bytes, address: address) }
+        guard fitting.count < 2 else { throw ProfileMatchError.severalMatch(ids: fitting.map(\.profile.id)) }
+        return fitting.first ?? matches[0]
     }
 
     /// Decodes the frame again and again: what `scripts/bench` measures.

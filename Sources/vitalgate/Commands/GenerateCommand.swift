@@ -4,11 +4,12 @@ import Glibc
 /// `generate`: what is made from the program's own declarations.
 enum GenerateCommand: Command {
     static let specification = CommandSpecification(
-        name: "generate", summary: "Print the shell completion, the manual page or the udev rules.",
+        name: "generate", summary: "Print the shell completion, the manual page, the udev rules or the table of devices.",
         subcommands: [
             CommandSpecification(name: "bash-completion", summary: "Completion for bash."),
             CommandSpecification(name: "man", summary: "The manual page."),
             CommandSpecification(name: "udev", summary: "The udev rules for the plugs that the profiles know."),
+            CommandSpecification(name: "devices", summary: "The page of devices that the profiles read, docs/devices.md."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -16,6 +17,7 @@ enum GenerateCommand: Command {
         switch context.invocation.path.last {
         case "bash-completion": try output.write(Program.specification.bashCompletion())
         case "udev": try output.write(UdevRules(profiles: try ProfileCommand.library(context).profiles).text)
+        case "devices": try output.write(DeviceTable(profiles: try ProfileCommand.library(context).profiles).page)
         default: try output.write(manual.rendered())
         }
         return .success

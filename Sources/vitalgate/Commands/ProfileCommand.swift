@@ -21,7 +21,14 @@ enum ProfileCommand: Command {
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the profiles and where they lie.",
-                options: [Option(names: ["--ids"], help: "Only the ids, one a line."), Format.option, Format.safe]),
+                options: [
+                    Option(names: ["--ids"], help: "Only the ids, one a line."),
+                    Option(
+                        names: ["--devices"],
+                        help: "The makers and models that they read, what comes of each, and how far that is proven."),
+                    Format.option, Format.safe,
+                ],
+                examples: [Example("vitalgate profile list --devices", "Whether yours is among them.")]),
             CommandSpecification(
                 name: "show", summary: "Print a profile's file, and its rules for duplicates.",
                 arguments: [Argument(name: "ID", help: "Its id.", completion: .command("vitalgate profile list --ids"))]),
@@ -81,6 +88,7 @@ enum ProfileCommand: Command {
             for profile in profiles { try output.write("\(profile.id)\n") }
             return .success
         }
+        if context.invocation.flag("--devices") { return try listDevices(profiles, context) }
         if context.format == .ndjson {
             for profile in profiles {
                 var object = JSONObject()
@@ -97,6 +105,34 @@ enum ProfileCommand: Command {
         let header = ["id", "name", "version", "channels", "file"]
         let rows = profiles.map { [$0.id, $0.name, $0.version, $0.channels.joined(separator: " "), $0.file] }
         try TableOutput(context: context).write(header: header, rows: rows)
+        return .success
+    }
+
+    private static func listDevices(_ profiles: [Profile], _ context: CommandContext) throws -> ExitCode {
+        let rows = DeviceTable(profiles: profiles).rows
+        guard context.format == .ndjson else {
+            let header = ["kind", "maker", "model", "types", "proof", "needs", "profile"]
+            let cells = rows.map { row in
+                [
+                    row.device.kind.rawValue, row.device.maker, row.model, row.types.joined(separator: " "),
+                    row.device.proof.title,
+                    row.device.needs ?? "", row.profile.id,
+                ]
+            }
+            try TableOutput(context: context).write(header: header, rows: cells)
+            return .success
+        }
+        for row in rows {
+            var object = JSONObject()
+            object.set("kind", row.device.kind.rawValue)
+            object.set("maker", row.device.maker)
+            object.set("model", row.model)
+            object.set("types", row.types)
+            object.set("proof", row.device.proof.rawValue)
+            object.set("needs", row.device.needs)
+            object.set("profile", row.profile.id)
+            try context.streams.output.write(object.line)
+        }
         return .success
     }
 

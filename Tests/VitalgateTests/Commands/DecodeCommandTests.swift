@@ -190,6 +190,34 @@ import Testing
         }
     }
 
+    /// What a person looks for: theirs, by maker and model. README tells how many there are.
+    @Test func listsTheDevices() throws {
+        let rows = try folder.vitalgate("profile", "list", "--devices", "--format", "ndjson").objects()
+        #expect(rows.count >= 150)
+        let row = try #require(rows.first { $0["model"].text == "H5075" })
+        #expect(row["maker"].text == "Govee" && row["kind"].text == "roomSensor" && row["profile"].text == "govee-h5075")
+        #expect(row["types"].list.compactMap(\.text) == ["batteryLevel", "relativeHumidity", "roomTemperature"])
+        let table = try folder.vitalgate("profile", "list", "--devices").output
+        #expect(table.contains("H5075") && table.contains("vectors of several sources"))
+        let page = try folder.vitalgate("generate", "devices").output
+        #expect(page == String(decoding: try Repository.data("docs/devices.md"), as: UTF8.self))
+        let summary = try #require(page.split(separator: "\n").first { $0.contains(" models: ") })
+        #expect(String(decoding: try Repository.data("README.md"), as: UTF8.self).contains(summary.dropLast()))
+    }
+
+    /// Many devices advertise under one company's number: what can read the frame is taken, else the device's name decides.
+    @Test func aFrameFindsItsProfile() throws {
+        let long = try folder.vitalgate("decode", "advert:manufacturer:EC88", "00ba0af90f63020101")
+        #expect(try JSON(long.last)["profile"].text == "govee-h5074")
+        let short = try folder.vitalgate("decode", "advert:manufacturer:EC88", "00034db26400")
+        #expect(try JSON(short.last)["profile"].text == "govee-h5075")
+        let either = try folder.vitalgate("decode", "advert:manufacturer:0001", "01010ed13298")
+        #expect(either.status == 65 && either.errors.contains("govee-h5100, govee-h5106"))
+        let named = try folder.vitalgate("decode", "advert:manufacturer:0001", "01010ed13298", "--name", "GVH5106_4E05")
+        let object = try JSON(named.last)
+        #expect(object["profile"].text == "govee-h5106" && object["fields"]["humidity"]["value"].double == 59.1)
+    }
+
     @Test func listsTheTypes() throws {
         let ids = try folder.vitalgate("types", "--ids").lines
         #expect(ids.contains("heartRate") && ids.count >= 120)

@@ -19,7 +19,8 @@ import Testing
         "subjects remove", "sources", "sources list", "sources priority",
         "characteristics", "characteristics list", "characteristics set", "rings", "today",
         "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
-        "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "capture", "replay",
+        "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "generate devices",
+        "capture", "replay",
     ]
 
     @Test func everyCommandHasHelp() throws {

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// `observe`: a command is told of what came, again after a kill, and finds it behind the anchor that it is told.
-@Suite(.timeLimit(.minutes(5))) struct ObserveCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ObserveCommandTests {
     private let folder: TestFolder
 
     init() throws {

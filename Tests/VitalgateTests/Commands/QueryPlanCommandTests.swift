@@ -82,7 +82,8 @@ import Testing
 
     @Test func whereASampleDecidesAlone() throws {
         let folder = try Household.folder()
-        let repair = try folder.vitalgate("migrate", "plan", "--scale", "2", "--where", "inCorrelation = *")
+        let repair = try folder.vitalgate(
+            "migrate", "plan", "--type", "heartRate", "--scale", "2", "--where", "inCorrelation = *")
         #expect(repair.status == 65 && repair.errors.contains("inCorrelation = UUID"), "\(repair.errors)")
     }
 }

@@ -1,0 +1,70 @@
+import Testing
+
+/// `store prune`: by the configuration or by one type and date; only shown without --yes.
+@Suite struct PruneCommandTests {
+    let folder: TestFolder
+
+    init() throws { folder = try Household.folder() }
+
+    private func count() throws -> Int { try folder.vitalgate("query", "all", "--format", "ndjson").lines.count }
+
+    @Test func theConfigurationSaysHowLong() throws {
+        try folder.write("config.json5", "{ retention: { heartRate: '1d', all: '900y' } }\n")
+        let shown = try folder.vitalgate("store", "prune")
+        #expect(shown.errors == "4 samples and 0 tombstones would be removed for good; --yes does it\n")
+        #expect(try count() == 10)
+        let done = try folder.vitalgate("store", "prune", "--yes")
+        #expect(done.status == 0 && done.errors == "4 samples and 0 tombstones removed for good (this is ingest 2)\n")
+        #expect(try count() == 6)
+        #expect(try folder.vitalgate("store", "prune", "--yes").errors == "nothing is older than it has to be kept\n")
+        #expect(try folder.vitalgate("ingest", "undo", "2").errors.contains("for good"))
+        #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
+        // What comes again is refused, and everything is accounted for.
+        let again = try folder.vitalgate("import", folder.path("household.csv"), "--format", "ndjson")
+        let account = try Account(again.last)
+        #expect(again.status == 65 && account.refused == 4 && account.stored == 0)
+    }
+
+    @Test func oneTypeAndOneDate() throws {
+        let done = try folder.vitalgate(
+            "store", "prune", "--type", "stepCount", "--before", "2026-03-29T11:00:00Z", "--yes")
+        #expect(done.status == 0, "\(done.errors)")
+        // What ends just then stays.
+        let values = try folder.vitalgate("query", "stepCount", "--format", "ndjson").objects().compactMap { $0["value"].double }
+        #expect(values == [1000, 400])
+        let line = try #require(try folder.vitalgate("changes").lines.last.map { try JSON($0) })
+        #expect(line["pruned"].text == "stepCount" && line["before"].text == "2026-03-29T11:00:00.000000Z")
+        #expect(line["anchor"].text?.hasSuffix("-11") == true)
+    }
+
+    @Test func aReaderBehindIsTold() throws {
+        let lines = try folder.vitalgate("changes").lines
+        let anchor = try #require(try JSON(lines[2])["anchor"].text)
+        let last = try #require(try JSON(lines[lines.count - 1])["anchor"].text)
+        try folder.vitalgate("store", "prune", "--type", "heartRate", "--before", "2026-04-01", "--yes")
+        let behind = try folder.vitalgate("changes", "--after", anchor)
+        #expect(behind.status == 65 && behind.output.isEmpty && behind.errors.contains("--after 0"), "\(behind.errors)")
+        #expect(try folder.vitalgate("changes", "--after", last).lines.count == 2)
+        #expect(try folder.vitalgate("changes").status == 0)
+    }
+
+    @Test(arguments: [
+        ["--before", "2026-01-01"], ["--type", "heartRate", "--before", "2999-01-01"], ["--type", "nothing", "--before", "-1d"],
+    ])
+    func whatMakesNoSense(options: [String]) throws {
+        let run = try folder.vitalgate(["store", "prune", "--yes"] + options)
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(try count() == 10)
+    }
+
+    @Test(arguments: [
+        "{ heartRate: '90' }", "{ heart: '90d' }", "{ all: '-1d' }", "{ all: '0d' }", "{ all: 90 }", "{ all: '9999999y' }",
+    ])
+    func whatTheConfigurationCannotSay(retention: String) throws {
+        try folder.write("config.json5", "{ retention: \(retention) }\n")
+        let run = try folder.vitalgate("store", "prune", "--yes")
+        #expect(run.status == 64 && run.errors.contains("retention"), "\(run.status): \(run.errors)")
+        try folder.write("config.json5", "{}\n")
+        #expect(try count() == 10)
+    }
+}
