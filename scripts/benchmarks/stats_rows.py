@@ -127,12 +127,15 @@ def readers(bench):
     """Eight that ask for 1,000 samples twice a second while one imports: what that costs the one, and how long the others wait."""
     file, count = bench.data("mixed", bench.rows), bench.rows
     store = bench.copied(bench.span_store())
+    command = [bench.vitalgate, "import", file, "--store", store, "--exact", "--format", "ndjson", "--time-zone", "UTC"]
+    undisturbed = measure.run(command, on_all_cores=True).seconds
+    bench.copied(bench.span_store())
     query = [str(word) for word in [bench.vitalgate, "query", "heartRate", *RANGE, "--format", "ndjson", "--store", store, "--limit"]]
-    undisturbed = bench.imported(file, bench.fresh_store(), count).seconds
-    store = bench.copied(bench.span_store())
     waits, starts, stopped = [], [], threading.Event()
 
-    def read():
+    def read(number):
+        # Not all at once.
+        stopped.wait(PAUSE * number / READERS)
         while not stopped.is_set():
             for limit, taken in (("0", starts), ("1000", waits)):
                 begun = time.perf_counter()
@@ -140,10 +143,9 @@ def readers(bench):
                 taken.append((time.perf_counter() - begun) * 1000)
             stopped.wait(PAUSE)
 
-    threads = [threading.Thread(target=read) for _ in range(READERS)]
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(READERS)]
     for thread in threads:
         thread.start()
-    command = [bench.vitalgate, "import", file, "--store", store, "--exact", "--format", "ndjson", "--time-zone", "UTC"]
     run = measure.run(command, on_all_cores=True)
     stopped.set()
     for thread in threads:

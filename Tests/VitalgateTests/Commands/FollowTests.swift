@@ -26,4 +26,22 @@ import Testing
         follower.signal(SIGTERM)
         _ = try follower.wait()
     }
+
+    /// Statistics that follow: all days first, then the day that a commit touched, and a day that is left empty.
+    @Test func statisticsFollow() throws {
+        let file = try folder.write("more.csv", "time,type,value,unit\n2026-03-31T08:00:00Z,heartRate,99,/min\n")
+        let pipe = try Pipe()
+        let follower = try folder.start(
+            "stats", "heartRate", "--every", "1d", "--format", "ndjson", "--time-zone", "UTC", "--follow", output: pipe)
+        let first = try pipe.readLines(1).map { try JSON($0) }
+        #expect(first.map { $0["count"].integer } == [60])
+        #expect(try folder.vitalgate("import", file).status == 0)
+        let second = try pipe.readLines(1, within: .seconds(60)).map { try JSON($0) }
+        #expect(second.map { $0["start"].text } == ["2026-03-31T00:00:00.000000Z"] && second.map { $0["max"].double } == [99])
+        #expect(try folder.vitalgate("ingest", "undo", "2").status == 0)
+        let third = try pipe.readLines(1, within: .seconds(60)).map { try JSON($0) }
+        #expect(third.map { $0["count"].integer } == [0] && third.map { $0["max"] == .null } == [true])
+        follower.signal(SIGTERM)
+        _ = try follower.wait()
+    }
 }
