@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "HealthModel", targets: ["HealthModel"]),
         .library(name: "SampleStore", targets: ["SampleStore"]),
         .library(name: "Pipeline", targets: ["Pipeline"]),
+        .library(name: "VitalStore", targets: ["VitalStore"]),
     ],
     targets: [
         // Level 0: C libraries, one door each.
@@ -79,6 +80,9 @@ let package = Package(
         // From the store to other stores.
         .target(name: "ExportEngine", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
+        // The store as a library, in the shape of HealthKit's.
+        .target(name: "VitalStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
+
         // Level 5: assembly.
         .target(
             name: "Gateway",
@@ -95,7 +99,7 @@ let package = Package(
                 "Gateway", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "Wire",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -133,6 +137,8 @@ let package = Package(
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
         .testTarget(
             name: "SampleStoreTests", dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel"]),
+        .testTarget(
+            name: "VitalStoreTests", dependencies: ["VitalStore", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(

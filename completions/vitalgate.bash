@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -30,6 +30,7 @@ _vitalgate_options() {
         '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/observe') candidates=('--types' '--frequency' '--socket' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/list') candidates=('--limit' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/show') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -183,6 +184,9 @@ _vitalgate_option() {
         '/changes --types') kind=none ;;
         '/changes --follow') kind= ;;
         '/changes --no-hurry') kind= ;;
+        '/observe --types') kind=none ;;
+        '/observe --frequency') kind=words; candidates=('immediate' 'hourly' 'daily') ;;
+        '/observe --socket') kind=file ;;
         '/ingest/list --limit') kind=none ;;
         '/ingest/list --time-zone') kind=none ;;
         '/ingest/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -382,6 +386,8 @@ _vitalgate_argument() {
         '/query 0') kind=program; candidates=('types' '--ids') ;;
         '/show 0') kind=none ;;
         '/stats 0') kind=program; candidates=('types' '--ids') ;;
+        '/observe 0') kind=none ;;
+        '/observe '*) kind=none ;;
         '/ingest/show 0') kind=none ;;
         '/ingest/undo 0') kind=none ;;
         '/delete '*) kind=none ;;

@@ -14,7 +14,7 @@ enum Program {
     static var commands: [any Command.Type] {
         [
             ImportCommand.self, DecodeCommand.self, QueryCommand.self, ShowCommand.self, StatsCommand.self, RingsCommand.self,
-            TodayCommand.self, ChangesCommand.self, IngestCommand.self,
+            TodayCommand.self, ChangesCommand.self, ObserveCommand.self, IngestCommand.self,
             DeleteCommand.self, RestoreCommand.self,
             QuarantineCommand.self, MigrateCommand.self, ExportCommand.self, TargetsCommand.self, ProfileCommand.self,
             UnitCommand.self, TypesCommand.self,

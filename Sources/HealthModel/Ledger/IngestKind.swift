@@ -4,6 +4,8 @@ public enum IngestKind: String, Hashable, Sendable {
     case `import`
     /// Readings of one day, as the hub heard them.
     case live
+    /// Samples of one day that a program saved through the library.
+    case save
     /// A person deleted samples.
     case delete
     /// A person brought deleted samples back.

@@ -35,31 +35,28 @@ struct Epochs {
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is not of this store's history.
     func start(of anchor: Anchor) throws(StoreError) -> Int64 {
-        guard anchor != .beginning else { return 0 }
-        let reason: String? =
-            if let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) {
-                try connection.integer(
-                    """
-                    SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
-                        (SELECT value FROM setting WHERE name = 'seq'))
-                    """, .integer(first)
-                ).map { first...max(first, $0) ~= anchor.seq } == true
-                    ? nil : "is of changes that this store no longer has: it was put back from a copy that is older"
-            } else {
-                "is of another store, or of one that a backup has replaced since"
-            }
-        guard let reason else {
-            let pruned = try connection.integer("SELECT value FROM setting WHERE name = 'pruned'") ?? 0
-            guard anchor.seq < pruned else { return anchor.seq }
-            throw StoreError(
-                .invalid,
-                "behind the anchor \(anchor) samples came that retention has removed since; read everything again with --after 0, and go on from its last anchor"
-            )
-        }
+        guard let reason = try fault(of: anchor) else { return anchor.seq }
         throw StoreError(
             .invalid,
             "the anchor \(anchor) \(reason); read everything again with --after 0, forget what that does not tell, and go on from its last anchor"
         )
+    }
+
+    /// Why the anchor is none of this store's history; `nil` where it is one.
+    func fault(of anchor: Anchor) throws(StoreError) -> String? {
+        guard anchor != .beginning else { return nil }
+        guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
+            return "is of another store, or of one that a backup has replaced since"
+        }
+        let last = try connection.integer(
+            """
+            SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
+                (SELECT value FROM setting WHERE name = 'seq'))
+            """, .integer(first))
+        let isKnown = last.map { first...max(first, $0) ~= anchor.seq } ?? false
+        guard isKnown else { return "is of changes that this store no longer has: it was put back from a copy that is older" }
+        let pruned = try connection.integer("SELECT value FROM setting WHERE name = 'pruned'") ?? 0
+        return anchor.seq < pruned ? "lies before samples that came and that retention has removed since" : nil
     }
 
     /// The anchor of a reader who has seen this change; changes are asked for in their order.

@@ -54,14 +54,17 @@ public final class Ingest: SampleSink {
     }
 
     /// Goes on with an ingest that an earlier process began.
-    init(store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int) throws(StoreError) {
+    init(
+        store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int,
+        replacesAcrossDevices: Bool = false
+    ) throws(StoreError) {
         self.store = store
         connection = store.connection
         received = account.received
         id = account.id
         search = NearDuplicateSearch(connection: store.connection)
         comparesTimes = account.kind == .import
-        replacesAcrossDevices = false
+        self.replacesAcrossDevices = replacesAcrossDevices
         retellings = RetellingSearch(connection: store.connection)
         self.refusalsKept = refusalsKept
         try connection.run(

@@ -13,18 +13,27 @@ extension SampleStore {
 
     /// Takes up the last ingest of a kind that was begun in a stretch of time and has ended, whichever way, so that a hub that is started
     /// anew does not begin another one; none where there is none, or a person undid it.
+    ///
+    /// - Parameters:
+    ///   - name: only one of this name, where it is given.
+    ///   - replacingAcrossDevices: as ``IngestDescription/replacesAcrossDevices`` has it.
     public func resumeIngest(
-        kind: IngestKind, begunWithin range: Range<Int64>, owner: String?
+        kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
+        replacingAcrossDevices: Bool = false
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         let clause = """
-            WHERE kind = ? AND received >= ? AND received < ? AND state <> 'running'
+            WHERE kind = ?1 AND received >= ?2 AND received < ?3 AND state <> 'running' AND (?4 IS NULL OR name = ?4)
                 AND NOT EXISTS(SELECT 1 FROM ingest AS other WHERE other.undoes = ingest.id)
             ORDER BY id DESC LIMIT 1
             """
-        let found = try accounts(clause, [.text(kind.rawValue), .integer(range.lowerBound), .integer(range.upperBound)])
+        let found = try accounts(
+            clause, [.text(kind.rawValue), .integer(range.lowerBound), .integer(range.upperBound), .optional(name)])
         guard let account = found.first else { return nil }
         let kept = try connection.integer("SELECT count(*) FROM refused WHERE ingest = ?", .integer(account.id)) ?? 0
-        return (try Ingest(store: self, resuming: account, owner: owner, refusalsKept: Int(kept)), account)
+        let ingest = try Ingest(
+            store: self, resuming: account, owner: owner, refusalsKept: Int(kept),
+            replacesAcrossDevices: replacingAcrossDevices)
+        return (ingest, account)
     }
 
     private func accounts(_ clause: String, _ bindings: [Value]) throws(StoreError) -> [IngestAccount] {

@@ -3,7 +3,8 @@ import Testing
 /// What a person reads: help for every command, and the tables.
 @Suite struct HelpTests {
     static let commands: [String] = [
-        "", "import", "decode", "query", "show", "stats", "changes", "ingest", "ingest list", "ingest show", "ingest undo",
+        "", "import", "decode", "query", "show", "stats", "changes", "observe", "ingest", "ingest list", "ingest show",
+        "ingest undo",
         "delete",
         "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept", "quarantine reject", "migrate",
         "migrate plan",

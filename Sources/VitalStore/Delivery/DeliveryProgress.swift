@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import SampleStore
+
+/// How far a receiver has come.
+struct DeliveryProgress: Hashable, Codable {
+    /// What it has acknowledged.
+    var anchor: QueryAnchor
+    /// When it last did, in microseconds since 1970.
+    var delivered: Int64?
+    /// How often in a row it has not.
+    var failures = 0
+
+    init(anchor: QueryAnchor) { self.anchor = anchor }
+
+    private static let first = Duration.seconds(1)
+    private static let longest = Duration.seconds(3600)
+
+    mutating func succeed(with anchor: QueryAnchor, at now: Instant) {
+        (self.anchor, delivered, failures) = (anchor, now.microseconds, 0)
+    }
+
+    /// - Returns: after how long it comes again: twice as long each time, up to an hour, and never not at all.
+    mutating func fail() -> Duration {
+        let pause = min(Self.longest, Self.first * (1 << min(failures, 16)))
+        failures += 1
+        return pause
+    }
+
+    /// How long the next delivery has to wait.
+    func pause(for frequency: BackgroundDelivery.Frequency, now: Instant) -> Duration {
+        let period: Int64
+        switch frequency {
+        case .immediate: return .zero
+        case .hourly: period = 3_600_000_000
+        case .daily: period = Calendar.day
+        }
+        guard let delivered else { return .zero }
+        // A clock that was set back makes nobody wait longer than the period.
+        return .microseconds(min(max(delivered &+ period &- now.microseconds, 0), period))
+    }
+}
+
+/// Where a delivery's progress is kept: beside the store, and one process at a time has it.
+///
+/// A new one takes the place of the old in one step, and is on the medium by then.
+final class ProgressFile {
+    private let path: String
+    private let lock: Int32
+    /// No progress is longer.
+    private static let mostOctets = 4096
+
+    /// - Throws: `StoreError`, of the kind `busy` where another process has it.
+    init(store: String, name: String) throws(StoreError) {
+        path = "\(store)-observer-\(name)"
+        lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw Self.failure("\(path).lock") }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            let isTaken = errno == EWOULDBLOCK
+            close(lock)
+            throw isTaken
+                ? StoreError(.busy, "another process delivers to '\(name)' already") : Self.failure("\(path).lock")
+        }
+    }
+
+    // The lock goes with the descriptor.
+    deinit { close(lock) }
+
+    /// - Returns: `nil` where nothing was ever delivered.
+    func read() throws(StoreError) -> DeliveryProgress? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw Self.failure(path) }
+            return nil
+        }
+        defer { close(descriptor) }
+        var octets = [UInt8](repeating: 0, count: Self.mostOctets)
+        let count = Glibc.read(descriptor, &octets, octets.count)
+        guard count >= 0 else { throw Self.failure(path) }
+        guard let progress = try? JSONDecoder().decode(DeliveryProgress.self, from: Data(octets[..<count])) else {
+            throw StoreError(
+                .corrupt, "\(path) does not tell how far the receiver has come; remove it to begin with what comes from now on")
+        }
+        return progress
+    }
+
+    func write(_ progress: DeliveryProgress) throws {
+        let octets = Array(try JSONEncoder().encode(progress))
+        let new = path + ".new"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(new) }
+        let isWritten = Glibc.write(descriptor, octets, octets.count) == octets.count && fsync(descriptor) == 0
+        let failure = Self.failure(new)
+        close(descriptor)
+        guard isWritten else { throw failure }
+        guard rename(new, path) == 0 else { throw Self.failure(path) }
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let place = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard place >= 0 else { throw Self.failure(folder) }
+        defer { close(place) }
+        guard fsync(place) == 0 else { throw Self.failure(folder) }
+    }
+
+    private static func failure(_ path: String) -> StoreError {
+        let kind: StoreError.Kind =
+            switch errno {
+            case EACCES: .permission
+            case EROFS: .readOnly
+            case ENOSPC: .full
+            case ENOENT: .missing
+            default: .inputOutput
+            }
+        return StoreError(kind, "\(path): \(String(cString: strerror(errno)))")
+    }
+}

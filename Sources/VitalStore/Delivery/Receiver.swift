@@ -1,0 +1,217 @@
+import FoundationEssentials
+import Glibc
+
+extension BackgroundDelivery.Message {
+    /// As the receiver gets it.
+    var line: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+        }
+    }
+}
+
+extension BackgroundDelivery.Receiver {
+    /// Gives a line to the receiver; no longer than so long, and not beyond the task's end.
+    ///
+    /// - Returns: why it was not acknowledged; `nil` where it was.
+    func take(_ line: [UInt8], within patience: Duration) async -> String? {
+        switch self {
+        case .command(let words):
+            do throws(ReceiverFailure) {
+                let process = try ReceiverProcess(words, input: line)
+                return await ReceiverThread().ended(process, within: patience)
+            } catch {
+                return error.reason
+            }
+        case .socket(let path):
+            do throws(ReceiverFailure) {
+                let socket = try ReceiverSocket(path, within: patience)
+                return await ReceiverThread().answered(socket, line, within: patience)
+            } catch {
+                return error.reason
+            }
+        }
+    }
+}
+
+struct ReceiverFailure: Error {
+    var reason: String
+}
+
+/// Waits for a receiver on a thread of its own, so that it may block.
+private actor ReceiverThread {
+    private let executor = BlockingExecutor(label: "vitalstore.receiver")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private func wait(_ body: @Sendable () -> String?) -> String? { body() }
+
+    nonisolated func ended(_ process: ReceiverProcess, within patience: Duration) async -> String? {
+        let leash = Leash { process.end() }
+        let reason = await waiting(leash, patience) { process.wait() }
+        await leash.release()
+        // It is not known to the system any more from here on, and must not be ended any more.
+        process.reap()
+        return reason
+    }
+
+    nonisolated func answered(_ socket: ReceiverSocket, _ line: [UInt8], within patience: Duration) async -> String? {
+        let leash = Leash { socket.end() }
+        let reason = await waiting(leash, patience) { socket.tell(line) }
+        await leash.release()
+        socket.close()
+        return reason
+    }
+
+    private nonisolated func waiting(
+        _ leash: Leash, _ patience: Duration, _ body: @escaping @Sendable () -> String?
+    ) async -> String? {
+        let timer = Task {
+            try await Task.sleep(for: patience)
+            await leash.pull()
+        }
+        let reason = await withTaskCancellationHandler {
+            await wait(body)
+        } onCancel: {
+            Task { await leash.pull() }
+        }
+        timer.cancel()
+        guard reason != nil, await leash.wasPulled else { return reason }
+        return "it did not acknowledge within \(patience.components.seconds) s"
+    }
+}
+
+/// Ends what is waited for, unless the waiting is over.
+private actor Leash {
+    private var end: (@Sendable () -> Void)?
+    private(set) var wasPulled = false
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    func pull() {
+        guard let end else { return }
+        wasPulled = true
+        end()
+    }
+
+    func release() { end = nil }
+}
+
+/// A command that is told something, in a process group of its own.
+private struct ReceiverProcess: Sendable {
+    private let process: pid_t
+
+    init(_ words: [String], input: [UInt8]) throws(ReceiverFailure) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw Self.failure(errno, "pipe") }
+        defer { Glibc.close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // A message is shorter than a pipe is long.
+        let isWritten = Glibc.write(ends[1], input, input.count) == input.count
+        Glibc.close(ends[1])
+        guard isWritten else { throw ReceiverFailure(reason: "the message is longer than a pipe takes") }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // What a program of ours ignores or blocks is no affair of the command's.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        let status = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
+        guard status == 0 else { throw Self.failure(status, words[0]) }
+        self.process = process
+    }
+
+    private static func failure(_ code: Int32, _ what: String) -> ReceiverFailure {
+        ReceiverFailure(reason: "\(what): \(String(cString: strerror(code)))")
+    }
+
+    /// Waits until it has ended, and leaves it known to the system.
+    func wait() -> String? {
+        var end = siginfo_t()
+        while waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) != 0 {
+            guard errno == EINTR else { return "waiting for the command: \(String(cString: strerror(errno)))" }
+        }
+        let status = end._sifields._sigchld.si_status
+        guard end.si_code == CLD_EXITED else { return "the command was ended by signal \(status)" }
+        return status == 0 ? nil : "the command ended with status \(status)"
+    }
+
+    func end() { kill(-process, SIGKILL) }
+
+    func reap() {
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
+    }
+}
+
+/// A connection to somebody who listens.
+private struct ReceiverSocket: Sendable {
+    private let descriptor: Int32
+    private let path: String
+    private static let mostOctets = 256
+    private static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+    /// - Parameter patience: how long connecting may take.
+    init(_ path: String, within patience: Duration) throws(ReceiverFailure) {
+        self.path = path
+        guard path.utf8.count <= Self.longestPath else {
+            throw ReceiverFailure(reason: "\(path) is longer than a socket's path may be")
+        }
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw ReceiverFailure(reason: "\(path): \(String(cString: strerror(errno)))") }
+        // One that listens and takes nobody would hold a connection up for ever.
+        var limit = timeval(tv_sec: Int(patience.components.seconds) + 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private func connected() -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+
+    func tell(_ line: [UInt8]) -> String? {
+        guard connected() else { return "\(path): \(String(cString: strerror(errno)))" }
+        var sent = 0
+        while sent < line.count {
+            let count = line.withUnsafeBytes { octets -> Int in
+                guard let start = octets.baseAddress else { return 0 }
+                return send(descriptor, start + sent, line.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 || errno == EINTR else { return "it was not taken: \(String(cString: strerror(errno)))" }
+            sent += max(count, 0)
+        }
+        var (answer, octet): ([UInt8], UInt8) = ([], 0)
+        while answer.count < Self.mostOctets {
+            let count = recv(descriptor, &octet, 1, 0)
+            guard count == 1 else {
+                if count < 0, errno == EINTR { continue }
+                return "it was not acknowledged"
+            }
+            if octet == UInt8(ascii: "\n") { break }
+            answer.append(octet)
+        }
+        return answer == Array("ok".utf8) ? nil : "it was answered with something else than ok"
+    }
+
+    func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    func close() { Glibc.close(descriptor) }
+}

@@ -1,0 +1,88 @@
+import HealthModel
+import SampleStore
+
+/// A point of a series, its numbers by the names of their columns.
+struct Point {
+    let numbers: [String: Double]
+    /// When it was, where it tells that.
+    let time: Instant?
+
+    subscript(name: String) -> Double? { numbers[name] }
+}
+
+/// Points of one object, unpacked as they are asked for: a route of a day is never in memory as a whole.
+///
+/// Where the task is cancelled the sequence throws `CancellationError`; where the object is not there, ``HealthStoreError/noSuchObject``.
+public struct PointSequence<Element: Sendable>: AsyncSequence, Sendable {
+    let store: HealthStore
+    let uuid: SampleIdentity
+    /// Makes what is given of an object's points.
+    let read: @Sendable (Sample) throws -> Source
+
+    /// One object's points.
+    struct Source: Sendable {
+        var points: Points
+        var content: PackedContent
+        var start: Instant
+        /// `nil` for a point that says nothing of this.
+        var element: @Sendable (_ point: Point, _ index: Int) -> Element?
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(store: store, uuid: uuid, read: read) }
+
+    /// Walks once over the points.
+    public struct Iterator: AsyncIteratorProtocol {
+        let store: HealthStore
+        let uuid: SampleIdentity
+        let read: @Sendable (Sample) throws -> Source
+        private var source: Source?
+        private var reader: PointsReader?
+        private var index = 0
+
+        init(store: HealthStore, uuid: SampleIdentity, read: @escaping @Sendable (Sample) throws -> Source) {
+            (self.store, self.uuid, self.read) = (store, uuid, read)
+        }
+
+        public mutating func next() async throws -> Element? {
+            if reader == nil {
+                let (uuid, read) = (uuid, read)
+                let source = try await store.readers.read { store in
+                    guard let found = try store.sample(uuid) else { throw HealthStoreError.noSuchObject }
+                    return try read(found.sample)
+                }
+                reader = try PointsReader(source.points, source.content)
+                self.source = source
+            }
+            while let source, let numbers = try reader?.next() {
+                try Task.checkCancellation()
+                let element = source.element(Self.point(numbers, of: source), index)
+                index += 1
+                if let element { return element }
+            }
+            return nil
+        }
+
+        private static func point(_ numbers: [Numeral?], of source: Source) -> Point {
+            var named: [String: Double] = [:]
+            var time: Instant?
+            for (column, number) in zip(source.points.columns, numbers) {
+                guard let number else { continue }
+                named[column.name] = number.doubleValue
+                guard column.name == Points.time, let after = Int64(exactly: number.doubleValue.rounded()) else { continue }
+                time = Instant(microseconds: source.start.microseconds &+ after)
+            }
+            return Point(numbers: named, time: time)
+        }
+    }
+}
+
+extension Sample {
+    /// What is packed behind the body.
+    ///
+    /// - Throws: ``HealthStoreError/noSuchObject`` where the sample is of another kind; `ContentError` where it is damaged.
+    func content(of kind: SampleKind) throws -> (body: SampleBody, content: PackedContent) {
+        guard origin.kind == kind, let body else { throw HealthStoreError.noSuchObject }
+        guard let content = body.content else { throw ContentError.damaged }
+        return (body, content)
+    }
+}

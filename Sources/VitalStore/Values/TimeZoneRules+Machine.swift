@@ -1,0 +1,53 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+
+extension TimeZoneRules {
+    private static let directory = "/usr/share/zoneinfo"
+
+    /// The rules of a zone of the tz database, such as `Europe/Berlin`, of an offset such as `+01:00`, or of `UTC`.
+    ///
+    /// - Returns: `nil` where the machine knows no such zone; Debian's package tzdata has them.
+    public static func named(_ name: String) -> TimeZoneRules? {
+        if name == "UTC" { return TimeZoneRules(fixed: .utc) }
+        if let offset = ZoneOffset(name) { return TimeZoneRules(fixed: offset) }
+        // The name becomes part of a path.
+        let isName = name.utf8.allSatisfy { byte in
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            return isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/_+-".utf8.contains(byte)
+        }
+        guard isName, !name.isEmpty, name.utf8.count < 128, !name.hasPrefix("/") else { return nil }
+        return ofFile("\(directory)/\(name)", named: name)
+    }
+
+    /// The rules of the zone that the machine is set to: by the variable `TZ`, else `/etc/localtime`, else UTC.
+    public static var machine: TimeZoneRules {
+        let variable = getenv("TZ").map { String(cString: $0) } ?? ""
+        let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+        if !name.isEmpty {
+            let rules = name.hasPrefix("/") ? ofFile(name, named: name) : named(name)
+            if let rules = rules ?? (try? TimeZoneRules(posix: name)) { return rules }
+        }
+        return ofFile("/etc/localtime", named: linkedName ?? "/etc/localtime") ?? TimeZoneRules(fixed: .utc)
+    }
+
+    /// What the tz database calls the zone that `/etc/localtime` is a link to.
+    private static var linkedName: String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let length = buffer.withUnsafeMutableBytes { octets in
+            octets.baseAddress.map { readlink("/etc/localtime", $0, octets.count) } ?? -1
+        }
+        guard length > 0 else { return nil }
+        let target = String(decoding: buffer[..<length], as: UTF8.self)
+        return target.firstRange(of: "zoneinfo/").map { String(target[$0.upperBound...]) }
+    }
+
+    /// Zone files have some kilobytes; what is larger is none.
+    private static func ofFile(_ path: String, named name: String) -> TimeZoneRules? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20,
+            let bytes = try? Data(contentsOf: URL(filePath: path))
+        else { return nil }
+        return try? TimeZoneRules(identifier: name, tzif: Array(bytes))
+    }
+}
