@@ -20,7 +20,8 @@ import Testing
         #expect(try folder.vitalgate("ingest", "undo", "2").errors.contains("for good"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         // What comes again is refused, and everything is accounted for.
-        let again = try folder.vitalgate("import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+        let again = try folder.vitalgate(
+            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(again.status == 65 && account.refused == 4 && account.stored == 0)
     }
