@@ -44,8 +44,20 @@ extension SampleStore {
     ///
     /// - Parameter targets: those that are waited for, by name; `nil` for all that were ever delivered to.
     public func prunable(_ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil) throws -> PruneResult {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
         let untold = try firstUntold(targets)
-        return try rehearse { try remove(dates, by: 0, untold: untold, slice: .max) }
+        var result = PruneResult()
+        for series in try allSeries() {
+            guard let date = dates[series.type] else { continue }
+            for rows in [SampleTable.Rows.live, .tombstones] {
+                let found = try count(Ended(rows, of: series.id, before: date, untold: untold))
+                if rows == .live { result.samples += found.removable } else { result.tombstones += found.removable }
+                result.waiting += found.waiting
+                result.repaired += found.repaired
+            }
+        }
+        return result
     }
 
     /// Sets the dates, never to an earlier one, and removes what ended before them.
@@ -66,14 +78,13 @@ extension SampleStore {
         let would = try prunable(dates, waitingFor: targets)
         guard would.samples + would.tombstones > 0 else { return would }
         let ingest = try beginIngest(description)
-        var sum = PruneResult(ingest: ingest.id)
+        var sum = PruneResult(ingest: ingest.id, waiting: would.waiting, repaired: would.repaired)
         while true {
             let part = try connection.transaction {
                 try remove(dates, by: ingest.id, untold: try firstUntold(targets), slice: Self.slice)
             }
             sum.samples += part.samples
             sum.tombstones += part.tombstones
-            (sum.waiting, sum.repaired) = (part.waiting, part.repaired)
             if part.samples + part.tombstones < Self.slice { break }
         }
         try connection.run("UPDATE ingest SET deleted = ? WHERE id = ?", .integer(Int64(sum.samples)), .integer(ingest.id))
@@ -106,10 +117,8 @@ extension SampleStore {
             guard let date = dates[series.type] else { continue }
             for rows in [SampleTable.Rows.live, .tombstones] {
                 let left = slice - result.samples - result.tombstones
-                let found = try mark(rows, of: series.id, endingBefore: date, untold: untold, limit: left)
-                if rows == .live { result.samples += found.marked } else { result.tombstones += found.marked }
-                result.waiting += found.waiting
-                result.repaired += found.repaired
+                let marked = try mark(Ended(rows, of: series.id, before: date, untold: untold), isLive: rows == .live, limit: left)
+                if rows == .live { result.samples += marked } else { result.tombstones += marked }
             }
         }
         guard result.samples + result.tombstones > 0 else { return result }
@@ -118,31 +127,48 @@ extension SampleStore {
         return result
     }
 
-    private func mark(
-        _ rows: SampleTable.Rows, of series: Int64, endingBefore date: Instant, untold: Int64, limit: Int
-    ) throws(StoreError) -> (marked: Int, waiting: Int, repaired: Int) {
-        let isLive = rows == .live
-        let number = isLive ? "seq" : "deleted_seq"
-        let ended = """
-            FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?2 AND start + coalesce(duration, 0) < ?2
-            """
-        let isRepaired = """
+    /// What of a series ended before a date.
+    private struct Ended {
+        let number: String
+        let rows: String
+        let bindings: [Value]
+        static let isRepaired = """
             ((series, start, hash) IN (SELECT series, start, hash FROM repaired)
                 OR (series, start, hash) IN (SELECT old_series, old_start, old_hash FROM repaired))
             """
-        let here: [Value] = [.integer(series), .integer(date.microseconds), .integer(untold)]
-        let waiting = try connection.integer("SELECT count(*) \(ended) AND \(number) > ?3", here[0], here[1], here[2]) ?? 0
-        let repaired =
-            try connection.integer("SELECT count(*) \(ended) AND \(number) <= ?3 AND \(isRepaired)", here[0], here[1], here[2])
-            ?? 0
-        let counts = isLive ? "1" : "NOT forgotten"
-        try connection.run(
+
+        init(_ rows: SampleTable.Rows, of series: Int64, before date: Instant, untold: Int64) {
+            number = rows == .live ? "seq" : "deleted_seq"
+            self.rows = "FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?2 AND start + coalesce(duration, 0) < ?2"
+            bindings = [.integer(series), .integer(date.microseconds), .integer(untold)]
+        }
+    }
+
+    private func count(_ ended: Ended) throws(StoreError) -> (removable: Int, waiting: Int, repaired: Int) {
+        let statement = try connection.statement(
+            """
+            SELECT count(*) FILTER (WHERE \(ended.number) > ?3),
+                count(*) FILTER (WHERE \(ended.number) <= ?3 AND \(Ended.isRepaired)), count(*) \(ended.rows)
+            """)
+        defer { statement.reset() }
+        try statement.bind(ended.bindings)
+        guard try statement.step() else { return (0, 0, 0) }
+        let (waiting, repaired) = (Int(statement.integer(0)), Int(statement.integer(1)))
+        return (Int(statement.integer(2)) - waiting - repaired, waiting, repaired)
+    }
+
+    private func mark(_ ended: Ended, isLive: Bool, limit: Int) throws(StoreError) -> Int {
+        let statement = try connection.statement(
             """
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
-                start + (SELECT skew FROM context WHERE context.id = row.context), \(number), \(isLive ? 1 : 0), \(counts)
-            \(ended) AND \(number) <= ?3 AND NOT \(isRepaired) ORDER BY start LIMIT ?4
-            """, here[0], here[1], here[2], .integer(Int64(clamping: max(0, limit))))
-        return (connection.changes, Int(waiting), Int(repaired))
+                start + (SELECT skew FROM context WHERE context.id = row.context), \(ended.number), \(isLive ? 1 : 0),
+                \(isLive ? "1" : "NOT forgotten")
+            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(Ended.isRepaired) ORDER BY start LIMIT ?4
+            """)
+        defer { statement.reset() }
+        try statement.bind(ended.bindings + [.integer(Int64(max(0, limit)))])
+        _ = try statement.step()
+        return connection.changes
     }
 
     /// One entry of the change log for each series, and the number that a reader must have come to by then.

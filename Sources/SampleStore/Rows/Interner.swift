@@ -77,7 +77,7 @@ final class Interner {
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var contexts: [ContextKey: Int64] = [:]
     private var metadata: [Metadata: Int64] = [:]
-    /// The body that was inserted last, as long as no other was asked for: no context has it yet.
+    /// The body that was inserted last, until it has a context.
     private var newBody: Int64?
     private var texts: [RowText.Key: RowText] = [:]
     private var coarsest: [Int64: Int32] = [:]
@@ -90,6 +90,7 @@ final class Interner {
         entries.removeAll()
         contexts.removeAll()
         metadata.removeAll()
+        newBody = nil
         coarsest.removeAll()
         for index in recent.indices { recent[index] = nil }
     }
@@ -191,7 +192,8 @@ final class Interner {
             ContextRow(
                 origin: key.origin, unit: key.unit.code, molarMass: key.molarMass, zone: key.zone.map { Int64($0.seconds) },
                 timeOrigin: Int64(key.timeOrigin.rawValue), skew: key.skew, resolution: Int64(key.timeResolution),
-                ordinal: key.ordinal.map { Int64($0) }, body: key.body))
+                ordinal: key.ordinal.map { Int64($0) }, body: key.body), isNew: key.body != nil && key.body == newBody)
+        newBody = nil
         // One with a body is the context of that sample alone.
         guard key.body == nil else { return id }
         if contexts.count > 100_000 { contexts.removeAll() }
@@ -220,13 +222,14 @@ final class Interner {
         "origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal", "body",
     ]
 
-    private func context(_ row: ContextRow) throws(StoreError) -> Int64 {
+    /// - Parameter isNew: none is like it, that is known.
+    private func context(_ row: ContextRow, isNew: Bool = false) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
             .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution), .optional(row.ordinal), .optional(row.body),
         ]
         return try findOrInsert(
-            "context", Self.contextColumns, values, isNew: row.body != nil && row.body == newBody)
+            "context", Self.contextColumns, values, isNew: isNew)
     }
 
     func id(of metadata: Metadata) throws(StoreError) -> Int64 {
