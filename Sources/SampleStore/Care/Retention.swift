@@ -117,7 +117,8 @@ extension SampleStore {
             guard let date = dates[series.type] else { continue }
             for rows in [SampleTable.Rows.live, .tombstones] {
                 let left = slice - result.samples - result.tombstones
-                let marked = try mark(Ended(rows, of: series.id, before: date, untold: untold), isLive: rows == .live, limit: left)
+                let marked = try mark(
+                    Ended(rows, of: series.id, before: date, untold: untold), isLive: rows == .live, limit: left)
                 if rows == .live { result.samples += marked } else { result.tombstones += marked }
             }
         }
