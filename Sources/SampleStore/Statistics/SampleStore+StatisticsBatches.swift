@@ -60,6 +60,21 @@ extension SampleStore {
         return Int(shares)
     }
 
+    /// When the first and the last sample begin that a query may count; `nil` where there is none.
+    public func extent(of query: StatisticsQuery) throws(StoreError) -> (first: Instant, last: Instant)? {
+        var (first, last): (Int64?, Int64?) = (nil, nil)
+        for series in try series(matching: SampleQuery(types: [query.type], subject: query.subject)) {
+            for (order, isFirst) in [("ASC", true), ("DESC", false)] {
+                let start = try connection.integer(
+                    "SELECT start FROM sample WHERE series = ? ORDER BY start \(order) LIMIT 1", .integer(series.id))
+                guard let start else { continue }
+                if isFirst { first = min(first ?? start, start) } else { last = max(last ?? start, start) }
+            }
+        }
+        guard let first, let last else { return nil }
+        return (Instant(microseconds: first), Instant(microseconds: last))
+    }
+
     /// Of the samples that are there; what the series is described with counts also those that were deleted.
     func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
         // No scan where it could save little.

@@ -91,9 +91,10 @@ struct SeriesGatherer {
             """)
         defer { statement.reset() }
         let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
-        // What began before still counts with what lies within, and lies in the way of others.
+        // What began before still counts with what lies within where it is a sum, and lies in the way of others.
+        let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
         let begin = StatisticsWindow.sum(
-            window.from, -StatisticsWindow.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
+            window.from, -StatisticsWindow.sum(lookBack, zones == nil ? 0 : StatisticsWindow.zones))
         try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false

@@ -12,9 +12,9 @@ import SampleStore
 public struct StatisticsQueryDescriptor: Sendable {
     /// What is measured.
     public var type: SampleType
-    /// When the stretch begins; with the first sample, where there is none.
+    /// When the stretch begins; where there is none, before any sample, and the statistics tell the year 1 as their start.
     public var from: Instant?
-    /// When it ends, exclusively.
+    /// When it ends, exclusively; where there is none, behind every sample.
     public var to: Instant?
     /// What is reckoned.
     public var options: StatisticsOptions
@@ -37,11 +37,14 @@ public struct StatisticsQueryDescriptor: Sendable {
 
     /// What they come to; `nil` where there are none.
     ///
-    /// - Throws: `StatisticsError` for options that the type does not have; ``HealthStoreError/unsuitable(_:)`` for those that keep sources apart:
-    ///   ``resultsBySource(for:)`` tells of each. `StoreError`.
+    /// - Throws: `StatisticsError` for options that the type does not have; ``HealthStoreError/unsuitable(_:)`` for those that keep sources apart,
+    ///   and for a category: ``resultsBySource(for:)`` tells of each source and case. `StoreError`.
     public func result(for store: HealthStore) async throws -> QuantityStatistics? {
         guard !options.contains(.separateBySource) else {
             throw HealthStoreError.unsuitable("sources that are kept apart have statistics each: ask for resultsBySource")
+        }
+        guard type.kind != .category else {
+            throw HealthStoreError.unsuitable("each case of a category has statistics of its own: ask for resultsBySource")
         }
         return try await resultsBySource(for: store).first
     }

@@ -141,15 +141,15 @@ enum StatsCommand: Command {
     /// Refuses what would be answered with millions of stretches.
     private static func bound(_ query: StatisticsQuery, _ store: SampleStore, _ context: CommandContext) throws {
         var shares = try store.shares(of: query)
-        if query.includesGaps, let from = query.from, let to = query.to {
-            shares = max(shares, query.intervals.index(of: to) - query.intervals.index(of: from))
+        if query.includesGaps, let (first, last) = try store.extent(of: query) {
+            shares = max(shares, query.intervals.index(of: query.to ?? last) - query.intervals.index(of: query.from ?? first))
         }
         guard shares > mostShares else { return }
         throw context.invocation.invalid(
             "--every", value: "\(query.intervals.interval)",
             expected: """
-                longer stretches, or less time with --from and --to: samples of \(query.type.id) that last for long would be shared \
-                over \(Readable.count(shares)) stretches, and the most is \(Readable.count(mostShares))
+                longer stretches, or less time with --from and --to: samples of \(query.type.id) would be shared over, or gaps shown as, \
+                \(Readable.count(shares)) stretches, and the most is \(Readable.count(mostShares))
                 """)
     }
 }
