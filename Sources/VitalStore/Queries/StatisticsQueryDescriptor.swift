@@ -16,6 +16,8 @@ public struct StatisticsQueryDescriptor: Sendable {
     public var from: Instant?
     /// When it ends, exclusively; where there is none, behind every sample.
     public var to: Instant?
+    /// What the samples meet that count.
+    public var predicate: SamplePredicate = .everything
     /// What is reckoned.
     public var options: StatisticsOptions
     /// Whose samples, by UUID; the store's own person's, where there is none. Several people's are never reckoned together.
@@ -61,7 +63,7 @@ public struct StatisticsQueryDescriptor: Sendable {
         var asked = StatisticsQuery(
             type: type, intervals: intervals, from: from, to: to, subject: person ?? store.person,
             bySource: options.contains(.separateBySource), priority: priority)
-        (asked.options, asked.ranges) = (options, ranges)
+        (asked.options, asked.ranges, asked.predicate) = (options, ranges, predicate)
         let query = asked
         return try await store.readers.read { store in
             try store.statistics(query).map { statistics in

@@ -30,6 +30,9 @@ enum StatsCommand: Command {
             SharedOptions.timeZone,
             Option(names: ["--own-zone"], help: "Days as each sample's own clock showed them: a traveller's."),
             SharedOptions.subject,
+            Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
+            Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+            SharedOptions.condition,
             Option(names: ["--by-source"], help: "Keep the sources apart."),
             Option(names: ["--every-source"], help: "Count every source, also where several tell of the same time."),
             Option(
@@ -56,6 +59,9 @@ enum StatsCommand: Command {
             Example("vitalgate stats heartRate --every 1h --from today --unit /min", "Heart rate by the hour."),
             Example(
                 "vitalgate stats bloodGlucose --every 1d --in-range '70..180 mg/dL' --percentiles", "Time in range of each day."),
+            Example(
+                "vitalgate stats heartRate --every 1w --from -30d --where \"metadata.heartRateMotionContext = 'sedentary'\"",
+                "Pulse at rest, as a watch says it, week by week."),
             Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "How long each stage of sleep was, night by night."),
         ])
 
