@@ -226,6 +226,18 @@ import Testing
         }
     }
 
+    /// Only the samples that meet a condition, by any field, source or device.
+    @Test func countsWhatMeetsACondition() throws {
+        let all = try stats("stepCount", "--every", "1d", "--time-zone", "UTC")
+        let few = try stats("stepCount", "--every", "1d", "--time-zone", "UTC", "--where", "value <= 300")
+        #expect(all.map { $0["sum"].double } == [600, 1400] && few.map { $0["sum"].double } != all.map { $0["sum"].double })
+        #expect(try stats("stepCount", "--every", "1d", "--source", "nobody").isEmpty)
+        let bySource = try stats("stepCount", "--every", "1y", "--source", "Pedometer")
+        #expect(bySource.count == 1)
+        let wrong = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--where", "valeu > 3")
+        #expect(wrong.status == 64 && wrong.errors.contains("valeu"))
+    }
+
     @Test func explains() throws {
         let run = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--explain")
         #expect(run.status == 0)

@@ -28,7 +28,7 @@ struct StatisticsQuestion {
             bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
         query.predicate =
             SampleQuery(
-                types: [], source: invocation.string("--source"), device: invocation.string("--device"),
+                source: invocation.string("--source"), device: invocation.string("--device"),
                 where: try context.condition(for: [type], zone: zone, in: store)
             ).predicate
         query.countsEvery = invocation.flag("--every-source")
