@@ -19,6 +19,7 @@ import Profiles
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
+///         observers: { scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] } },   // told when something is new
 ///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
 ///         units: { bodyMass: "[lb_av]" },  // in which tables of statistics show a type
@@ -45,6 +46,8 @@ public struct Configuration: Sendable {
 
     /// Other stores, by name.
     public var targets: [TargetConfiguration]
+    /// Who is told when something is new, by name.
+    public var observers: [ObserverConfiguration]
 
     private struct File: Decodable {
         var store: String?
@@ -56,7 +59,8 @@ public struct Configuration: Sendable {
         var units: [String: String]?
         var retention: RetentionConfiguration?
         var corrections: String?
-        var targets: TargetConfigurations?
+        var targets: NamedSettings<TargetConfiguration>?
+        var observers: NamedSettings<ObserverConfiguration>?
     }
 
     private struct Key: CodingKey {
@@ -104,6 +108,7 @@ public struct Configuration: Sendable {
         }
         appliesCorrections = file.corrections == "apply"
         targets = file.targets?.all ?? []
+        observers = file.observers?.all ?? []
     }
 
     /// The unit in which a person prefers to see a type; `nil` where they did not say. Nothing is stored in it.
@@ -137,6 +142,7 @@ public struct Configuration: Sendable {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
                 "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
+                "observers",
             ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
