@@ -20,7 +20,7 @@ enum Program {
             UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, DoctorCommand.self,
+            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, ClientsCommand.self, DoctorCommand.self,
             GenerateCommand.self,
         ]
     }
