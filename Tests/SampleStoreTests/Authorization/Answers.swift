@@ -17,7 +17,7 @@ struct Answers: Equatable {
         var query = SampleQuery()
         query.derivesCorrelations = true
         told["samples"] = try Self.lines(query, store)
-        let newest = SampleQuery(.and([]), descending: true, limit: 3)
+        let newest = SampleQuery(.and([]), descending: true)
         told["newest"] = try Self.lines(newest, store)
         told["latest"] = try store.latestSamples { _ in true }.map { TestStore.line($0.sample) }
         try askAlone(store, asked)
@@ -64,7 +64,7 @@ struct Answers: Equatable {
         let days = CalendarIntervals(.day, zone: Self.zone)
         for type in [SampleType.heartRate, .stepCount, .bodyMass] {
             for bySource in [false, true] {
-                let query = StatisticsQuery(type: type, intervals: days, bySource: bySource)
+                let query = StatisticsQuery(type: type, intervals: days, bySource: bySource, priority: ["strap", "phone"])
                 told["statistics", default: []] += try store.statistics(query).map { "\(type.id) \($0)" }
                 if let extent = try store.extent(of: query) { told["extent", default: []].append("\(type.id) \(extent)") }
             }
