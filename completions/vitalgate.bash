@@ -14,7 +14,7 @@ _vitalgate_commands() {
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
-        '/clients') candidates=('list' 'add' 'token' 'revoke' 'remove' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
+        '/clients') candidates=('list' 'add' 'token' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
@@ -103,7 +103,7 @@ _vitalgate_options() {
         '/clients/add') candidates=('--purpose' '--policy' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/token') candidates=('--revoke' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/clients/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/forget') candidates=('--delete' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/grants') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/grant') candidates=('--read' '--write' '--subject' '--from' '--objects' '--future' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/withdraw') candidates=('--read' '--write' '--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -394,6 +394,7 @@ _vitalgate_option() {
         '/clients/token --revoke') kind= ;;
         '/clients/token --expires') kind=none ;;
         '/clients/token --time-zone') kind=none ;;
+        '/clients/forget --delete') kind= ;;
         '/clients/grants --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/clients/grants --safe') kind= ;;
         '/clients/grant --read') kind=none ;;
@@ -476,7 +477,7 @@ _vitalgate_argument() {
         '/clients/add 0') kind=none ;;
         '/clients/token 0') kind=none ;;
         '/clients/revoke 0') kind=none ;;
-        '/clients/remove 0') kind=none ;;
+        '/clients/forget 0') kind=none ;;
         '/clients/grants 0') kind=none ;;
         '/clients/grant 0') kind=none ;;
         '/clients/withdraw 0') kind=none ;;

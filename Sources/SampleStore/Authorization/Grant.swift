@@ -11,6 +11,11 @@ public struct Grant: Hashable, Sendable {
     /// Whether it may write, and read what it wrote.
     public var mayWrite: Bool
 
+    /// The two rights, which are asked for and granted apart.
+    public enum Access: String, Hashable, Sendable, CaseIterable {
+        case read, write
+    }
+
     /// What a client may read of a type. Asked about object by object, nothing is `all`.
     public enum Reading: Hashable, Sendable {
         /// Nothing.

@@ -21,35 +21,49 @@ extension SampleStore {
         return grants
     }
 
-    /// Grants what a person said, in the place of what was granted of the type before; from its commit on, every reader of the client goes by it.
+    /// Grants what a person said of one right or both, in the place of what was granted of them before; from its commit on, every reader of the client goes by it.
     ///
     /// - Parameters:
     ///   - objects: of a type that is asked about object by object, those that may be read.
+    ///   - accesses: of which the person spoke; the other stays as it is, and is not answered.
     ///   - time: when the person answered.
     /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client or object, or a type that is asked about object by object is
     ///   granted as a whole.
-    public func set(_ grant: Grant, objects: [SampleIdentity] = [], of client: Client, at time: Instant) throws {
+    public func set(
+        _ grant: Grant, objects: [SampleIdentity] = [], accesses: Set<Grant.Access> = Set(Grant.Access.allCases),
+        of client: Client,
+        at time: Instant
+    ) throws {
+        guard !accesses.isEmpty else { return }
         try connection.transaction {
             guard try self.client(named: client.name)?.id == client.id else {
                 throw StoreError(.invalid, "there is no such client")
             }
-            let (from, after) = try columns(of: grant, objects)
-            try connection.run(
-                "INSERT OR REPLACE INTO granted(client, subject, type, read_from, after, may_write) VALUES(?, ?, ?, ?, ?, ?)",
-                .integer(client.id), .text(grant.subject), .text(grant.type.id), .optional(from), .optional(after),
-                .integer(grant.mayWrite ? 1 : 0))
-            try connection.run(
-                """
-                DELETE FROM granted_object WHERE client = ? AND series IN (SELECT id FROM series WHERE subject = ? AND type = ?)
-                """, .integer(client.id), .text(grant.subject), .text(grant.type.id))
-            for object in objects { try grantObject(object, grant, to: client) }
-            for access in ["read", "write"] {
+            let key: [Value] = [.integer(client.id), .text(grant.subject), .text(grant.type.id)]
+            try connection.run("INSERT OR IGNORE INTO granted(client, subject, type) VALUES(?, ?, ?)", key[0], key[1], key[2])
+            if accesses.contains(.read) {
+                let (from, after) = try columns(of: grant, objects)
+                try connection.run(
+                    "UPDATE granted SET read_from = ?4, after = ?5 WHERE client = ?1 AND subject = ?2 AND type = ?3", key[0],
+                    key[1],
+                    key[2], .optional(from), .optional(after))
+                try connection.run(
+                    """
+                    DELETE FROM granted_object WHERE client = ? AND series IN (SELECT id FROM series WHERE subject = ? AND type = ?)
+                    """, key[0], key[1], key[2])
+                for object in objects { try grantObject(object, grant, to: client) }
+            }
+            if accesses.contains(.write) {
+                try connection.run(
+                    "UPDATE granted SET may_write = ?4 WHERE client = ?1 AND subject = ?2 AND type = ?3", key[0], key[1], key[2],
+                    .integer(grant.mayWrite ? 1 : 0))
+            }
+            for access in accesses {
                 try connection.run(
                     """
                     INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
                     ON CONFLICT DO UPDATE SET answered = excluded.answered
-                    """, .integer(client.id), .text(grant.subject), .text(grant.type.id), .text(access),
-                    .integer(time.microseconds))
+                    """, key[0], key[1], key[2], .text(access.rawValue), .integer(time.microseconds))
             }
         }
     }

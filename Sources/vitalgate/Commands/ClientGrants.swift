@@ -76,7 +76,9 @@ enum ClientGrants {
                 grant.reading = isByObject ? .objects(future: future) : from.map { .from($0) } ?? .all
             }
             if write.contains(grant.type) { grant.mayWrite = true }
-            try store.set(grant, objects: read.contains(grant.type) ? objects : [], of: client, at: context.machine.now())
+            try store.set(
+                grant, objects: read.contains(grant.type) ? objects : [], accesses: accesses(grant.type, read, write), of: client,
+                at: context.machine.now())
         }
     }
 
@@ -86,8 +88,13 @@ enum ClientGrants {
         try change(context, store) { grant, client in
             if read.contains(grant.type) { grant.reading = .none }
             if write.contains(grant.type) { grant.mayWrite = false }
-            try store.set(grant, of: client, at: context.machine.now())
+            try store.set(grant, accesses: accesses(grant.type, read, write), of: client, at: context.machine.now())
         }
+    }
+
+    /// The rights of a type that a person named.
+    private static func accesses(_ type: ObjectType, _ read: [ObjectType], _ write: [ObjectType]) -> Set<Grant.Access> {
+        Set((read.contains(type) ? [.read] : []) + (write.contains(type) ? [.write] : []))
     }
 
     /// Changes what is granted of each type that is named, and leaves the other half of it as it is.

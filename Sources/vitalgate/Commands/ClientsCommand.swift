@@ -37,7 +37,8 @@ enum ClientsCommand: Command {
             CommandSpecification(
                 name: "revoke", summary: "Let nobody in any more with a client's tokens.", arguments: [client]),
             CommandSpecification(
-                name: "remove", summary: "Remove a client with its tokens and grants; what it wrote stays.", arguments: [client]),
+                name: "forget", summary: "Forget a client with its tokens and grants; what it wrote stays.", arguments: [client],
+                options: [Option(names: ["--delete"], help: "Delete what it wrote, too.")]),
             CommandSpecification(
                 name: "grants", summary: "Show what a client may.", arguments: [client], options: [Format.option, Format.safe]),
             CommandSpecification(
@@ -63,9 +64,7 @@ enum ClientsCommand: Command {
             let store = try context.access().openForWriting(creating: false)
             let count = try store.revokeTokens(of: try client(context, store), at: context.machine.now())
             context.note("\(count) \(count == 1 ? "token lets" : "tokens let") nobody in any more")
-        case "remove":
-            let store = try context.access().openForWriting(creating: false)
-            try store.remove(try client(context, store))
+        case "forget": try forget(context)
         case "grants": try ClientGrants.show(context)
         case "grant": try ClientGrants.grant(context)
         case "withdraw": try ClientGrants.withdraw(context)
@@ -105,6 +104,19 @@ enum ClientsCommand: Command {
             for: try client(context, store), expires: expires, revokingOthers: context.invocation.flag("--revoke"),
             at: context.machine.now())
         try context.streams.output.write("\(token)\n")
+    }
+
+    private static func forget(_ context: CommandContext) throws {
+        let store = try context.access().openForWriting(creating: false)
+        let client = try client(context, store)
+        // First of all it may nothing more, so that nothing comes behind.
+        try store.remove(client)
+        guard context.invocation.flag("--delete") else { return }
+        let own = SampleQuery(.comparison(.source(.id), .equal, .text(client.source)))
+        let description = IngestDescription(
+            kind: .delete, name: "client \(client.name)", received: context.machine.now().microseconds)
+        let (ingest, count) = try store.delete(matching: own, description: description)
+        context.note("\(Readable.count(count, "sample")) that it wrote are deleted, ingest \(ingest)")
     }
 
     private static func list(_ context: CommandContext) throws {

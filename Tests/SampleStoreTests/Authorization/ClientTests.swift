@@ -107,6 +107,28 @@ import Testing
         }
     }
 
+    /// Of one right the person spoke: the other stays as it was granted, object by object, and is still to be answered.
+    @Test func theOtherRightStaysAsItIs() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
+            let type = ObjectType(SampleType.heartRate)
+            let asked = AuthorizationRequest(subject: TestStore.subject, read: [type], write: [type])
+            try store.request(asked, for: client, at: Self.now)
+            let from = Grant.Reading.from(Self.now)
+            try store.set(
+                Grant(subject: TestStore.subject, type: type, reading: from, mayWrite: false), accesses: [.read], of: client,
+                at: Self.now)
+            #expect(try store.openRequests(of: client) == [AuthorizationRequest(subject: TestStore.subject, write: [type])])
+            #expect(try store.status(of: asked, for: client) == .shouldRequest)
+            try store.set(
+                Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client,
+                at: Self.now)
+            #expect(try store.grants(of: client).map(\.reading) == [from] && store.grants(of: client).map(\.mayWrite) == [true])
+            #expect(try store.status(of: asked, for: client) == .unnecessary)
+        }
+    }
+
     /// Which one is missing is not told.
     @Test func requiredTypesFailTogether() throws {
         try TestStore.with { test in

@@ -21,9 +21,29 @@ import Testing
         #expect(try folder.vitalgate("clients", "list", "--format", "ndjson").output.contains(#""tokens":1"#))
         #expect(try folder.vitalgate("clients", "revoke", "page").errors.contains("1 token lets nobody in"))
         #expect(try folder.vitalgate("clients", "add", "page", "--purpose", "Charts").status == 65)
-        #expect(try folder.vitalgate("clients", "remove", "page").status == 0)
+        #expect(try folder.vitalgate("clients", "forget", "page").status == 0)
         #expect(try folder.vitalgate("clients", "list", "--format", "ndjson").lines.isEmpty)
         #expect(try folder.vitalgate("clients", "grants", "page").status == 65)
+    }
+
+    /// What a client wrote, under its own source, goes with it where that is said.
+    @Test func forgettingWhatItWrote() throws {
+        for name in ["page", "other"] {
+            #expect(try folder.vitalgate("clients", "add", name, "--purpose", "Charts").status == 0)
+        }
+        let rows = [(1, 80), (2, 81)].map { client, mass in
+            #"{"kind":"quantity","type":"bodyMass","value":\#(mass),"unit":"kg","start":"2026-03-0\#(client)T10:00:00Z","#
+                + #""end":"2026-03-0\#(client)T10:00:00Z","source":{"id":"client.\#(client)","name":"page"}}"# + "\n"
+        }
+        let file = try folder.write("own.ndjson", rows.joined())
+        #expect(try folder.vitalgate("import", file).status == 0)
+        let before = try folder.vitalgate("query", "all", "--format", "ndjson").lines.count
+        #expect(try folder.vitalgate("clients", "forget", "other").status == 0)
+        #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == before)
+        let run = try folder.vitalgate("clients", "forget", "page", "--delete")
+        #expect(run.status == 0 && run.errors.contains("1 sample"), "\(run.errors)")
+        #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == before - 1)
+        #expect(try folder.vitalgate("query", "bodyMass", "--from", "2026-03-02", "--to", "2026-03-03").output.contains("81"))
     }
 
     @Test func halvesOfAGrantAreChangedApart() throws {
