@@ -89,6 +89,9 @@ let package = Package(
         // The store as a library, in the shape of HealthKit's.
         .target(name: "VitalStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
+        // The store's answers over HTTP.
+        .target(name: "HealthAPI", dependencies: ["HTTPServerKit", "Formats", "Pipeline", "HealthModel", "SampleStore"]),
+
         // Level 5: assembly.
         .target(
             name: "Gateway",
@@ -105,7 +108,7 @@ let package = Package(
                 "Gateway", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire", "HealthAPI", "HTTPServerKit",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -149,7 +152,13 @@ let package = Package(
             name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "HTTPClientKitTests", dependencies: ["HTTPClientKit", "ExportTesting", "PipelineTesting"]),
-        .testTarget(name: "HTTPServerKitTests", dependencies: ["HTTPServerKit"]),
+        .testTarget(name: "HTTPServerKitTests", dependencies: ["HTTPServerKit", "HTTPServerTesting"]),
+        .target(name: "HTTPServerTesting", dependencies: ["HTTPServerKit"], path: "Tests/HTTPServerTesting"),
+        .testTarget(
+            name: "HealthAPITests",
+            dependencies: [
+                "HealthAPI", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
         .testTarget(
             name: "WebhookExportTests",
             dependencies: [

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServerTesting
 import Testing
 
 @testable import HTTPServerKit

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 @testable import HTTPServerKit
@@ -88,13 +87,4 @@ final class FailingStream: BodyStream {
         guard count < 2 else { throw Failed() }
         return .octets(Array("so far".utf8))
     }
-}
-
-/// Waits until something is so; the tests have no other sleep.
-func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<3000 {
-        if condition() { return true }
-        usleep(10_000)
-    }
-    return condition()
 }

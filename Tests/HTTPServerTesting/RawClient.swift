@@ -1,21 +1,20 @@
 import Glibc
-
-@testable import HTTPServerKit
+import HTTPServerKit
 
 /// A client that sends whatever it is told, right or wrong.
-final class RawClient {
-    let descriptor: Int32
+public final class RawClient {
+    public let descriptor: Int32
     private var received: [UInt8] = []
 
-    struct Answer {
-        var status: Int
-        var headers: [String: String]
-        var body: [UInt8]
-        var text: String { String(decoding: body, as: UTF8.self) }
+    public struct Answer: Sendable {
+        public var status: Int
+        public var headers: [String: String]
+        public var body: [UInt8]
+        public var text: String { String(decoding: body, as: UTF8.self) }
     }
 
     /// - Parameter from: an address of the loopback net to come from.
-    init?(_ address: ListeningAddress, from: String? = nil, receiveBuffer: Int32? = nil) {
+    public init?(_ address: ListeningAddress, from: String? = nil, receiveBuffer: Int32? = nil) {
         switch address {
         case .tcp(let host, let port):
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -57,10 +56,10 @@ final class RawClient {
     }
 
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     @discardableResult
-    func send(_ octets: [UInt8]) -> Bool {
+    public func send(_ octets: [UInt8]) -> Bool {
         var sent = 0
         while sent < octets.count {
             let count = octets[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -82,13 +81,13 @@ final class RawClient {
     }
 
     /// Whether the server closes the connection without a further word.
-    func isClosed() -> Bool {
+    public func isClosed() -> Bool {
         received.removeAll()
         return !receive()
     }
 
     /// Reads until a text has come; what was read.
-    func read(until text: String) -> String? {
+    public func read(until text: String) -> String? {
         while true {
             let all = String(decoding: received, as: UTF8.self)
             if all.contains(text) { return all }
@@ -96,13 +95,13 @@ final class RawClient {
         }
     }
 
-    func get(_ target: String, _ headers: String = "", method: String = "GET") -> Answer? {
+    public func get(_ target: String, _ headers: String = "", method: String = "GET") -> Answer? {
         send("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n")
         return answer(toHead: method == "HEAD")
     }
 
     /// The next answer; `nil` where there comes none.
-    func answer(toHead: Bool = false) -> Answer? {
+    public func answer(toHead: Bool = false) -> Answer? {
         let blank = Array("\r\n\r\n".utf8)
         while true {
             if let end = received.indices.first(where: { received[$0...].starts(with: blank) }) {

@@ -1,0 +1,100 @@
+import HTTPServerTesting
+import HealthModel
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+@Suite struct AttackTests {
+    @Test func withoutATokenNobodyIsToldAnything() throws {
+        let served = try ServedStore()
+        try served.add([60])
+        for route in RouteTable.all where route.right != .none {
+            let path = route.path.replacing("{uuid}", with: "11111111-2222-8333-8444-555555555555")
+            var answers: Set<[UInt8]> = []
+            for header in [
+                "", "Authorization: Bearer\r\n", "Authorization: Bearer bad\r\n", "Authorization: Basic good\r\n",
+                "Authorization: good\r\n", "Cookie: token=good\r\n", "Authorization: Bearer good x\r\n",
+            ] {
+                let answer = try #require(try served.client().get(path + "?types=heartRate", header))
+                #expect(answer.status == 401 && answer.headers["www-authenticate"] == "Bearer", "\(path) \(header)")
+                answers.insert(answer.body)
+            }
+            // A wrong token is told the same as none.
+            #expect(answers.count == 1)
+        }
+        #expect(try served.get("/v1/samples").status == 200)
+        served.audience.tokens.withLock { $0["good"] = nil }
+        #expect(try served.get("/v1/samples").status == 401)
+    }
+
+    @Test func nobodyMayAnythingWhereNobodyWasLetIn() throws {
+        let audience = NoAudience()
+        let served = try ServedStore()
+        #expect(try audience.caller(bearing: "good", in: served.store, at: ServedStore.now) == nil)
+        #expect(throws: StoreError.self) { try audience.narrow(served.store, to: Caller(id: "x")) }
+    }
+
+    @Test func aPageOfAnotherSiteIsToldNothing() throws {
+        let served = try ServedStore()
+        let client = try served.client()
+        client.send("GET /v1/samples HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer good\r\n\r\n")
+        #expect(client.answer()?.status == 421)
+        #expect(try served.get("/v1/samples", "Cookie: a=b\r\nSec-Fetch-Site: cross-site\r\n").status == 403)
+        #expect(try served.get("/v1/samples", "Origin: http://evil.example\r\n", method: "DELETE").status == 403)
+        // What it asks without cookies it may not look at: nothing says that it may.
+        let read = try served.get("/v1/samples", "Origin: http://evil.example\r\n")
+        #expect(read.headers["access-control-allow-origin"] == nil)
+        #expect(
+            try served.get("/v1/samples", "Origin: http://evil.example\r\n", method: "OPTIONS").headers[
+                "access-control-allow-methods"] == nil)
+    }
+
+    @Test func pathsLeadNowhere() throws {
+        let served = try ServedStore()
+        for path in [
+            "/../../etc/passwd", "/v1/../store.db", "/v1/samples/..%2f..%2fetc", "/v1/%2e%2e/openapi.json", "//v1/samples",
+            "/v1//samples",
+        ] {
+            #expect([400, 404].contains(try served.get(path).status), "\(path)")
+        }
+    }
+
+    @Test func aBodyIsNotEvenRead() throws {
+        let served = try ServedStore()
+        let client = try served.client()
+        client.send(
+            "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\nContent-Length: 104857600\r\n\r\n")
+        #expect(client.answer()?.status == 413)
+        #expect(client.isClosed())
+    }
+
+    @Test func cancelledDownloadsGiveTheirReadersBack() throws {
+        let served = try ServedStore()
+        try served.add([Int](repeating: 60, count: 20_000).enumerated().map { 40 + $0.offset % 100 })
+        for _ in 0..<60 {
+            let client = try #require(RawClient(served.service.address, receiveBuffer: 4096))
+            client.send("GET /v1/samples?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n")
+            #expect(client.read(until: "\r\n\r\n") != nil)
+        }
+        #expect(eventually { served.service.readers == 0 })
+        #expect(try served.get("/v1/samples?format=ndjson").text.split(separator: "\n").count == 20_000)
+    }
+
+    @Test func tooManyReadersAtOnceAreToldToComeAgain() throws {
+        let served = try ServedStore()
+        try served.add([Int](repeating: 60, count: 20_000).enumerated().map { 40 + $0.offset % 100 })
+        // Each holds a reader as long as it takes nothing.
+        let slow = try (0..<16).map { _ in
+            let client = try #require(RawClient(served.service.address, receiveBuffer: 4096))
+            client.send("GET /v1/samples?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n")
+            #expect(client.read(until: "\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
+            return client
+        }
+        let answer = try served.get("/v1/samples")
+        #expect(answer.status == 503 && answer.headers["retry-after"] == "1")
+        // Nobody who writes waits for them.
+        try served.add([60], from: 1_795_000_000)
+        withExtendedLifetime(slow) {}
+    }
+}
