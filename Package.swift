@@ -98,7 +98,7 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon",
+                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit",
             ]),
 
         // Level 6: the program.

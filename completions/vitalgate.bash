@@ -26,7 +26,7 @@ _vitalgate_options() {
         '/decode') candidates=('--profile' '--name' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--subject' '--source' '--device' '--where' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -157,6 +157,9 @@ _vitalgate_option() {
         '/stats --time-zone') kind=none ;;
         '/stats --own-zone') kind= ;;
         '/stats --subject') kind=none ;;
+        '/stats --source') kind=none ;;
+        '/stats --device') kind=none ;;
+        '/stats --where') kind=none ;;
         '/stats --by-source') kind= ;;
         '/stats --every-source') kind= ;;
         '/stats --show') kind=none ;;

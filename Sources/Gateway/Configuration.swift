@@ -20,6 +20,7 @@ import Profiles
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
 ///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
+///         api: { listen: "127.0.0.1:8642" },             // samples over HTTP; nothing listens without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
 ///         units: { bodyMass: "[lb_av]" },  // in which tables of statistics show a type
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
@@ -43,6 +44,9 @@ public struct Configuration: Sendable {
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
+    /// Where samples are to be had over HTTP; nowhere without it.
+    public var api: APIConfiguration?
+
     /// Other stores, by name.
     public var targets: [TargetConfiguration]
 
@@ -57,6 +61,7 @@ public struct Configuration: Sendable {
         var retention: RetentionConfiguration?
         var corrections: String?
         var targets: TargetConfigurations?
+        var api: APIConfiguration?
     }
 
     private struct Key: CodingKey {
@@ -104,6 +109,7 @@ public struct Configuration: Sendable {
         }
         appliesCorrections = file.corrections == "apply"
         targets = file.targets?.all ?? []
+        api = file.api?.expanded(expanded)
     }
 
     /// The unit in which a person prefers to see a type; `nil` where they did not say. Nothing is stored in it.
@@ -136,7 +142,7 @@ public struct Configuration: Sendable {
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
-                "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
+                "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets", "api",
             ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")

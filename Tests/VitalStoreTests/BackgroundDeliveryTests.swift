@@ -141,6 +141,28 @@ import Testing
         }
     }
 
+    /// A command that reads late, or nothing, gets a message of any length all the same.
+    @Test func aLongMessage() async {
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000_000)
+        let counts = BackgroundDelivery.Receiver.command(["/bin/sh", "-c", "test $(wc -c) = 1000000"])
+        #expect(await counts.take(line, within: .seconds(600)) == nil)
+        #expect(await BackgroundDelivery.Receiver.command(["/bin/true"]).take(line, within: .seconds(600)) == nil)
+    }
+
+    /// What is kept beside a delivery's progress is no other delivery's progress.
+    @Test func namesThatLookLikeWorkingFiles() throws {
+        let names = ["x", "x.lock", "x.new", "x-lock", "x.lock.new"]
+        let files = try names.map { try ProgressFile(store: test.path, name: $0) }
+        for (index, file) in files.enumerated() {
+            var progress = DeliveryProgress(anchor: .beginning)
+            progress.failures = index
+            try file.write(progress)
+        }
+        #expect(try files.map { try $0.read()?.failures } == [0, 1, 2, 3, 4])
+        #expect(throws: StoreError.self) { try ProgressFile(store: test.path, name: "x") }
+        #expect(try files[0].read()?.failures == 0)
+    }
+
     @Test func frequenciesByThemselves() {
         var progress = DeliveryProgress(anchor: .beginning)
         let now = TestHealth.now

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 import SampleStore
 import Testing
 
@@ -42,15 +43,53 @@ import Testing
         }
     }
 
+    private func cuffsFrame(_ minutes: Int64) throws -> [Reading] {
+        let time = TestHealth.time(minutes)
+        return try [(Int64(121), SampleType.bloodPressureSystolic), (80, .bloodPressureDiastolic)].map { digits, type in
+            Reading(
+                origin: Origin(
+                    subject: store.person, type: type, source: SourceRevision(id: "cuff", name: "Cuff"),
+                    device: Device(key: "cuff")),
+                numeral: Numeral(coefficient: digits), unit: try #require(try? Unit(ucum: "mm[Hg]")),
+                time: .instants(start: time, end: time, offset: .utc), group: .frame, place: Place(.record, 1))
+        }
+    }
+
+    private func keep(_ readings: [Reading]) throws {
+        let writer = try SampleStore(path: test.path, access: .write)
+        let ingest = try writer.beginIngest(IngestDescription(kind: .live, received: TestHealth.now.microseconds))
+        _ = try ingest.store(
+            ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: TestHealth.now))
+        _ = try ingest.finish(at: TestHealth.now.microseconds)
+    }
+
     /// A cuff's frame has two pressures under one group, and is a correlation that nobody stored.
     @Test func aFramesPressuresAreACorrelation() async throws {
-        let saved = try await store.save(try pressure(121, 80, 30))
-        try await store.delete([saved.uuid])
+        try keep(try cuffsFrame(30))
         var query = CorrelationQueryDescriptor(type: .bloodPressure)
         let found = try await query.result(for: store)
-        #expect(found.map { Set($0.objects.map(\.uuid)) } == [Set(saved.parts.map(\.uuid))])
+        #expect(found.map { $0.objects.map(\.sample.value) } == [[121, 80]])
         query.derivesFromFrames = false
         #expect(try await query.result(for: store).isEmpty)
+    }
+
+    /// What the cuff told first are the objects of the correlation that an app saves of the same measurement.
+    @Test func aCorrelationHasWhatAnotherPathToldFirst() async throws {
+        try keep(try cuffsFrame(30))
+        try await store.save(try pressure(121, 80, 30))
+        let found = try await CorrelationQueryDescriptor(
+            type: .bloodPressure, objectPredicates: [.bloodPressureSystolic: try SamplePredicate("value > 120 mm[Hg]")]
+        ).result(for: store)
+        #expect(found.map { $0.objects.map(\.sample.value) } == [[121, 80]])
+        #expect(found.first?.objects.map(\.sample.origin.device?.key) == ["cuff", "cuff"])
+    }
+
+    /// A correlation that was saved is no frame: deleted, it does not come back as a derived one.
+    @Test func aDeletedCorrelationStaysDeleted() async throws {
+        let saved = try await store.save(try pressure(121, 80, 30))
+        try await store.delete([saved.uuid])
+        #expect(try await CorrelationQueryDescriptor(type: .bloodPressure).result(for: store).isEmpty)
+        #expect(try await test.values(.bloodPressureSystolic) == [121])
     }
 
     @Test func beatsAndVoltages() async throws {
@@ -138,5 +177,18 @@ import Testing
         try await store.save(.quantity(.bodyMass, try Amount(80, "kg"), from: TestHealth.time(1)))
         try await store.save(TestHealth.steps(500, 24 * 60))
         #expect(try await summaries.next()?.map(\.date) == ["2026-11-19", "2026-11-20"])
+        // Rings follow also from what is said of the person, and from the order of sources, and from nothing else.
+        let rings = ActivityQuery(zone: store.zone, subject: store.person)
+        try await store.readers.read { [person = store.person, path = test.path] reader in
+            let known = try #require(try reader.activityState(of: rings, after: nil))
+            let writer = try SampleStore(path: path, access: .write)
+            #expect(try reader.activityState(of: rings, after: known) == nil)
+            try writer.set(
+                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: person, from: "2026-11-20", said: TestHealth.now)
+            let after = try #require(try reader.activityState(of: rings, after: known))
+            #expect(try reader.activityState(of: rings, after: after) == nil)
+            try writer.set(SourceOrder(names: ["watch"]))
+            #expect(try reader.activityState(of: rings, after: after) != nil)
+        }
     }
 }

@@ -109,8 +109,44 @@ import Testing
         }
         #expect(days.map(\.hours) == [24, 24, 25, 24, 24])
         #expect(days.map(\.sum) == [10, nil, 13, 30, nil])
-        #expect(collection.statistics(at: utc(25, 12)).sum?.value(in: .one) == 13)
-        #expect(collection.statistics(at: utc(24, 12)).count == 0)
+        #expect(collection.statistics(at: utc(25, 12)).first?.sum?.value(in: .one) == 13)
+        #expect(collection.statistics(at: utc(24, 12)).map(\.count) == [0])
+    }
+
+    /// Each case of a category has figures of its own, and none of them stands for the others.
+    @Test func aCategoryHasOneForEachCase() async throws {
+        let sleep = try #require(SampleType("sleepAnalysis"))
+        let core = try #require(sleep.categoryValues?.value(of: "asleepCore"))
+        let awake = try #require(sleep.categoryValues?.value(of: "awake"))
+        try await store.save([
+            .category(sleep, core, from: TestHealth.time(300), to: TestHealth.time(200)),
+            .category(sleep, awake, from: TestHealth.time(200), to: TestHealth.time(190)),
+        ])
+        let stretch = StatisticsQueryDescriptor(type: sleep, options: .duration)
+        await #expect(throws: HealthStoreError.self) { try await stretch.result(for: store) }
+        #expect(try await stretch.resultsBySource(for: store).map(\.duration) == [600, 6000])
+        let days = try await StatisticsCollectionQueryDescriptor(type: sleep, options: .duration, interval: .day)
+            .result(for: store)
+        #expect(days.statistics(at: TestHealth.time(250)).map(\.duration) == [600, 6000])
+    }
+
+    /// A day that the zone left out, which the sample's own clock showed all the same, begins where the next one does.
+    @Test func aSkippedDayOfItsOwnZone() throws {
+        let zone = try TimeZoneRules(rule: "<-10>10<+14>-14,M3.5.0/0,M10.5.0/0", identifier: "Apia")
+        let intervals = CalendarIntervals(.day, zone: zone)
+        let skipped =
+            intervals.index(of: try Instant("2026-03-29T09:00:00Z"))...intervals.index(of: try Instant("2026-03-31T09:00:00Z"))
+        let day = try #require(skipped.first { intervals.isEmpty($0) })
+        func row(_ index: Int, _ count: Int) -> QuantityStatistics {
+            var row = Statistics(start: intervals.start(of: index), end: intervals.start(of: index + 1), subject: "")
+            row.count = count
+            return QuantityStatistics(row, of: .stepCount, .cumulativeSum)
+        }
+        var collection = QuantityStatisticsCollection(type: .stepCount, intervals: intervals, options: .cumulativeSum)
+        collection.update([row(day, 1), row(day + 1, 2)])
+        #expect(collection.statistics.map(\.count) == [1, 2])
+        collection.update([row(day, 3)])
+        #expect(collection.statistics.map(\.count) == [3, 2])
     }
 
     @Test func aFollowerHearsOfTheIntervalsThatChanged() async throws {

@@ -48,7 +48,10 @@ struct ExportArchive {
         var isNamed = true
         /// The export's folder by where its files lie, for an export whose own name fits no locale.
         var folder: [UInt8]?
-        let archive = try ZipArchive(file, limits: limits)
+        let unpacked = UnpackedCount()
+        let archive = try ZipArchive(file, limits: limits, unpacked: unpacked)
+        let otherHalf = ArchiveCheck(file, limits, unpacked)
+        defer { otherHalf.cancel() }
         try forEachMember(of: archive) { member, input, root in
             if root != nil {
                 if !isChecked {
@@ -58,7 +61,7 @@ struct ExportArchive {
                 }
                 isChecked = true
             } else if Kind(member) != nil {
-                try archive.drain()
+                if otherHalf.isNextOurs() { try archive.drain() }
                 index.hasOthers = true
                 folder = folder ?? Self.folder(around: member.name)
                 members.insert(member.name.withUnsafeBytes { FNV.hash($0) })
@@ -69,6 +72,7 @@ struct ExportArchive {
                 }
             }
         }
+        try otherHalf.wait()
         if !isNamed { index.folder = folder ?? [] }
         // By names as the export would write them.
         index.files = .archive(folder: index.folder, members: try names(of: members, in: index.folder))
@@ -112,17 +116,34 @@ struct ExportArchive {
 
     /// A member that belongs to the export.
     struct Other {
-        var kind: Kind
+        enum Content {
+            case route(any RowInput)
+            case electrocardiogram(any ByteInput)
+            case resource(any ByteInput)
+        }
+
         /// As the export would name it.
         var key: [UInt8]
+        var content: Content
     }
 
     /// Gives routes, electrocardiograms and clinical records to `body`, in the order of the archive.
-    func readOthers(_ index: Index, _ body: (Other, any ByteInput) throws -> Void) throws {
-        let stream = MemberStream(try ZipArchive(file, limits: limits, isChecked: true)) { Kind($0) != nil }
-        try stream.forEachMember { member, input in
-            guard let kind = Kind(member) else { return }
-            try body(Other(kind: kind, key: ExportFiles.key(ofMember: member.name, in: index.folder)), input)
+    func readOthers(_ index: Index, _ body: (Other) throws -> Void) throws {
+        let stream = MemberStream(try ZipArchive(file, limits: limits, isChecked: true)) { member in
+            switch Kind(member) {
+            case .route: .rows(GPXFile.forEachBlock)
+            case .electrocardiogram, .resource: .octets
+            case nil: nil
+            }
+        }
+        try stream.forEachMember { member, content in
+            let key = ExportFiles.key(ofMember: member.name, in: index.folder)
+            switch (Kind(member), content) {
+            case (.route, .rows(let rows)): try body(Other(key: key, content: .route(rows)))
+            case (.electrocardiogram, .octets(let input)): try body(Other(key: key, content: .electrocardiogram(input)))
+            case (.resource, .octets(let input)): try body(Other(key: key, content: .resource(input)))
+            default: break
+            }
         }
     }
 

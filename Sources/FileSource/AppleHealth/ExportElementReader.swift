@@ -37,7 +37,7 @@ final class ExportElementReader {
         case .here(let file):
             let name = Array(row[2])
             try deliver(route: row, "here", [], place, handle)
-            try deliver(track: PrefixedInput(FileInput(file)), name, handle)
+            try deliver(track: TrackFile(FileInput(file)), name, handle)
         }
         return true
     }
@@ -73,10 +73,10 @@ final class ExportElementReader {
     // MARK: Files
 
     /// Reads a member of the export's archive.
-    func read(_ member: ExportArchive.Other, _ input: any ByteInput, _ handle: (RawFrame) throws -> Void) throws {
-        switch member.kind {
-        case .route: try deliver(track: PrefixedInput(input), member.key, handle)
-        case .electrocardiogram:
+    func read(_ member: ExportArchive.Other, _ handle: (RawFrame) throws -> Void) throws {
+        switch member.content {
+        case .route(let rows): try deliver(track: rows, member.key, handle)
+        case .electrocardiogram(let input):
             try deliver(ElectrocardiogramRow.channel, ElectrocardiogramRow.file, member.key, handle)
             let watched = WatchedInput(input)
             do {
@@ -87,7 +87,7 @@ final class ExportElementReader {
                 return
             }
             try deliver(ElectrocardiogramRow.channel, ElectrocardiogramRow.end, [], handle)
-        case .resource:
+        case .resource(let input):
             guard let reference = clinical.remove(member.key) else {
                 // Only the folder of the records has such that nobody names.
                 guard member.key.starts(with: "clinical-records/".utf8) else { return }
@@ -108,18 +108,17 @@ final class ExportElementReader {
     }
 
     /// Delivers a GPX file between two rows of its own. What is wrong with it ends its route, and not the import.
-    private func deliver(track input: PrefixedInput, _ name: [UInt8], _ handle: (RawFrame) throws -> Void) throws {
+    private func deliver(track: any RowInput, _ name: [UInt8], _ handle: (RawFrame) throws -> Void) throws {
         try deliver(GPXRow.channel, GPXRow.file, name, handle)
-        let watched = WatchedInput(input)
         var isHandling = false
         do {
-            try GPXFile.forEachRow(in: PrefixedInput(watched)) { row, place in
+            try track.forEachRow { row, place in
                 isHandling = true
                 try handle(RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel))
                 isHandling = false
             }
         } catch let error as SourceError where !isHandling {
-            if let failure = watched.failure { throw failure }
+            if let failure = track.failure { throw failure }
             return try refuse(error, GPXRow.channel, handle)
         }
         try deliver(GPXRow.channel, GPXRow.end, [], handle)
@@ -141,6 +140,16 @@ final class ExportElementReader {
             try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: channel))
         }
     }
+}
+
+/// A GPX file that lies beside the export.
+private final class TrackFile: RowInput {
+    private let input: WatchedInput
+    var failure: SourceError? { input.failure }
+
+    init(_ input: any ByteInput) { self.input = WatchedInput(input) }
+
+    func forEachRow(_ body: (TextRow, Place) throws -> Void) throws { try GPXFile.forEachRow(in: PrefixedInput(input), body) }
 }
 
 /// Remembers why the octets themselves could not be had, so that this can be told from what is wrong with them.

@@ -200,6 +200,9 @@ struct ExportRows {
         firstCell = cells.count
     }
 
+    /// Whether none is finished.
+    var isEmpty: Bool { rows.isEmpty }
+
     /// Forgets all finished rows and keeps the one that is being made.
     mutating func removeFinished() {
         rows.removeAll(keepingCapacity: true)
@@ -217,6 +220,24 @@ struct ExportRows {
         cells.removeSubrange(..<firstCell)
         firstCell = 0
         for index in cells.indices where cells[index].length > 0 { cells[index].offset -= Int32(start) }
+    }
+
+    /// Takes all finished rows out, and keeps the one that is being made. Whoever has them calls ``deallocate()``.
+    mutating func takeFinished() -> ExportRows {
+        var taken = ExportRows()
+        swap(&self, &taken)
+        guard taken.firstCell < taken.cells.count else { return taken }
+        let start = Int(taken.cells[taken.firstCell].offset)
+        let length = taken.byteCount - start
+        if length > byteCapacity { grow(length) }
+        memcpy(bytes, taken.bytes + start, length)
+        byteCount = length
+        cells = ContiguousArray(taken.cells[taken.firstCell...])
+        for index in cells.indices where cells[index].length > 0 { cells[index].offset -= Int32(start) }
+        (metadataStart, treeStart) = (taken.metadataStart - start, taken.treeStart - start)
+        (beatCount, isTreeFull) = (taken.beatCount, taken.isTreeFull)
+        taken.cells.removeSubrange(taken.firstCell...)
+        return taken
     }
 
     /// Hands each finished row to `body`, its cells in `row`.

@@ -43,6 +43,8 @@ protocol RowParser: AnyObject {
     func advance(_ input: some ByteInput) throws(SourceError) -> Bool
     /// Hands on the rows of the stretch that was parsed last.
     func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows
+    /// Gives them away, for another thread to read.
+    func takeRows() -> RowBlock
     /// The line that the parser has come to.
     var place: Place { get }
 }
@@ -53,6 +55,15 @@ extension RowParser {
     /// - Throws: ``SourceError`` with the line from which on it cannot be read, behind the rows before it; what `body` throws.
     func forEachRow(of input: some ByteInput, _ body: (TextRow, Place) throws -> Void) throws {
         let row = TextRow()
+        try forEachStretch(of: input) { try forEachRow(in: row) { place in try body(row, place) } }
+    }
+
+    /// The same, some at once.
+    func forEachBlock(of input: some ByteInput, _ body: (RowBlock) throws -> Void) throws {
+        try forEachStretch(of: input) { try body(takeRows()) }
+    }
+
+    private func forEachStretch(of input: some ByteInput, _ body: () throws -> Void) throws {
         var isMore = true
         while isMore {
             var failure: SourceError?
@@ -62,7 +73,7 @@ extension RowParser {
                 failure = error
                 failure?.place = error.place ?? place
             }
-            try forEachRow(in: row) { place in try body(row, place) }
+            try body()
             if let failure { throw failure }
         }
     }
@@ -132,6 +143,8 @@ final class ElementParser<Elements: ElementRows>: RowParser {
     func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows {
         try context.pointee.elements.rows.forEach(in: row, body)
     }
+
+    func takeRows() -> RowBlock { RowBlock(context.pointee.elements.rows.takeFinished()) }
 
     var place: Place { Place(.line, context.pointee.line) }
 

@@ -1,18 +1,24 @@
 import Dispatch
 import Pipeline
-import Synchronization
 
-/// Unpacks the members of an archive on a thread of its own, up to half a megabyte ahead of whoever reads them.
+/// Unpacks the members of an archive on a thread of its own, ahead of whoever takes them, and cuts those that are texts into rows there, too.
 ///
-///     let stream = MemberStream(archive) { $0.suffix == "gpx" }
-///     try stream.forEachMember { member, input in … }   // input is read to its end before the next member comes
+///     let stream = MemberStream(archive) { $0.suffix == "gpx" ? .rows(GPXFile.forEachBlock) : nil }
+///     try stream.forEachMember { member, content in … }   // what is not taken of a member is left out
 final class MemberStream {
-    fileprivate enum Piece: Sendable {
-        case member(ZipArchive.Member)
-        case octets([UInt8])
-        case end
-        case failure(SourceError)
-        case finished
+    /// Cuts a text into rows.
+    typealias Cut = @Sendable (PrefixedInput, (RowBlock) throws -> Void) throws -> Void
+
+    /// As what a member is wanted.
+    enum Form: Sendable {
+        case octets
+        case rows(Cut)
+    }
+
+    /// What a member has.
+    enum Content {
+        case octets(any ByteInput)
+        case rows(any RowInput)
     }
 
     private let pieces = PieceQueue()
@@ -22,54 +28,90 @@ final class MemberStream {
     ///
     /// - Parameters:
     ///   - archive: nobody else may read it any more.
-    ///   - isWanted: called on the other thread.
-    init(_ archive: ZipArchive, isWanted: @escaping @Sendable (ZipArchive.Member) -> Bool) {
+    ///   - form: called on the other thread; `nil` for a member that is not wanted.
+    init(_ archive: ZipArchive, form: @escaping @Sendable (ZipArchive.Member) -> Form?) {
         nonisolated(unsafe) let archive = archive
-        thread.async { [pieces] in Self.unpack(archive, isWanted, into: pieces) }
-    }
-
-    private static func unpack(_ archive: ZipArchive, _ isWanted: (ZipArchive.Member) -> Bool, into pieces: PieceQueue) {
-        do throws(SourceError) {
-            while let member = try archive.nextMember() {
-                guard isWanted(member) else { continue }
-                guard pieces.put(.member(member)) else { return }
-                while true {
-                    let octets = try archive.piece()
-                    guard !octets.isEmpty else { break }
-                    guard pieces.put(.octets(octets)) else { return }
-                }
-                guard pieces.put(.end) else { return }
+        thread.async { [pieces] in
+            do throws(SourceError) {
+                try MemberUnpacker(archive: archive, pieces: pieces).unpack(form)
+                pieces.put(.finished)
+            } catch {
+                pieces.put(.failure(error))
             }
-            _ = pieces.put(.finished)
-        } catch {
-            _ = pieces.put(.failure(error))
         }
     }
 
-    /// Gives each member to `body`, with its octets.
+    /// Gives each member to `body`, with what it has.
     ///
     /// - Throws: what `body` throws; ``SourceError`` where the archive cannot be read.
-    func forEachMember(_ body: (ZipArchive.Member, any ByteInput) throws -> Void) throws {
+    func forEachMember(_ body: (ZipArchive.Member, Content) throws -> Void) throws {
         defer {
             pieces.cancel()
             thread.sync {}
         }
         while true {
             switch pieces.take() {
-            case .member(let member):
-                let input = MemberInput(pieces)
-                try body(member, input)
+            case .member(let member, .octets):
+                let input = MemberOctets(pieces)
+                try body(member, .octets(input))
+                try input.skipRest()
+            case .member(let member, .rows):
+                let input = MemberRows(pieces)
+                try body(member, .rows(input))
                 try input.skipRest()
             case .failure(let error): throw error
             case .finished: return
-            case .octets, .end: break
+            case .octets, .rows, .end: break
             }
         }
     }
 }
 
+/// The other thread's work.
+private struct MemberUnpacker {
+    let archive: ZipArchive
+    let pieces: PieceQueue
+
+    private struct NobodyReads: Error {}
+
+    func unpack(_ form: (ZipArchive.Member) -> MemberStream.Form?) throws(SourceError) {
+        while let member = try archive.nextMember() {
+            guard let form = form(member) else { continue }
+            guard pieces.put(.member(member, form)) else { return }
+            switch form {
+            case .octets: guard try putOctets() else { return }
+            case .rows(let cut): guard try putRows(cut) else { return }
+            }
+        }
+    }
+
+    /// - Returns: whether somebody still reads.
+    private func putOctets() throws(SourceError) -> Bool {
+        while true {
+            let octets = try archive.piece()
+            guard !octets.isEmpty else { return pieces.put(.end(nil)) }
+            guard pieces.put(.octets(octets)) else { return false }
+        }
+    }
+
+    private func putRows(_ cut: MemberStream.Cut) throws(SourceError) -> Bool {
+        let watched = WatchedInput(archive)
+        do {
+            try cut(PrefixedInput(watched)) { block in
+                guard block.isEmpty || pieces.put(.rows(block)) else { throw NobodyReads() }
+            }
+        } catch let error as SourceError {
+            if let failure = watched.failure { throw failure }
+            return pieces.put(.end(error))
+        } catch {
+            return false
+        }
+        return pieces.put(.end(nil))
+    }
+}
+
 /// The octets of one member.
-private final class MemberInput: ByteInput {
+private final class MemberOctets: ByteInput {
     private let pieces: PieceQueue
     private var octets: ArraySlice<UInt8> = []
     private var isEnded = false
@@ -95,45 +137,47 @@ private final class MemberInput: ByteInput {
         case .failure(let error):
             isEnded = true
             throw error
-        case .end, .finished, .member: isEnded = true
+        case .rows, .end, .finished, .member: isEnded = true
         }
     }
 }
 
-/// What was unpacked and not read yet, in its order.
-private final class PieceQueue: Sendable {
-    private struct State {
-        var pieces: [MemberStream.Piece] = []
-        var isCancelled = false
+/// The rows of one member.
+private final class MemberRows: RowInput {
+    private let pieces: PieceQueue
+    private let row = TextRow()
+    private var isEnded = false
+    private(set) var failure: SourceError?
+
+    init(_ pieces: PieceQueue) { self.pieces = pieces }
+
+    func forEachRow(_ body: (TextRow, Place) throws -> Void) throws {
+        while let block = try next() { try block.forEachRow(row, body) }
     }
 
-    private static let capacity = 8
-    private let state = Mutex(State())
-    private let free = DispatchSemaphore(value: capacity)
-    private let used = DispatchSemaphore(value: 0)
-
-    /// Waits for room; false where nobody reads any more.
-    func put(_ piece: MemberStream.Piece) -> Bool {
-        free.wait()
-        let isTaken = state.withLock { state in
-            if !state.isCancelled { state.pieces.append(piece) }
-            return !state.isCancelled
+    func skipRest() throws(SourceError) {
+        while !isEnded {
+            do throws(SourceError) {
+                _ = try next()
+            } catch {
+                if let failure { throw failure }
+            }
         }
-        if isTaken { used.signal() }
-        return isTaken
     }
 
-    /// Waits for the next.
-    func take() -> MemberStream.Piece {
-        used.wait()
-        let piece = state.withLock { $0.pieces.removeFirst() }
-        free.signal()
-        return piece
-    }
-
-    /// Nobody reads any more.
-    func cancel() {
-        state.withLock { $0.isCancelled = true }
-        free.signal()
+    private func next() throws(SourceError) -> RowBlock? {
+        guard !isEnded else { return nil }
+        switch pieces.take() {
+        case .rows(let block): return block
+        case .failure(let error):
+            (isEnded, failure) = (true, error)
+            throw error
+        case .end(let fault?):
+            isEnded = true
+            throw fault
+        case .octets, .end, .finished, .member:
+            isEnded = true
+            return nil
+        }
     }
 }

@@ -1,6 +1,18 @@
 import CArchive
 import Glibc
 import Pipeline
+import Synchronization
+
+/// How much was unpacked of a file.
+final class UnpackedCount: Sendable {
+    private let octets = Atomic<Int64>(0)
+
+    /// - Returns: all of it, by now; of what was cancelled more than any limit.
+    func add(_ count: Int64) -> Int64 { octets.wrappingAdd(count, ordering: .relaxed).newValue }
+
+    /// Has everybody who unpacks fail.
+    func cancel() { octets.store(.max / 2, ordering: .relaxed) }
+}
 
 /// A ZIP file, read member by member without unpacking anything to disk (libarchive).
 ///
@@ -36,14 +48,17 @@ final class ZipArchive: ByteInput {
     private let isChecked: Bool
     private let limits: Limits
     private let meter: ReadMeter?
-    private var unpacked: Int64 = 0
+    private let unpacked: UnpackedCount
     private(set) var memberCount = 0
 
-    /// - Parameter isChecked: it was read through once, and found whole.
+    /// - Parameters:
+    ///   - isChecked: it was read through once, and found whole.
+    ///   - unpacked: shared by those who unpack one file together, whose limits it is then.
     init(
-        _ file: InputFile, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false
+        _ file: InputFile, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false,
+        unpacked: UnpackedCount = UnpackedCount()
     ) throws(SourceError) {
-        self.file = file
+        (self.file, self.unpacked) = (file, unpacked)
         self.meter = meter
         self.isChecked = isChecked
         guard let archive = archive_read_new() else { throw SourceError(.inputOutput, "out of memory") }
@@ -93,7 +108,7 @@ final class ZipArchive: ByteInput {
             let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
             if count == Int(ARCHIVE_RETRY) { continue }
             guard count >= 0 else { throw damage() }
-            unpacked += Int64(count)
+            let unpacked = unpacked.add(Int64(count))
             meter?.bytes = archive_filter_bytes(archive, -1)
             guard unpacked <= limits.total else {
                 throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")

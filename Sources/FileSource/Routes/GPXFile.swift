@@ -12,8 +12,16 @@ public enum GPXFile {
     ///
     /// - Throws: ``SourceError`` with the line from which on it cannot be read; what stands before it was given.
     static func forEachRow(in input: PrefixedInput, _ body: (TextRow, Place) throws -> Void) throws {
-        let line = try ElementFile.begin(input, root: root, of: "GPX")
-        try GPXParser(firstLine: line).forEachRow(of: input, body)
+        try parser(of: input).forEachRow(of: input, body)
+    }
+
+    /// The same, some at once, which another thread may read.
+    static func forEachBlock(in input: PrefixedInput, _ body: (RowBlock) throws -> Void) throws {
+        try parser(of: input).forEachBlock(of: input, body)
+    }
+
+    private static func parser(of input: PrefixedInput) throws(SourceError) -> GPXParser {
+        try GPXParser(firstLine: ElementFile.begin(input, root: root, of: "GPX"))
     }
 }
 

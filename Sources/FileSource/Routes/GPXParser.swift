@@ -37,6 +37,8 @@ final class GPXParser: RowParser {
 
     func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows { try parser.forEachRow(in: row, body) }
 
+    func takeRows() -> RowBlock { parser.takeRows() }
+
     var place: Place { parser.place }
 
     /// Takes plain locations from the front, where one may stand.

@@ -12,10 +12,7 @@ enum SampleRoutes {
             these tell how much there is that one may not read.
             """,
         parameters: [
-            .types, .from, .to, .subject,
-            Parameter(name: "source", form: .text, help: "A source's id or name."),
-            Parameter(name: "device", form: .text, help: "A device's key, name, model or serial number."),
-            .condition,
+            .types, .from, .to, .subject, .source, .device, .condition,
             Parameter(
                 name: "sort", form: .text,
                 help:

@@ -15,7 +15,7 @@ enum StatisticsRoute {
             Parameter(name: "type", form: .text, help: "A quantity type or a category.", isRequired: true),
             Parameter(name: "every", form: .text, help: "The stretch: 15m, 1h, 1d, 1w, 1mo, 1y.", isRequired: true),
             .from, .to, Parameter(name: "anchor", form: .text, help: "Where a stretch begins; else midnight, weeks on Monday."),
-            .subject, .zone, .unit,
+            .subject, .source, .device, .condition, .zone, .unit,
             Parameter(name: "bySource", form: .flag, help: "Keeps the sources apart."),
             Parameter(name: "everySource", form: .flag, help: "Counts every source, also where several tell of the same time."),
             Parameter(name: "percentiles", form: .flag, help: "Also the 5th, 25th, 50th, 75th and 95th percentile."),
@@ -64,6 +64,10 @@ enum StatisticsRoute {
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
             subject: try call.subject(store), bySource: call.flag("bySource"), priority: call.core.settings.priority)
+        query.predicate =
+            SampleQuery(
+                source: call.text("source"), device: call.text("device"), where: try call.condition(for: [type], zone, store)
+            ).predicate
         query.countsEvery = call.flag("everySource")
         query.includesGaps = call.flag("empty")
         if query.includesGaps {

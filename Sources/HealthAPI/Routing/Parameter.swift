@@ -24,6 +24,8 @@ struct Parameter: Sendable {
         name: "from", form: .text, help: "The first start that counts: ISO 8601, a date, today, yesterday, monday or -7d.")
     static let to = Parameter(name: "to", form: .text, help: "The first start that no longer counts.")
     static let subject = Parameter(name: "subject", form: .text, help: "A person: me, unassigned or a UUID; all without it.")
+    static let source = Parameter(name: "source", form: .text, help: "A source's id or name.")
+    static let device = Parameter(name: "device", form: .text, help: "A device's key, name, model or serial number.")
     static let unit = Parameter(
         name: "unit", form: .text, help: "Values in this unit (UCUM), of those types that have a conversion to it.")
     static let zone = Parameter(

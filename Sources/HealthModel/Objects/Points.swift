@@ -62,7 +62,12 @@ public struct PointsWriter {
     /// - Parameter numbers: one for each column; `nil` where the point does not tell it.
     /// - Throws: ``ContentError/tooLong``.
     public mutating func append(_ numbers: [Numeral?]) throws(ContentError) {
-        for index in state.indices { state[index].write(index < numbers.count ? numbers[index] : nil, to: &octets) }
+        // A point at once: an array that grows octet by octet is looked at for each of them.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: state.count * PointColumnState.longest) { point in
+            var end = 0
+            for index in state.indices { state[index].write(index < numbers.count ? numbers[index] : nil, to: point, at: &end) }
+            octets.append(contentsOf: point[..<end])
+        }
         count += 1
         guard octets.count >= 32 << 10 else { return }
         try writer.append(octets)
@@ -128,23 +133,33 @@ private struct PointColumnState {
     private var step: Int64 = 0
     private var exponent: Int16 = 0
 
-    mutating func write(_ number: Numeral?, to octets: inout [UInt8]) {
-        guard let number, let (coefficient, exponent) = Self.parts(of: number) else {
-            octets.append(2)
-            return
+    /// Octets that a number takes at most: two varints.
+    static let longest = 20
+
+    mutating func write(_ number: Numeral?, to point: UnsafeMutableBufferPointer<UInt8>, at end: inout Int) {
+        func append(_ number: UInt64) {
+            var rest = number
+            while rest >= 0x80 {
+                point[end] = UInt8(truncatingIfNeeded: rest) | 0x80
+                end += 1
+                rest >>= 7
+            }
+            point[end] = UInt8(rest)
+            end += 1
         }
+        guard let number, let (coefficient, exponent) = Self.parts(of: number) else { return append(2) }
         let difference = coefficient.subtractingReportingOverflow(last)
         let bend = difference.partialValue.subtractingReportingOverflow(step)
         guard exponent == self.exponent, !difference.overflow, Self.fits(difference.partialValue) else {
-            octets.append(varint: Self.zigzag(Int64(exponent)) << 2 | 1)
-            octets.append(varint: Self.zigzag(coefficient))
+            append(Self.zigzag(Int64(exponent)) << 2 | 1)
+            append(Self.zigzag(coefficient))
             (last, step, self.exponent) = (coefficient, 0, exponent)
             return
         }
         if !bend.overflow, bend.partialValue.magnitude < difference.partialValue.magnitude {
-            octets.append(varint: Self.zigzag(bend.partialValue) << 2 | 3)
+            append(Self.zigzag(bend.partialValue) << 2 | 3)
         } else {
-            octets.append(varint: Self.zigzag(difference.partialValue) << 2)
+            append(Self.zigzag(difference.partialValue) << 2)
         }
         (last, step) = (coefficient, difference.partialValue)
     }

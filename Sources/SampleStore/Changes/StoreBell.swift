@@ -27,15 +27,11 @@ public final class StoreBell {
             (store, IN_MODIFY | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB),
         ]
         guard descriptor >= 0 else { throw Self.failure() }
-        do throws(StoreError) {
-            try watch()
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        try watch()
     }
 
-    deinit { close(descriptor) }
+    // Also where the initialiser threw.
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Again after each ring: a log that was removed and made anew is another file.
     private func watch() throws(StoreError) {

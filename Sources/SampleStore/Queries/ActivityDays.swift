@@ -22,6 +22,13 @@ public struct ActivityQuery: Sendable {
     }
 }
 
+/// What the rings of days follow from beside their samples, and up to which change those are known.
+public struct ActivityState: Sendable {
+    let anchor: Anchor
+    let said: [CharacteristicEntry]
+    let orders: [SourceOrder]
+}
+
 /// A day's rings, and the summary they were taken from; none where they come from samples.
 public typealias ToldActivityDay = (day: ActivityDay, summary: StoredSample?)
 
@@ -71,6 +78,24 @@ extension SampleStore {
             return true
         }
         return all
+    }
+
+    /// What the days of a query follow from, as it is now; `nil` where that is as it was, so that no day is otherwise.
+    ///
+    /// No sample is read for it: its cost grows with the commits since then.
+    public func activityState(of query: ActivityQuery, after known: ActivityState?) throws(StoreError) -> ActivityState? {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        var said: [CharacteristicEntry] = []
+        let subjects = try subjectsWithCharacteristics().filter { query.subject == nil || $0 == query.subject }
+        for subject in subjects { said += try characteristics(of: subject).entries }
+        let orders = try sourceOrders()
+        guard let known, known.said == said, known.orders == orders, try reasonNotToKnow(known.anchor) == nil else {
+            return ActivityState(anchor: try lastAnchor(), said: said, orders: orders)
+        }
+        let changed = try changedTypes(after: known.anchor)
+        guard !changed.types.isDisjoint(with: ActivityReader.types) else { return nil }
+        return ActivityState(anchor: changed.anchor, said: said, orders: orders)
     }
 
     /// Those who may have rings.

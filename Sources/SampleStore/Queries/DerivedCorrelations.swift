@@ -19,7 +19,9 @@ final class DerivedCorrelations {
     init(connection: Connection, all: [SeriesDescription]) {
         self.connection = connection
         decoder = SampleDecoder(connection: connection)
-        stored = CorrelatedSamples(connection: connection, series: all.filter { $0.type == Self.type })
+        stored = CorrelatedSamples(
+            connection: connection, series: all.filter { $0.type == Self.type },
+            rememberingDeletedOf: Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.source) }))
         var partners: [Int64: SeriesDescription] = [:]
         for (own, other) in [
             (SampleType.bloodPressureSystolic, SampleType.bloodPressureDiastolic),

@@ -49,11 +49,11 @@ extension SampleStore {
         return .uuids(try identities(ofObjectsOf: correlation))
     }
 
-    /// The samples that another one names, as they are now: repaired since, maybe.
+    /// The samples that another one names, as they stand today.
     private func identities(ofObjectsOf sample: Sample) throws(StoreError) -> Set<SampleIdentity> {
         let table = SampleTable(connection: connection)
         var found: Set<SampleIdentity> = []
-        for place in try OwnedObjects(connection: connection).places(namedBy: sample, among: .live) {
+        for place in try NamedObjects(connection: connection).places(namedBy: sample) {
             if let object = try table.sample(at: place, among: .live) { found.insert(object.identity) }
         }
         return found
@@ -64,15 +64,20 @@ extension SampleStore {
 final class CorrelatedSamples {
     private let connection: Connection
     private let series: [SeriesDescription]
+    /// Whose the samples are, by their series' number, where those count as well that a deleted correlation of their own source names.
+    private let sources: [Int64: String]?
     private var members: Set<SampleKey>?
 
-    /// - Parameter series: the correlations' own.
-    init(connection: Connection, series: [SeriesDescription]) {
+    /// - Parameters:
+    ///   - series: the correlations' own.
+    ///   - sources: counts also what a correlation named that a person deleted, where both are of one source, which told it whole.
+    init(connection: Connection, series: [SeriesDescription], rememberingDeletedOf sources: [Int64: String]? = nil) {
         self.connection = connection
         self.series = series
+        self.sources = sources
     }
 
-    /// Whether a sample is named by one that is there.
+    /// Whether a sample is named by one of them.
     func contain(_ place: SampleKey) throws(StoreError) -> Bool {
         if let members { return members.contains(place) }
         let read = try self.read()
@@ -81,42 +86,29 @@ final class CorrelatedSamples {
     }
 
     private func read() throws(StoreError) -> Set<SampleKey> {
-        let (owned, decoder) = (OwnedObjects(connection: connection), SampleDecoder(connection: connection))
         var found: Set<SampleKey> = []
         for series in series {
-            let rows = try Statement(connection, "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?")
-            try rows.bind([.integer(series.id)])
-            while try rows.step() {
-                let correlation = try decoder.decode(rows, series: series.id).sample
-                let named = try owned.places(namedBy: correlation, among: .live)
-                found.formUnion(named)
-                // What another path told first stands under another UUID.
-                if named.count < OwnedObjects.named(by: correlation).count { found.formUnion(try firsts(namedBy: correlation)) }
-            }
+            found.formUnion(try named(in: "sample", of: series))
+            guard let sources else { continue }
+            let deleted = try named(
+                in: "deleted", of: series,
+                where: """
+                    AND NOT forgotten AND replaced_by IS NULL
+                        AND (SELECT kind FROM ingest WHERE id = deleted.ingest) = \(IngestKind.delete.literal)
+                    """)
+            found.formUnion(deleted.filter { sources[$0.series] == series.source })
         }
         return found
     }
 
-    /// The samples of which those that are named are witnesses.
-    private func firsts(namedBy correlation: Sample) throws(StoreError) -> [SampleKey] {
-        let statement = try connection.statement(
-            """
-            SELECT of_series, of_start, of_hash FROM series CROSS JOIN witness ON witness.series = series.id
-                AND (witness.start BETWEEN ?1 AND ?2 OR witness.start IN
-                    (SELECT start FROM place WHERE place.series = series.id AND nominal BETWEEN ?1 AND ?2 AND place.hash = ?3))
-                AND witness.hash = ?3 AND NOT stands_in AND withdrawn IS NULL
-            """)
-        defer { statement.reset() }
+    private func named(in table: String, of series: SeriesDescription, where condition: String = "") throws(StoreError)
+        -> [SampleKey]
+    {
+        let (objects, decoder) = (NamedObjects(connection: connection), SampleDecoder(connection: connection))
+        let rows = try Statement(connection, "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? \(condition)")
+        try rows.bind([.integer(series.id)])
         var found: [SampleKey] = []
-        for uuid in OwnedObjects.named(by: correlation) {
-            let low = Int64(uuid.milliseconds) * 1000
-            statement.reset()
-            try statement.bind([.integer(low), .integer(low + 999), .blob(uuid.storedHash)])
-            while try statement.step() {
-                try found.append(
-                    SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-            }
-        }
+        while try rows.step() { found += try objects.places(namedBy: try decoder.decode(rows, series: series.id).sample) }
         return found
     }
 }

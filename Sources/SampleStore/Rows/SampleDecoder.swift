@@ -5,6 +5,9 @@ final class SampleDecoder {
     /// The columns, in the order in which ``decode(_:series:)`` reads them.
     static let columns = "start, hash, value, numeral, context, duration, received, grp, metadata, seq"
 
+    /// How many these are.
+    static let count: Int32 = 10
+
     /// Of a row that is no sample: its ingest stands in the place of the number in the change log.
     static let heldColumns = "start, hash, value, numeral, context, duration, received, grp, metadata, ingest"
 

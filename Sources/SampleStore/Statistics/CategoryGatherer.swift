@@ -10,6 +10,8 @@ struct CategoryGatherer {
     let plan: StatisticsPlan
     let window: StatisticsWindow
     let zones: ContextZones?
+    /// What is asked of the samples, by the series' number.
+    let conditions: [Int64: StatisticsCondition]
 
     /// The cases of sleep that are told from one another, the first of which counts; HealthKit's `HKCategoryValueSleepAnalysis`.
     private static let stages = ["awake", "asleepREM", "asleepCore", "asleepDeep", "asleepUnspecified"]
@@ -70,9 +72,11 @@ struct CategoryGatherer {
     }
 
     private func read(_ series: SeriesDescription, rank: Int, into entries: inout [Entry]) throws(StoreError) -> Int {
+        let condition = conditions[series.id]
+        let (leading, first) = condition?.columns ?? ("", 0)
         let statement = try connection.statement(
             """
-            SELECT start, value, coalesce(duration, 0), context FROM sample WHERE series = ? AND start >= ? AND start < ?
+            SELECT \(leading)start, value, coalesce(duration, 0), context FROM sample WHERE series = ? AND start >= ? AND start < ?
             ORDER BY start
             """)
         defer { statement.reset() }
@@ -82,11 +86,13 @@ struct CategoryGatherer {
         var read = 0
         while try statement.step() {
             read += 1
-            let start = statement.integer(0)
-            let shift = try zones?.shift(statement.integer(3), at: start) ?? 0
+            let start = statement.integer(first)
+            if let condition, try !condition.counts(statement, start: start) { continue }
+            let shift = try zones?.shift(statement.integer(first + 3), at: start) ?? 0
             entries.append(
                 Entry(
-                    rank: rank, value: Int(statement.real(1)), start: start, end: start + statement.integer(2), shift: shift))
+                    rank: rank, value: Int(statement.real(first + 1)), start: start, end: start + statement.integer(first + 2),
+                    shift: shift))
         }
         return read
     }

@@ -7,14 +7,14 @@ extension SampleStore {
     public func statistics(_ query: StatisticsQuery) throws(StoreError) -> [Statistics] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        return try statistics(query, of: try series(matching: SampleQuery(types: [query.type], subject: query.subject)))
+        return try statistics(query, of: try series(matching: query.samples))
     }
 
     /// Of some of the series that a query asks for.
     func statistics(_ query: StatisticsQuery, of all: [SeriesDescription]) throws(StoreError) -> [Statistics] {
         try query.check()
         let plan = StatisticsPlan(query)
-        let gathering = StatisticsGathering(store: self, query: query, plan: plan, series: try ranked(all, query))
+        let gathering = try StatisticsGathering(store: self, query: query, plan: plan, series: try ranked(all, query))
         return try gathering.rows(within: StatisticsWindow(query))
     }
 
@@ -37,6 +37,18 @@ struct StatisticsGathering {
     let plan: StatisticsPlan
     /// Each person's, the best first.
     let series: [[SeriesDescription]]
+    /// What is asked of their samples, by the series' number.
+    private let conditions: [Int64: StatisticsCondition]
+
+    init(
+        store: SampleStore, query: StatisticsQuery, plan: StatisticsPlan, series: [[SeriesDescription]]
+    ) throws(StoreError) {
+        (self.store, self.query, self.plan, self.series) = (store, query, plan, series)
+        var conditions: [Int64: StatisticsCondition] = [:]
+        let decoder = SampleDecoder(connection: store.connection)
+        for part in try store.plan(of: query.samples).parts { conditions[part.series.id] = StatisticsCondition(part, decoder) }
+        self.conditions = conditions
+    }
 
     /// What the samples within a window come to, by cell.
     ///
@@ -66,7 +78,7 @@ struct StatisticsGathering {
                 coverage: shared ?? (query.without.isEmpty ? nil : Coverage(query.without)),
                 covers: isMerged && index + 1 < own.count)
             var gatherer = SeriesGatherer(store.connection, plan, window, reach: reach, zones: zones)
-            read += try gatherer.gather(series, neighbours, into: &gathered)
+            read += try gatherer.gather(series, neighbours, where: conditions[series.id], into: &gathered)
         }
         return read
     }
@@ -75,7 +87,8 @@ struct StatisticsGathering {
         _ own: [SeriesDescription], _ window: StatisticsWindow, _ zones: ContextZones?,
         _ gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
-        let gatherer = CategoryGatherer(connection: store.connection, plan: plan, window: window, zones: zones)
+        let gatherer = CategoryGatherer(
+            connection: store.connection, plan: plan, window: window, zones: zones, conditions: conditions)
         var groups: [[SeriesDescription]] = [own]
         if query.bySource {
             groups = Set(own.map(\.source)).sorted().map { source in own.filter { $0.source == source } }

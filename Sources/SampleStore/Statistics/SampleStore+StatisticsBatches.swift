@@ -13,9 +13,9 @@ extension SampleStore {
         try query.check()
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        var all = try series(matching: SampleQuery(types: [query.type], subject: query.subject))
+        var all = try series(matching: query.samples)
         for index in all.indices { all[index].longest = try longest(of: all[index]) }
-        let gathering = StatisticsGathering(
+        let gathering = try StatisticsGathering(
             store: self, query: query, plan: StatisticsPlan(query), series: try ranked(all, query))
         let intervals = gathering.plan.grid.intervals
         // A thousand years at once are enough, and many thousands are beyond what 64 bits count in microseconds.
@@ -46,8 +46,7 @@ extension SampleStore {
         guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest
         var shares: Int64 = 0
-        for series in try series(matching: SampleQuery(types: [query.type], subject: query.subject)) where series.longest > length
-        {
+        for series in try series(matching: query.samples) where series.longest > length {
             shares +=
                 try connection.integer(
                     """
@@ -58,6 +57,21 @@ extension SampleStore {
                     .integer(length)) ?? 0
         }
         return Int(shares)
+    }
+
+    /// When the first and the last sample begin that a query may count; `nil` where there is none.
+    public func extent(of query: StatisticsQuery) throws(StoreError) -> (first: Instant, last: Instant)? {
+        var (first, last): (Int64?, Int64?) = (nil, nil)
+        for series in try series(matching: query.samples) {
+            for (order, isFirst) in [("ASC", true), ("DESC", false)] {
+                let start = try connection.integer(
+                    "SELECT start FROM sample WHERE series = ? ORDER BY start \(order) LIMIT 1", .integer(series.id))
+                guard let start else { continue }
+                if isFirst { first = min(first ?? start, start) } else { last = max(last ?? start, start) }
+            }
+        }
+        guard let first, let last else { return nil }
+        return (Instant(microseconds: first), Instant(microseconds: last))
     }
 
     /// Of the samples that are there; what the series is described with counts also those that were deleted.

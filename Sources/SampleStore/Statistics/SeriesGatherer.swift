@@ -74,26 +74,31 @@ struct SeriesGatherer {
         return min(gap, AggregationStyle.longestHold)
     }
 
-    /// - Parameter gathered: takes what the series adds to each cell.
+    /// - Parameters:
+    ///   - condition: what the samples meet that count.
+    ///   - gathered: takes what the series adds to each cell.
     /// - Returns: how many rows were read.
     mutating func gather(
-        _ series: SeriesDescription, _ neighbours: Neighbours, into gathered: inout [StatisticsKey: Accumulator]
+        _ series: SeriesDescription, _ neighbours: Neighbours, where condition: StatisticsCondition?,
+        into gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: series.subject, source: plan.bySource ? series.source : nil)
         (low, high) = (.max, .min)
         (prior, last) = (.min, .min)
         let lasts = series.longest > 0
         let unlinked = try Self.unlinked(series.id, neighbours.better, connection)
+        let (leading, first) = condition?.columns ?? ("", 0)
         let statement = try connection.statement(
             """
-            SELECT start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")
+            SELECT \(leading)start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")
             FROM sample WHERE series = ? AND start >= ? AND start < ? \(unlinked) ORDER BY start
             """)
         defer { statement.reset() }
         let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
-        // What began before still counts with what lies within, and lies in the way of others.
+        // What began before still counts with what lies within where it is a sum, and lies in the way of others.
+        let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
         let begin = StatisticsWindow.sum(
-            window.from, -StatisticsWindow.sum(series.longest, zones == nil ? 0 : StatisticsWindow.zones))
+            window.from, -StatisticsWindow.sum(lookBack, zones == nil ? 0 : StatisticsWindow.zones))
         try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false
@@ -105,15 +110,16 @@ struct SeriesGatherer {
         var read = 0
         while try statement.step() {
             read += 1
-            let start = statement.integer(0)
-            let value = statement.real(1)
-            let duration = lasts ? statement.integer(2) : 0
+            let start = statement.integer(first)
+            let value = statement.real(first + 1)
+            let duration = lasts ? statement.integer(first + 2) : 0
             if start != last {
                 try settle(until: start, rows)
                 (prior, last) = (last, start)
             }
+            if let condition, try !condition.counts(statement, start: start) { continue }
             if duration > 0, neighbours.covers { Self.append((start, start + duration), to: &spans) }
-            let shift = try zones?.shift(statement.integer(3), at: start) ?? 0
+            let shift = try zones?.shift(statement.integer(first + 3), at: start) ?? 0
             let time = start + shift
             if plan.isCumulative, duration > 0 {
                 let open =

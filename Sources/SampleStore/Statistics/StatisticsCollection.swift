@@ -47,6 +47,11 @@ public final class StatisticsCollection {
     /// - Throws: ``StoreError`` of the kind `invalid` for a type whose samples are no amounts, and for options that it does not have.
     public init(_ query: StatisticsQuery, in store: SampleStore) throws(StoreError) {
         try query.check()
+        guard !query.predicate.asksForOthers else {
+            throw StoreError(
+                .invalid,
+                "what belongs to a workout or a correlation is no condition on statistics that are followed: it may come later")
+        }
         (self.query, self.store) = (query, store)
         // A cumulative sample counts once in an interval, whichever pieces it lasts over; and values for percentiles take room.
         let isWhole =
@@ -74,7 +79,7 @@ public final class StatisticsCollection {
     public func update() throws -> Update {
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
-        let all = try store.series(matching: SampleQuery(types: [query.type], subject: query.subject))
+        let all = try store.series(matching: query.samples)
         var ranked = try store.ranked(all, query)
         let seq = try store.lastChange()
         var epochs = Epochs(store.connection)
@@ -89,7 +94,7 @@ public final class StatisticsCollection {
         for index in ranked.indices {
             for place in ranked[index].indices { ranked[index][place].longest = try length(of: ranked[index][place]) }
         }
-        let gathering = StatisticsGathering(store: store, query: query, plan: plan, series: ranked)
+        let gathering = try StatisticsGathering(store: store, query: query, plan: plan, series: ranked)
         let whole = StatisticsWindow(query)
         series = ranked
         var (read, touched) = (0, Set<StatisticsKey>())

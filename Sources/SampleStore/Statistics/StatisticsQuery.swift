@@ -15,6 +15,8 @@ public struct StatisticsQuery: Sendable {
     public var to: Instant?
     /// Whose samples; everyone's where it is missing.
     public var subject: String?
+    /// What else the samples meet that count. Where it asks for those of a workout or a correlation, these are as they are when it is asked.
+    public var predicate: SamplePredicate = .everything
     /// Whether sources are kept apart; then each is told in full, also where several tell of the same.
     public var bySource: Bool
     /// Sources and devices by id or name, the best first, behind those that the store has for the type and the person: where several tell
@@ -59,6 +61,9 @@ public struct StatisticsQuery: Sendable {
         let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
         return zone.offsets(at: wall).first.map { wall.instant(at: $0) }
     }
+
+    /// The samples that count.
+    var samples: SampleQuery { SampleQuery(types: [type], subject: subject, where: predicate) }
 
     /// Refuses what has no answer.
     ///

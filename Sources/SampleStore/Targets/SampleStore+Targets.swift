@@ -119,7 +119,7 @@ extension SampleStore {
     }
 
     /// The anchor of a reader who has seen everything.
-    public func lastAnchor() throws -> Anchor {
+    public func lastAnchor() throws(StoreError) -> Anchor {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let last = try lastChange()

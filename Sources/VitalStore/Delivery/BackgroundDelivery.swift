@@ -78,18 +78,22 @@ public struct BackgroundDelivery: Sendable {
     public init(
         name: String, types: Set<SampleType>? = nil, frequency: Frequency = .immediate, receiver: Receiver
     ) throws(HealthStoreError) {
-        let isName = !name.isEmpty && name.utf8.count <= 64 && !name.hasPrefix(".")
-        let letters = name.utf8.allSatisfy { byte in
-            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-            return isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.".utf8.contains(byte)
-        }
-        guard isName, letters else {
+        guard Self.isName(name) else {
             throw .unsuitable("a delivery's name has letters, digits, '-', '_' and '.', and no more than 64 of them")
         }
         if case .command(let words) = receiver, words.first?.isEmpty ?? true {
             throw .unsuitable("a delivery's command has a program")
         }
         (self.name, self.types, self.frequency, self.receiver) = (name, types, frequency, receiver)
+    }
+
+    /// Whether a delivery may be called so: letters, digits, `-`, `_` and `.`, 64 at most, and no `.` first.
+    public static func isName(_ name: String) -> Bool {
+        guard !name.isEmpty, name.utf8.count <= 64, !name.hasPrefix(".") else { return false }
+        return name.utf8.allSatisfy { byte in
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            return isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.".utf8.contains(byte)
+        }
     }
 
     /// Delivers until the task is cancelled. A delivery that was never made begins with what is committed from now on.

@@ -54,18 +54,18 @@ final class ProgressFile {
     /// - Throws: `StoreError`, of the kind `busy` where another process has it.
     init(store: String, name: String) throws(StoreError) {
         path = "\(store)-observer-\(name)"
-        lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw Self.failure("\(path).lock") }
+        // No delivery's name has such a letter, so that no other delivery keeps its progress here.
+        let file = path + "~lock"
+        lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw Self.failure(file) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            let isTaken = errno == EWOULDBLOCK
-            close(lock)
-            throw isTaken
-                ? StoreError(.busy, "another process delivers to '\(name)' already") : Self.failure("\(path).lock")
+            throw errno == EWOULDBLOCK
+                ? StoreError(.busy, "another process delivers to '\(name)' already") : Self.failure(file)
         }
     }
 
-    // The lock goes with the descriptor.
-    deinit { close(lock) }
+    // The lock goes with the descriptor. Also what an initialiser left behind that threw is closed here.
+    deinit { if lock >= 0 { close(lock) } }
 
     /// - Returns: `nil` where nothing was ever delivered.
     func read() throws(StoreError) -> DeliveryProgress? {
@@ -87,7 +87,7 @@ final class ProgressFile {
 
     func write(_ progress: DeliveryProgress) throws {
         let octets = Array(try JSONEncoder().encode(progress))
-        let new = path + ".new"
+        let new = path + "~new"
         let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.failure(new) }
         let isWritten = Glibc.write(descriptor, octets, octets.count) == octets.count && fsync(descriptor) == 0

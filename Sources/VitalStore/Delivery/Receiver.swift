@@ -103,18 +103,21 @@ private struct ReceiverProcess: Sendable {
     private let process: pid_t
 
     init(_ words: [String], input: [UInt8]) throws(ReceiverFailure) {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw Self.failure(errno, "pipe") }
-        defer { Glibc.close(ends[0]) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // A message is shorter than a pipe is long.
-        let isWritten = Glibc.write(ends[1], input, input.count) == input.count
-        Glibc.close(ends[1])
-        guard isWritten else { throw ReceiverFailure(reason: "the message is longer than a pipe takes") }
+        // A file without a name, which takes a message of any length and is read at the command's leisure; a pipe would not.
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(folder)/vitalgate-message.XXXXXX".utf8CString)
+        let message = mkstemp(&template)
+        guard message >= 0 else { throw Self.failure(errno, folder) }
+        defer { Glibc.close(message) }
+        _ = fcntl(message, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+        guard Glibc.write(message, input, input.count) == input.count, lseek(message, 0, SEEK_SET) == 0 else {
+            throw Self.failure(errno, folder)
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+        posix_spawn_file_actions_adddup2(&actions, message, 0)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

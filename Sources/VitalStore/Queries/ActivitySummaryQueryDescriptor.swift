@@ -45,17 +45,24 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
         public struct Iterator: AsyncIteratorProtocol {
             let store: HealthStore
             let query: ActivityQuery
-            private var known: [ActivityDay]?
+            private var known: Known?
+
+            private struct Known: Sendable {
+                var days: [ActivityDay]
+                var state: ActivityState
+            }
 
             init(store: HealthStore, query: ActivityQuery) { (self.store, self.query) = (store, query) }
 
             public mutating func next() async throws -> [ActivityDay]? {
                 let query = query
                 return try await store.follow(&known) { store, known in
+                    // The state first: what is committed between the two is looked at again.
+                    guard let state = try store.activityState(of: query, after: known?.state) else { return nil }
                     let days = try store.rings(query)
-                    guard days != known else { return nil }
-                    known = days
-                    return days
+                    let isSame = days == known?.days
+                    known = Known(days: days, state: state)
+                    return isSame ? nil : days
                 }
             }
         }

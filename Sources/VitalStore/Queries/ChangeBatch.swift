@@ -26,22 +26,21 @@ struct ChangeBatch: Sendable {
         }
         try store.check(start)
         anchor = start
-        // What is committed from here on is read the next time.
+        // What is committed from here on is read the next time: it may be of types that are not known yet.
         let last = QueryAnchor(try store.lastAnchor())
         let types = Set(try store.series(matching: SampleQuery(predicate)).map(\.type))
         var weight = 0
         do {
-            func prune(_ pruning: Pruning, _ behind: Anchor) {
+            func prune(_ pruning: Pruning, _ behind: Anchor) throws {
+                guard QueryAnchor(behind) <= last else { throw Enough() }
                 prunings.append(pruning)
                 anchor = QueryAnchor(behind)
             }
             try store.changes(after: start.anchor, types: types, pruned: prune) { change, behind in
                 try Task.checkCancellation()
                 let anchor = QueryAnchor(behind)
-                if changes.count >= limit || weight > Self.mostWeight {
-                    hasMore = true
-                    throw Enough()
-                }
+                hasMore = changes.count >= limit || weight > Self.mostWeight
+                guard !hasMore, anchor <= last else { throw Enough() }
                 self.anchor = anchor
                 guard predicate.matches(change.sample) else { return }
                 changes.append(change)

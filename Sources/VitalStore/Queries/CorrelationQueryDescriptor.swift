@@ -74,9 +74,9 @@ public struct CorrelationQueryDescriptor: Sendable {
 }
 
 extension SampleStore {
-    /// The samples that a correlation names and that are there.
+    /// The samples that a correlation names, as they stand today.
     func objects(of correlation: Sample) throws -> [StoredSample] {
         let named = try correlation.body?.decoded(as: Correlation.self).objects ?? []
-        return try named.compactMap { SampleIdentity($0) }.compactMap { try sample($0) }
+        return try named.compactMap { SampleIdentity($0) }.compactMap { try object(named: $0) }
     }
 }

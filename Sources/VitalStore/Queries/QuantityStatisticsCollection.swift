@@ -17,10 +17,12 @@ public struct QuantityStatisticsCollection: Sendable {
     /// Those of each interval that has any, in order; where sources are kept apart, one for each, by id.
     public var statistics: [QuantityStatistics] { rows.sorted { $0.key < $1.key }.flatMap(\.value) }
 
-    /// Those of the interval that an instant lies in; a gap has statistics of no samples. Where sources are kept apart, the first of them.
-    public func statistics(at instant: Instant) -> QuantityStatistics {
+    /// Those of the interval that an instant lies in; a gap has statistics of no samples.
+    ///
+    /// - Returns: one; where sources are kept apart, and of a category, one for each source and case, by id and number.
+    public func statistics(at instant: Instant) -> [QuantityStatistics] {
         let index = intervals.index(of: instant)
-        return rows[index]?.first ?? empty(index)
+        return rows[index] ?? [empty(index)]
     }
 
     /// Those of each interval from the one that an instant lies in to the one that another lies in, in order; gaps present as empty ones.
@@ -50,9 +52,10 @@ public struct QuantityStatisticsCollection: Sendable {
         for new in changed {
             let index = intervals.index(of: new.start)
             var own = rows[index] ?? []
-            own.removeAll { $0.source == new.source && $0.categoryValue == new.categoryValue }
+            // A day that the zone left out begins where the next one does.
+            own.removeAll { $0.end == new.end && $0.source == new.source && $0.categoryValue == new.categoryValue }
             if new.count > 0 { own.append(new) }
-            own.sort { ($0.source ?? "", $0.categoryValue ?? 0) < ($1.source ?? "", $1.categoryValue ?? 0) }
+            own.sort { ($0.end, $0.source ?? "", $0.categoryValue ?? 0) < ($1.end, $1.source ?? "", $1.categoryValue ?? 0) }
             rows[index] = own.isEmpty ? nil : own
         }
     }

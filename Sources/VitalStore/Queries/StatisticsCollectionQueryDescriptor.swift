@@ -15,6 +15,8 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
     public var from: Instant?
     /// The first instant that no longer counts.
     public var to: Instant?
+    /// What the samples meet that count.
+    public var predicate: SamplePredicate = .everything
     /// What is reckoned.
     public var options: StatisticsOptions
     /// When some interval begins, before or behind the samples; at midnight, and weeks on Monday, where there is none.
@@ -56,6 +58,7 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
             type: type, intervals: CalendarIntervals(interval, zone: zone ?? store.zone, anchor: anchor), from: from, to: to,
             subject: person ?? store.person, bySource: options.contains(.separateBySource), priority: priority)
         (query.options, query.ranges, query.usesSampleZones) = (options, ranges, usesSampleZones)
+        query.predicate = predicate
         return query
     }
 

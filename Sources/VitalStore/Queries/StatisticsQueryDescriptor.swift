@@ -12,10 +12,12 @@ import SampleStore
 public struct StatisticsQueryDescriptor: Sendable {
     /// What is measured.
     public var type: SampleType
-    /// When the stretch begins; with the first sample, where there is none.
+    /// When the stretch begins; where there is none, before any sample, and the statistics tell the year 1 as their start.
     public var from: Instant?
-    /// When it ends, exclusively.
+    /// When it ends, exclusively; where there is none, behind every sample.
     public var to: Instant?
+    /// What the samples meet that count.
+    public var predicate: SamplePredicate = .everything
     /// What is reckoned.
     public var options: StatisticsOptions
     /// Whose samples, by UUID; the store's own person's, where there is none. Several people's are never reckoned together.
@@ -37,11 +39,14 @@ public struct StatisticsQueryDescriptor: Sendable {
 
     /// What they come to; `nil` where there are none.
     ///
-    /// - Throws: `StatisticsError` for options that the type does not have; ``HealthStoreError/unsuitable(_:)`` for those that keep sources apart:
-    ///   ``resultsBySource(for:)`` tells of each. `StoreError`.
+    /// - Throws: `StatisticsError` for options that the type does not have; ``HealthStoreError/unsuitable(_:)`` for those that keep sources apart,
+    ///   and for a category: ``resultsBySource(for:)`` tells of each source and case. `StoreError`.
     public func result(for store: HealthStore) async throws -> QuantityStatistics? {
         guard !options.contains(.separateBySource) else {
             throw HealthStoreError.unsuitable("sources that are kept apart have statistics each: ask for resultsBySource")
+        }
+        guard type.kind != .category else {
+            throw HealthStoreError.unsuitable("each case of a category has statistics of its own: ask for resultsBySource")
         }
         return try await resultsBySource(for: store).first
     }
@@ -58,7 +63,7 @@ public struct StatisticsQueryDescriptor: Sendable {
         var asked = StatisticsQuery(
             type: type, intervals: intervals, from: from, to: to, subject: person ?? store.person,
             bySource: options.contains(.separateBySource), priority: priority)
-        (asked.options, asked.ranges) = (options, ranges)
+        (asked.options, asked.ranges, asked.predicate) = (options, ranges, predicate)
         let query = asked
         return try await store.readers.read { store in
             try store.statistics(query).map { statistics in

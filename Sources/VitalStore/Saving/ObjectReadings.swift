@@ -138,7 +138,9 @@ struct ObjectReadings {
     /// The metadata under our names, and the record that it is an edition of.
     private func said(of object: HealthObject) throws(Refusal) -> (Metadata?, RecordIdentifier?) {
         guard !object.metadata.isEmpty else { return (nil, nil) }
-        let metadata = Metadata(object.metadata.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) })
+        // Of a key that is said under both names, ours counts.
+        let said = object.metadata.sorted { $0.key < $1.key }.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
+        let metadata = Metadata(said)
         do throws(UnpairedSyncKey) {
             let (record, rest) = try RecordIdentifier.taken(from: metadata)
             return (rest.isEmpty ? nil : rest, record)

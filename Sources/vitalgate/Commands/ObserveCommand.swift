@@ -47,20 +47,19 @@ enum ObserveCommand: Command {
             if let first = words.first { throw invocation.invalid("COMMAND", value: first, expected: "no command with --socket") }
             receiver = .socket(path: path)
         } else {
-            guard !words.isEmpty else { throw UsageError(.missingArgument("COMMAND"), command: "vitalgate observe") }
+            guard words.first?.isEmpty == false else {
+                throw UsageError(.missingArgument("COMMAND"), command: "vitalgate observe")
+            }
             receiver = .command(words)
         }
         // It may have types that this version does not know.
         let path = try context.openForReading().path
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
         let frequency = invocation.string("--frequency").flatMap { BackgroundDelivery.Frequency(rawValue: $0) }
-        let delivery: BackgroundDelivery
-        do throws(HealthStoreError) {
-            delivery = try BackgroundDelivery(
-                name: name, types: types, frequency: frequency ?? .immediate, receiver: receiver)
-        } catch {
+        guard BackgroundDelivery.isName(name) else {
             throw invocation.invalid("NAME", value: name, expected: "letters, digits, '-', '_' and '.', 64 at most")
         }
+        let delivery = try BackgroundDelivery(name: name, types: types, frequency: frequency ?? .immediate, receiver: receiver)
         return try follow(delivery, of: try HealthStore(path: path), context)
     }
 

@@ -61,14 +61,17 @@ struct ImportedExport {
     var records: Int { Set(events.filter { $0.place.kind == .record }.map(\.place.number)).count }
 }
 
-/// A file that is gone when nobody needs it.
+/// A file in a folder of its own, which is gone when nobody needs it.
 final class TemporaryFile {
     let path: String
+    private let folder: String
 
     init(_ bytes: some Collection<UInt8>) {
         var template = Array("/tmp/vitalgate-test-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        _ = mkdtemp(&template)
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = folder + "/file"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let content = Array(bytes)
         var written = 0
         while written < content.count {
@@ -79,7 +82,10 @@ final class TemporaryFile {
         close(descriptor)
     }
 
-    deinit { unlink(path) }
+    deinit {
+        unlink(path)
+        rmdir(folder)
+    }
 }
 
 /// A file of `Files/`.

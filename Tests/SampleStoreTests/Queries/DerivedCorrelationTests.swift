@@ -115,6 +115,32 @@ import Testing
             let found = try pressures(test)
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == app.map(\.sample.identity))
+            // What it names stands under the UUIDs that the cuff's frame gave.
+            let told = try app.map { try #require(try test.store.object(named: $0.sample.identity)) }
+            #expect(told.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && told.map(\.sample.value) == [120, 80])
+            let members = SampleQuery(.predicateForObjects(fromCorrelation: found[0].uuid))
+            #expect(Set(try test.identities(members)) == Set(told.map(\.uuid)))
+        }
+    }
+
+    /// What another path told first may have been repaired since, and then deleted.
+    @Test func whatStandsForAnObject() throws {
+        try TestStore.with { test in
+            try test.keep(try Self.frame("16", "80", at: 10, group: 7))
+            let app = [
+                try SampleMaker(.bloodPressureSystolic, source: "app")("16", at: 10, group: 9),
+                try SampleMaker(.bloodPressureDiastolic, source: "app")("80", at: 10, group: 9),
+            ]
+            try test.keep(app, [try Self.stored(app)])
+            let name = app[0].sample.identity
+            let first = try #require(try test.store.object(named: name))
+            let kilopascal = Repair.unit(MigrationTests.known("kPa"))
+            try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true))
+            let repaired = try #require(try test.store.object(named: name))
+            #expect(repaired.uuid != first.uuid && repaired.sample.unit.code == "kPa")
+            _ = try test.store.delete([repaired.uuid], description: TestStore.description(.delete))
+            #expect(try test.store.object(named: name) == nil)
+            #expect(try pressures(test).count == 1)
         }
     }
 

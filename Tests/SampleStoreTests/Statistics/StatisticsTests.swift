@@ -69,6 +69,26 @@ import Testing
         }
     }
 
+    /// However long one sample of a discrete type lasts, an hour's reading is an hour's.
+    @Test func aLongSampleCostsNoScan() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker(.heartRate)
+            try test.keep(
+                try [maker("50", at: 0, lasting: 400 * 86_400)] + (1...500).map { try maker("60", at: Double($0) * 3600) })
+            var query = StatisticsQuery(type: .heartRate, intervals: try Self.intervals("1h", TimeZoneRules(fixed: .utc)))
+            query.from = Instant(seconds: 1_767_225_600 + 400 * 3600)
+            query.to = Instant(seconds: 1_767_225_600 + 402 * 3600)
+            let plan = StatisticsPlan(query)
+            let all = try test.store.series(matching: SampleQuery(types: [.heartRate]))
+            let ranked = try test.store.ranked(all, query)
+            let gathering = try StatisticsGathering(
+                store: test.store, query: query, plan: plan, series: ranked)
+            var read = 0
+            let cells = try gathering.cells(within: StatisticsWindow(query), read: &read)
+            #expect(cells.count == 2 && read == 2)
+        }
+    }
+
     /// Deleted samples count for nothing.
     @Test("story 35: steps of phone and watch count once") func bySource() throws {
         try TestStore.with { test in

@@ -200,6 +200,44 @@ import Testing
         #expect(none.status == 0 && none.output.isEmpty && none.errors == "no samples\n")
     }
 
+    /// Averages of the same values in another order differ by a rounding's last bit, which is no axis.
+    @Test func drawsWhatIsNearlyEqual() throws {
+        let first = ["36.1", "39.6", "38.7", "37.8", "35.5"]
+        let second = ["39.6", "38.7", "37.8", "36.1", "35.5"]
+        var rows = "time,type,value,unit\n"
+        for (day, values) in [first, second].enumerated() {
+            for (hour, value) in values.enumerated() {
+                rows += "2026-01-0\(day + 1)T1\(hour):00:00Z,bodyTemperature,\(value),Cel\n"
+            }
+        }
+        let file = try folder.write("equal.csv", rows)
+        #expect(try folder.vitalgate("import", file).status == 0)
+        let plot = try folder.vitalgate("stats", "bodyTemperature", "--every", "1d", "--plot", "--to", "2026-01-03")
+        #expect(plot.status == 0 && plot.output.contains("2026-01-02"), "\(plot.errors)")
+    }
+
+    /// Gaps are bounded also where one end of the time is not said.
+    @Test func tooManyGaps() throws {
+        for ends in [["--from", "1990-01-01"], ["--to", "2100-01-01"]] {
+            let run = try folder.vitalgate(["stats", "heartRate", "--every", "1m", "--empty"] + ends)
+            #expect(run.status == 64 && run.errors.contains("stretches"), "\(run.errors)")
+            let days = try folder.vitalgate(["stats", "heartRate", "--every", "1y", "--empty", "--format", "ndjson"] + ends)
+            #expect(days.status == 0 && days.lines.count > 30, "\(days.errors)")
+        }
+    }
+
+    /// Only the samples that meet a condition, by any field, source or device.
+    @Test func countsWhatMeetsACondition() throws {
+        let all = try stats("stepCount", "--every", "1d", "--time-zone", "UTC")
+        let few = try stats("stepCount", "--every", "1d", "--time-zone", "UTC", "--where", "value <= 300")
+        #expect(all.map { $0["sum"].double } == [600, 1400] && few.map { $0["sum"].double } != all.map { $0["sum"].double })
+        #expect(try stats("stepCount", "--every", "1d", "--source", "nobody").isEmpty)
+        let bySource = try stats("stepCount", "--every", "1y", "--source", "Pedometer")
+        #expect(bySource.count == 1)
+        let wrong = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--where", "valeu > 3")
+        #expect(wrong.status == 64 && wrong.errors.contains("valeu"))
+    }
+
     @Test func explains() throws {
         let run = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--explain")
         #expect(run.status == 0)

@@ -25,6 +25,11 @@ struct StatisticsQuestion {
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
             bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
+        query.predicate =
+            SampleQuery(
+                source: invocation.string("--source"), device: invocation.string("--device"),
+                where: try context.condition(for: [type], zone: zone, in: store)
+            ).predicate
         query.countsEvery = invocation.flag("--every-source")
         query.usesSampleZones = invocation.flag("--own-zone")
         query.includesGaps = invocation.flag("--empty")

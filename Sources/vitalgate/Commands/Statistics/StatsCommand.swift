@@ -30,6 +30,9 @@ enum StatsCommand: Command {
             SharedOptions.timeZone,
             Option(names: ["--own-zone"], help: "Days as each sample's own clock showed them: a traveller's."),
             SharedOptions.subject,
+            Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
+            Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+            SharedOptions.condition,
             Option(names: ["--by-source"], help: "Keep the sources apart."),
             Option(names: ["--every-source"], help: "Count every source, also where several tell of the same time."),
             Option(
@@ -56,6 +59,9 @@ enum StatsCommand: Command {
             Example("vitalgate stats heartRate --every 1h --from today --unit /min", "Heart rate by the hour."),
             Example(
                 "vitalgate stats bloodGlucose --every 1d --in-range '70..180 mg/dL' --percentiles", "Time in range of each day."),
+            Example(
+                "vitalgate stats heartRate --every 1w --from -30d --where \"metadata.heartRateMotionContext = 'sedentary'\"",
+                "Pulse at rest, as a watch says it, week by week."),
             Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "How long each stage of sleep was, night by night."),
         ])
 
@@ -141,15 +147,15 @@ enum StatsCommand: Command {
     /// Refuses what would be answered with millions of stretches.
     private static func bound(_ query: StatisticsQuery, _ store: SampleStore, _ context: CommandContext) throws {
         var shares = try store.shares(of: query)
-        if query.includesGaps, let from = query.from, let to = query.to {
-            shares = max(shares, query.intervals.index(of: to) - query.intervals.index(of: from))
+        if query.includesGaps, let (first, last) = try store.extent(of: query) {
+            shares = max(shares, query.intervals.index(of: query.to ?? last) - query.intervals.index(of: query.from ?? first))
         }
         guard shares > mostShares else { return }
         throw context.invocation.invalid(
             "--every", value: "\(query.intervals.interval)",
             expected: """
-                longer stretches, or less time with --from and --to: samples of \(query.type.id) that last for long would be shared \
-                over \(Readable.count(shares)) stretches, and the most is \(Readable.count(mostShares))
+                longer stretches, or less time with --from and --to: samples of \(query.type.id) would be shared over, or gaps shown as, \
+                \(Readable.count(shares)) stretches, and the most is \(Readable.count(mostShares))
                 """)
     }
 }

@@ -45,7 +45,7 @@ extension ObjectPage {
             }
             let unit = stored.sample.origin.kind == .quantity ? Readable.unit(stored.sample.origin.type.canonicalUnit) : ""
             let value = stored.sample.shown ?? Readable.number(stored.sample.value)
-            rows.append([stored.sample.origin.type.id, value, unit, uuid])
+            rows.append([stored.sample.origin.type.id, value, unit, stored.uuid.description])
         }
         rows += correlation.objects.dropFirst(201).map { ["", "", "", $0] }
         page.table(

@@ -84,7 +84,8 @@ struct ObjectPage {
         let near = SamplePredicate.starts(
             from: Instant(microseconds: sample.start.microseconds &- day),
             before: Instant(microseconds: sample.start.microseconds &+ day))
-        let names = SamplePredicate.comparison(.object(object), .equal, .text(sample.identity.description))
+        let told = [sample.identity] + (try store.explain(sample.identity)?.witnesses.map(\.other.uuid) ?? [])
+        let names = SamplePredicate.or(told.map { .comparison(.object(object), .equal, .text($0.description)) })
         let cursor = try store.samples(matching: SampleQuery(.and([near, names]), limit: 1))
         defer { cursor.close() }
         return try cursor.next()
@@ -128,9 +129,11 @@ struct ObjectPage {
         guard let identity = SampleIdentity(uuid) else { return ("no UUID", nil) }
         switch try store.lookup(identity) {
         case .live(let stored): return (stored.sample.shown ?? Self.value(of: stored.sample), stored)
-        case .deleted(_, let replacement?): return ("replaced by \(replacement)", nil)
+        case .deleted(_, let replacement?): return ("replaced by \(replacement)", try store.object(named: identity))
         case .deleted(_, nil): return ("deleted", nil)
-        case nil: return ("not in the store", nil)
+        case nil:
+            guard let first = try store.object(named: identity) else { return ("not in the store", nil) }
+            return ("told first as \(first.uuid)", first)
         }
     }
 }

@@ -169,7 +169,9 @@ struct PlotScale {
     private let step: Double
 
     init(least: Double, most: Double) {
-        let extent = most > least ? most - least : max(1, abs(most) * 0.1)
+        // What differs by a rounding's last bits is the same: no axis has steps for that.
+        let size = max(abs(least), abs(most))
+        let extent = most - least > size * 1e-9 ? most - least : max(1, size * 0.1)
         var step = 1.0
         while step * 4 < extent { step *= 10 }
         while step > extent / 2 { step /= 10 }
