@@ -142,7 +142,8 @@ public struct Configuration: Sendable {
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
-                "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets", "api",
+                "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
+                "api",
             ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")

@@ -3,6 +3,7 @@ import Glibc
 import HTTPServerTesting
 import HealthModel
 import SampleStore
+import Synchronization
 import Testing
 
 @testable import HealthAPI
@@ -108,5 +109,19 @@ import Testing
         try served.add([88])
         for client in clients { #expect(client.read(until: "\"value\":88.0") != nil) }
         served.service.stop()
+    }
+
+    @Test func whoeverWritesHearsWhetherSomebodyFollows() throws {
+        let heard = Mutex([Bool]())
+        let served = try ServedStore { settings in settings.following = { word in heard.withLock { $0.append(word) } } }
+        var client: RawClient? = try served.client()
+        client?.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n")
+        #expect(eventually { heard.withLock { $0 } == [true] })
+        try served.add([60])
+        #expect(client?.read(until: "\"value\":60.0") != nil)
+        #expect(eventually { heard.withLock { $0.count } > 1 })
+        client = nil
+        served.service.stop()
+        #expect(eventually { heard.withLock { $0.last } == false })
     }
 }

@@ -6,8 +6,11 @@ import SampleStore
 struct Router: HTTPHandler {
     let core: ServiceCore
 
-    /// No route takes a body.
-    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { 0 }
+    /// No route takes a body, and what is no route is said before one is read.
+    func bodyLimit(of head: RequestHead) throws(Problem) -> Int {
+        _ = try route(head)
+        return 0
+    }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         do {
@@ -27,16 +30,25 @@ struct Router: HTTPHandler {
     }
 
     private func routed(_ head: RequestHead) throws -> HTTPResponse {
+        let (route, variables, allowed) = try route(head)
+        guard let route else { return HTTPResponse(status: 204, headers: [("Allow", allowed)]) }
+        let caller = route.right == .none ? nil : try core.caller(head)
+        return try route.answer(try Call(head, route, variables, caller, core))
+    }
+
+    /// The route of a path and a method, and which methods the path has; no route for OPTIONS, which any path has.
+    private func route(
+        _ head: RequestHead
+    ) throws(Problem) -> (route: Route?, variables: [String: String], allowed: String) {
         let found = RouteTable.all.compactMap { route in route.variables(of: head.path).map { (route, $0) } }
         guard !found.isEmpty else { throw Problem(404, "there is no such path; /openapi.json says which there are") }
         let methods = found.map(\.0.method)
         let allowed = (methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"]).joined(separator: ", ")
-        if head.method == "OPTIONS" { return HTTPResponse(status: 204, headers: [("Allow", allowed)]) }
+        if head.method == "OPTIONS" { return (nil, [:], allowed) }
         let method = head.method == "HEAD" ? "GET" : head.method
         guard let (route, variables) = found.first(where: { $0.0.method == method }) else {
             throw Problem(405, "this path is not asked like that", headers: ["Allow": allowed])
         }
-        let caller = route.right == .none ? nil : try core.caller(head)
-        return try route.answer(try Call(head, route, variables, caller, core))
+        return (route, variables, allowed)
     }
 }

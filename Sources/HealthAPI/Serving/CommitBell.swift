@@ -10,13 +10,17 @@ final class CommitBell: Sendable {
     }
 
     private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "health-api.bell")
+    private let following: @Sendable (Bool) -> Void
     // Made and cancelled; nothing else is done with it.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    init(store: String) throws(StoreError) {
+    /// - Parameter following: told on one queue whether anybody listens: when that begins and ends, and behind each commit meanwhile.
+    init(store: String, following: @escaping @Sendable (Bool) -> Void) throws(StoreError) {
+        self.following = following
         let bell = RungBell(try StoreBell(store: store))
         source = DispatchSource.makeReadSource(
-            fileDescriptor: bell.bell.descriptor, queue: DispatchQueue(label: "health-api.bell"))
+            fileDescriptor: bell.bell.descriptor, queue: queue)
         source.setEventHandler { [weak self] in
             bell.hear()
             self?.ring()
@@ -29,17 +33,31 @@ final class CommitBell: Sendable {
     deinit { source.cancel() }
 
     func add(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
-        state.withLock { state in
+        defer { tell() }
+        return state.withLock { state in
             state.last += 1
             state.wakes[state.last] = wake
             return state.last
         }
     }
 
-    func remove(_ number: UInt64) { state.withLock { _ = $0.wakes.removeValue(forKey: number) } }
+    func remove(_ number: UInt64) {
+        state.withLock { _ = $0.wakes.removeValue(forKey: number) }
+        tell()
+    }
+
+    private func tell() {
+        queue.async { [weak self] in
+            guard let self else { return }
+            following(isHeard)
+        }
+    }
+
+    private var isHeard: Bool { state.withLock { !$0.wakes.isEmpty } }
 
     private func ring() {
         for wake in state.withLock({ Array($0.wakes.values) }) { wake() }
+        if isHeard { following(true) }
     }
 
     /// From the start on the queue's alone.

@@ -19,6 +19,9 @@ public struct ServiceSettings: Sendable {
     /// Until a live stream that has no news says that it is there.
     public var heartbeat = Duration.seconds(15)
 
+    /// Told, one call at a time, whether anybody follows live: when that begins and ends, and behind each commit meanwhile. Whoever writes may hurry then.
+    public var following: @Sendable (Bool) -> Void = { _ in }
+
     /// Serves a store.
     public init(
         store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
@@ -71,7 +74,7 @@ final class ServiceCore: Sendable {
         (self.settings, self.audience) = (settings, audience)
         readers = ReaderPool(path: settings.store)
         anchors = try AnchorSeal(store: settings.store)
-        bell = try CommitBell(store: settings.store)
+        bell = try CommitBell(store: settings.store, following: settings.following)
     }
 
     /// Who asks.

@@ -16,7 +16,7 @@ import Testing
         "devices pair",
         "devices forget",
         "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
-        "subjects remove", "sources", "sources list", "sources priority",
+        "subjects remove", "api", "api serve", "api openapi", "sources", "sources list", "sources priority",
         "characteristics", "characteristics list", "characteristics set", "rings", "today",
         "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
         "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "generate devices",

@@ -1,3 +1,4 @@
+import EventLoopKit
 import Gateway
 import HTTPServerKit
 import HealthAPI
@@ -49,10 +50,21 @@ extension ServiceSettings {
         // The hub's loop waits for it.
         server.drainTime = .seconds(1)
         let machine = context.machine
-        return ServiceSettings(
+        let hurry = Hurry(PromptCommits(store: configuration.store, machine: machine))
+        var settings = ServiceSettings(
             store: configuration.store, server: server, zone: try context.zone(),
             zones: { try? machine.zone(ZoneName($0, from: .option)) }, priority: configuration.priority,
             now: { machine.now() })
+        settings.following = { hurry.follow($0) }
+        return settings
+    }
+
+    /// Has the hub commit each second as long as somebody follows.
+    private final class Hurry: @unchecked Sendable {
+        // One call at a time.
+        private let commits: PromptCommits
+        init(_ commits: PromptCommits) { self.commits = commits }
+        func follow(_ isFollowed: Bool) { if isFollowed { commits.keepUp() } else { commits.rest() } }
     }
 
     private static func text(of path: String) throws -> String {
