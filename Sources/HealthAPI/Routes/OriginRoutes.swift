@@ -36,7 +36,8 @@ enum OriginRoutes {
     }
 
     private static func together(
-        _ call: Call, _ types: Set<SampleType>?, by key: (CountingSource) -> String, _ tell: (Together, String) -> JSONObject
+        _ call: Call, _ types: Set<SampleType>?, by key: (CountingSource) -> String,
+        telling tell: (Together, String) -> JSONObject
     ) throws -> HTTPResponse {
         let reader = try call.reader()
         let query = SampleQuery(types: types, subject: try call.subject(reader.store))
@@ -61,40 +62,46 @@ enum OriginRoutes {
     }
 
     @Sendable private static func types(_ call: Call) throws -> HTTPResponse {
-        try together(call, nil, by: { $0.series.type.id }) { group, _ in
-            let type = group.first.series.type
-            var object = JSONObject()
-            object.set("type", type.id)
-            object.set("kind", type.kind.name)
-            object.set("unit", type.kind == .quantity ? type.canonicalUnit.code : nil)
-            object.set("healthKit", type.healthKitIdentifier)
-            object.set("first", group.from.description)
-            object.set("last", group.to.description)
-            return object
-        }
+        try together(
+            call, nil, by: { $0.series.type.id },
+            telling: { group, _ in
+                let type = group.first.series.type
+                var object = JSONObject()
+                object.set("type", type.id)
+                object.set("kind", type.kind.name)
+                object.set("unit", type.kind == .quantity ? type.canonicalUnit.code : nil)
+                object.set("healthKit", type.healthKitIdentifier)
+                object.set("first", group.from.description)
+                object.set("last", group.to.description)
+                return object
+            })
     }
 
     @Sendable private static func sources(_ call: Call) throws -> HTTPResponse {
-        try together(call, try call.types(), by: { $0.series.source + "\n" + $0.series.subject }) { group, me in
-            var object = JSONObject()
-            object.set("id", group.first.series.source)
-            object.set("name", group.first.sourceName)
-            object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
-            group.tell(in: &object)
-            return object
-        }
+        try together(
+            call, try call.types(), by: { $0.series.source + "\n" + $0.series.subject },
+            telling: { group, me in
+                var object = JSONObject()
+                object.set("id", group.first.series.source)
+                object.set("name", group.first.sourceName)
+                object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
+                group.tell(in: &object)
+                return object
+            })
     }
 
     @Sendable private static func devices(_ call: Call) throws -> HTTPResponse {
         let types = try call.types()
-        return try together(call, types, by: { $0.series.device + "\n" + $0.series.subject }) { group, me in
-            var object = JSONObject()
-            object.set("key", group.first.series.device.isEmpty ? nil : group.first.series.device)
-            object.set("name", group.first.deviceName)
-            object.set("model", group.first.model)
-            object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
-            group.tell(in: &object)
-            return object
-        }
+        return try together(
+            call, types, by: { $0.series.device + "\n" + $0.series.subject },
+            telling: { group, me in
+                var object = JSONObject()
+                object.set("key", group.first.series.device.isEmpty ? nil : group.first.series.device)
+                object.set("name", group.first.deviceName)
+                object.set("model", group.first.model)
+                object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
+                group.tell(in: &object)
+                return object
+            })
     }
 }
