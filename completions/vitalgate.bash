@@ -31,7 +31,7 @@ _vitalgate_options() {
         '/rings') candidates=('--from' '--to' '--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/observe') candidates=('--types' '--frequency' '--socket' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/observe') candidates=('--types' '--frequency' '--socket' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/list') candidates=('--limit' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/ingest/show') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -194,6 +194,7 @@ _vitalgate_option() {
         '/observe --types') kind=none ;;
         '/observe --frequency') kind=words; candidates=('immediate' 'hourly' 'daily') ;;
         '/observe --socket') kind=file ;;
+        '/observe --until-eof') kind= ;;
         '/ingest/list --limit') kind=none ;;
         '/ingest/list --time-zone') kind=none ;;
         '/ingest/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;

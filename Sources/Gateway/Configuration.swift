@@ -19,6 +19,7 @@ import Profiles
 ///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
+///         observers: { scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] } },   // told when something is new
 ///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
 ///         api: { listen: "127.0.0.1:8642" },             // samples over HTTP; nothing listens without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
@@ -49,6 +50,8 @@ public struct Configuration: Sendable {
 
     /// Other stores, by name.
     public var targets: [TargetConfiguration]
+    /// Who is told when something is new, by name.
+    public var observers: [ObserverConfiguration]
 
     private struct File: Decodable {
         var store: String?
@@ -60,8 +63,9 @@ public struct Configuration: Sendable {
         var units: [String: String]?
         var retention: RetentionConfiguration?
         var corrections: String?
-        var targets: TargetConfigurations?
         var api: APIConfiguration?
+        var targets: NamedSettings<TargetConfiguration>?
+        var observers: NamedSettings<ObserverConfiguration>?
     }
 
     private struct Key: CodingKey {
@@ -110,6 +114,7 @@ public struct Configuration: Sendable {
         appliesCorrections = file.corrections == "apply"
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
+        observers = file.observers?.all ?? []
     }
 
     /// The unit in which a person prefers to see a type; `nil` where they did not say. Nothing is stored in it.
@@ -143,7 +148,7 @@ public struct Configuration: Sendable {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
                 "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
-                "api",
+                "observers", "api",
             ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")

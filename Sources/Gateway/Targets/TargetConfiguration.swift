@@ -14,7 +14,7 @@ import SampleStore
 ///             batch: 1000,                               // changes at once; what suits the kind without it
 ///         },
 ///     }
-public struct TargetConfiguration: Sendable {
+public struct TargetConfiguration: Sendable, NamedSetting {
     /// By which commands know it: small letters, digits, `-`.
     public let name: String
     /// What is behind it.
@@ -28,8 +28,7 @@ public struct TargetConfiguration: Sendable {
 
     /// What every target may say.
     static let keys = ["kind", "types", "where", "units", "batch", "ownSources"]
-    /// More than that no machine of this size feeds.
-    static let most = 64
+    static let key = "targets"
 
     init(name: String, from decoder: any Decoder) throws {
         self.name = name
@@ -87,11 +86,6 @@ public struct TargetConfiguration: Sendable {
         return found
     }
 
-    private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: "-")
-            && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
-    }
-
     /// What the engine needs, with persons and times as this store and zone have them.
     ///
     /// - Throws: ``ConfigurationError`` where the condition cannot be read.
@@ -136,28 +130,6 @@ public struct TargetConfiguration: Sendable {
         var stringValue: String
         var intValue: Int? { nil }
         init(_ name: String) { stringValue = name }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-}
-
-/// The configuration's `targets`, by name.
-struct TargetConfigurations: Decodable {
-    var all: [TargetConfiguration] = []
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Name.self)
-        for key in members.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
-            all.append(try TargetConfiguration(name: key.stringValue, from: members.superDecoder(forKey: key)))
-        }
-        guard all.count <= TargetConfiguration.most else {
-            throw ConfigurationError("'targets': more than \(TargetConfiguration.most) of them")
-        }
-    }
-
-    private struct Name: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
     }

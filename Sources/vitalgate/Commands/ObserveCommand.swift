@@ -1,5 +1,6 @@
 import CommandLineKit
 import Dispatch
+import Glibc
 import HealthModel
 import SampleStore
 import VitalStore
@@ -17,7 +18,8 @@ enum ObserveCommand: Command {
             'vitalgate changes --after' with its "after" tells what it was. A command acknowledges by ending with status 0, a socket's program by the line ok, within a minute. What is not acknowledged \
             comes again, after a second, two, four, and so on up to an hour, and never stops coming. How far the receiver has come is kept beside the store under NAME: stopped and started \
             again, it goes on from there; begun for the first time, it tells of what is committed from then on. "resynchronise" is true where the store was put back from a backup: then the receiver reads \
-            everything again. It runs until it is stopped; one process at a time for each NAME. What devices stream is told when the hub writes it by itself, every 30 seconds or what \
+            everything again. It runs until it is stopped; one process at a time for each NAME. The hub runs those that the \
+            configuration has under 'observers'. What devices stream is told when the hub writes it by itself, every 30 seconds or what \
             'hub.commitEvery' of the configuration says.
             """,
         arguments: [
@@ -31,6 +33,7 @@ enum ObserveCommand: Command {
                 help: "At most how often: immediate (the default), hourly or daily. What comes meanwhile is told with it.",
                 completion: .values(BackgroundDelivery.Frequency.allCases.map(\.rawValue))),
             Option(names: ["--socket"], value: "PATH", help: "Tell the program that listens here.", completion: .file),
+            Option(names: ["--until-eof"], help: "End when standard input does, as the hub asks of those that it starts."),
         ],
         examples: [
             Example(
@@ -72,7 +75,7 @@ enum ObserveCommand: Command {
         _ delivery: BackgroundDelivery, of store: HealthStore, _ context: CommandContext
     ) throws -> ExitCode {
         let news = Mailbox<News>()
-        Task {
+        let task = Task {
             do {
                 try await delivery.run(for: store) { news.put(.event($0)) }
                 news.put(.ended(nil))
@@ -80,6 +83,7 @@ enum ObserveCommand: Command {
                 news.put(.ended(error))
             }
         }
+        if context.invocation.flag("--until-eof") { whenInputEnds { task.cancel() } }
         while true {
             switch news.next() {
             case .event(.delivered(let message)):
@@ -91,6 +95,16 @@ enum ObserveCommand: Command {
             case .ended(nil): return .success
             }
         }
+    }
+}
+
+/// Waits for the end of standard input on a thread of its own.
+private func whenInputEnds(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue(label: "vitalgate.input").async {
+        var octets = [UInt8](repeating: 0, count: 64)
+        var count = 0
+        repeat { count = read(STDIN_FILENO, &octets, octets.count) } while count > 0 || (count < 0 && errno == EINTR)
+        body()
     }
 }
 

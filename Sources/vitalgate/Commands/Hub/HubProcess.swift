@@ -22,7 +22,7 @@ final class HubProcess {
     private let hub: Hub
     private let manager: ServiceManager
     private let status: StatusServer
-    private let targets: TargetProcesses
+    private let kept: KeptProcesses
     private let capture: CaptureWriter?
     private var settings: HubSettings
     private var failure: (any Error)?
@@ -56,7 +56,7 @@ final class HubProcess {
         if let path { capture = try Self.capture(path, live, settings.zone, context) } else { capture = nil }
         manager = ServiceManager(loop: loop)
         status = StatusServer(hub: hub, machine: context.machine)
-        targets = TargetProcesses(loop: loop)
+        kept = KeptProcesses(loop: loop)
         manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
@@ -74,7 +74,7 @@ final class HubProcess {
             context.log($0, isVerbose: isVerbose)
         }
         live.onNotice = hub.onNotice
-        targets.onNotice = hub.onNotice
+        kept.onNotice = hub.onNotice
         if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.follow(interest: $0) }
@@ -175,10 +175,10 @@ final class HubProcess {
         }
         serveStatus()
         manager.ready(summary)
-        if !isOnce { targets.run(Self.exportCommands(context, configuration, store)) }
+        if !isOnce { kept.run(Self.keptCommands(context, configuration, store)) }
         if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
         manager.stopping()
-        targets.stop()
+        kept.stop()
         wasDone = hub.isDone
         status.stop()
         defer { capture?.close() }
@@ -230,7 +230,7 @@ final class HubProcess {
         }
         hub.apply(settings)
         if !isOnce, let configuration = try? context.configuration() {
-            targets.run(Self.exportCommands(context, configuration, store), restarts: true)
+            kept.run(Self.keptCommands(context, configuration, store), restarts: true)
         }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
             context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
@@ -265,14 +265,21 @@ final class HubProcess {
         return command + ["--"]
     }
 
-    /// What keeps each target up to date. It reads the configuration by itself: there is no other place for what a target is.
-    private static func exportCommands(
+    /// What keeps each target up to date, and tells each observer. An exporter reads the configuration by itself: there is no other place for
+    /// what a target is.
+    private static func keptCommands(
         _ context: CommandContext, _ configuration: Configuration, _ store: SampleStore
     ) -> [String: [String]] {
         var command = [ProfileFolders.executable(), "--store", absolute(store.path)]
         if let path = context.invocation.string("--config") { command += ["--config", absolute(path)] }
-        command += ["export", "--until-eof"]
-        return Dictionary(uniqueKeysWithValues: configuration.targets.map { ($0.name, command + ["--", $0.name]) })
+        var commands: [String: [String]] = [:]
+        for target in configuration.targets {
+            commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
+        }
+        for observer in configuration.observers {
+            commands["observer \(observer.name)"] = command + ["observe", "--until-eof"] + observer.arguments
+        }
+        return commands
     }
 
     private static func absolute(_ path: String) -> String {

@@ -2,11 +2,11 @@ import EventLoopKit
 import Glibc
 import Ingestion
 
-/// Keeps one `vitalgate export NAME` running for each target of the configuration: a target that is slow, dead or fed with rubbish holds up neither
-/// the radio nor another target, and one whose exporter is brought down is started again.
-public final class TargetProcesses {
+/// Keeps a process running for each target and observer of the configuration (`vitalgate export`, `vitalgate observe`): one that is slow, dead or
+/// fed with rubbish holds up neither the radio nor another one, and one that is brought down is started again.
+public final class KeptProcesses {
     private let loop: EventLoop
-    private var running: [String: TargetProcess] = [:]
+    private var running: [String: KeptProcess] = [:]
     private var pauses: [String: EventLoop.Timer] = [:]
     private var attempts: [String: Int] = [:]
     private var commands: [String: [String]] = [:]
@@ -20,7 +20,7 @@ public final class TargetProcesses {
     /// Starts nothing yet.
     public init(loop: EventLoop) { self.loop = loop }
 
-    /// Has exactly these run, by name; what runs already with the same command stays as it is.
+    /// Has exactly these run, by the names that the log has for them, such as `target archive`; what runs already with the same command stays as it is.
     ///
     /// - Parameter restarts: end those that run and start them again, since the configuration behind their commands has changed.
     public func run(_ commands: [String: [String]], restarts: Bool = false) {
@@ -46,7 +46,7 @@ public final class TargetProcesses {
     private func start(_ name: String) {
         guard let command = commands[name] else { return }
         do throws(SystemFailure) {
-            running[name] = try TargetProcess(command, loop: loop) { [weak self] in self?.ended(name, $0) }
+            running[name] = try KeptProcess(command, loop: loop) { [weak self] in self?.ended(name, $0) }
         } catch {
             putOff(name, "\(error)")
         }
@@ -56,13 +56,13 @@ public final class TargetProcesses {
         guard let process = running.removeValue(forKey: name) else { return }
         if loop.clock.uptime - process.started > Self.recovered { attempts[name] = nil }
         let how = status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
-        putOff(name, "its exporter ended (\(how))")
+        putOff(name, "it ended (\(how))")
     }
 
     private func putOff(_ name: String, _ reason: String) {
         let delay = Duration.seconds(1 << min(attempts[name, default: 0], 8))
         attempts[name, default: 0] += 1
-        onNotice(SourceNotice(.warning, "target \(name)", "\(reason); started again in \(delay.components.seconds) s"))
+        onNotice(SourceNotice(.warning, name, "\(reason); started again in \(delay.components.seconds) s"))
         pauses[name] = loop.after(delay) { [weak self] in
             self?.pauses[name] = nil
             self?.start(name)
@@ -70,8 +70,8 @@ public final class TargetProcesses {
     }
 }
 
-/// One exporter as a process: it ends when its standard input does, and so with the hub, however that ends.
-private final class TargetProcess {
+/// One of them: it ends when its standard input does, and so with the hub, however that ends.
+private final class KeptProcess {
     let started: Duration
     private let process: pid_t
     private let lifeline: Descriptor

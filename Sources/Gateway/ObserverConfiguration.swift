@@ -1,0 +1,64 @@
+import HealthModel
+
+/// One of the configuration's `observers`: who is told, by the hub, that something came or went.
+///
+///     observers: {
+///         scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] },
+///         panel: { socket: "/run/panel.sock", frequency: "hourly" },   // of all types; at most once an hour
+///     }
+public struct ObserverConfiguration: Sendable, NamedSetting {
+    static let key = "observers"
+
+    /// Under which its progress is kept: small letters, digits, `-`.
+    public let name: String
+    /// Those of `vitalgate observe`.
+    public let arguments: [String]
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case types, command, socket, frequency
+    }
+
+    private struct AnyKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private static let frequencies = ["immediate", "hourly", "daily"]
+
+    init(name: String, from decoder: any Decoder) throws {
+        let path = "observers.\(name)"
+        guard Self.isName(name) else {
+            throw ConfigurationError("'\(path)': an observer's name is of a to z, 0 to 9 and -, at most 64 of them")
+        }
+        let known = CodingKeys.allCases.map(\.rawValue)
+        let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()
+        if let unknown = keys.first(where: { !known.contains($0) }) {
+            throw ConfigurationError("'\(path).\(unknown)': unknown key; known are \(known.joined(separator: ", "))")
+        }
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let types = try members.decodeIfPresent([String].self, forKey: .types)
+        if let unknown = types?.first(where: { SampleType($0) == nil }) {
+            throw ConfigurationError("'\(path).types': '\(unknown)' is no type; 'vitalgate types' lists them")
+        }
+        guard types?.isEmpty != true else {
+            throw ConfigurationError("'\(path).types': names none; without it all of them are told")
+        }
+        let frequency = try members.decodeIfPresent(String.self, forKey: .frequency)
+        guard frequency.map(Self.frequencies.contains) ?? true else {
+            throw ConfigurationError("'\(path).frequency': expected one of \(Self.frequencies.joined(separator: ", "))")
+        }
+        let command = try members.decodeIfPresent([String].self, forKey: .command)
+        let socket = try members.decodeIfPresent(String.self, forKey: .socket)
+        var arguments: [String] = []
+        if let types { arguments += ["--types", types.joined(separator: ",")] }
+        if let frequency { arguments += ["--frequency", frequency] }
+        switch (command, socket) {
+        case (let command?, nil) where command.first?.isEmpty == false: arguments += ["--", name] + command
+        case (nil, let socket?) where !socket.isEmpty: arguments += ["--socket", socket, "--", name]
+        default: throw ConfigurationError("'\(path)': it has either a command, a list of its words, or a socket's path")
+        }
+        (self.name, self.arguments) = (name, arguments)
+    }
+}
