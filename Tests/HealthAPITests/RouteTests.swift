@@ -118,6 +118,24 @@ import Testing
         }
     }
 
+    @Test func ringsAndWhatIsSoOfAPerson() throws {
+        let rings = try served.get("/v1/activity-summaries").text
+        #expect(
+            rings.hasPrefix(#"{"activitySummaries":[{"kind":"activitySummary","date":"2026-09-21","zone":"UTC","subject":"me""#))
+        #expect(rings.contains(#""stepCount":{"value":50.0"#) && rings.contains(#""derived":true"#))
+        #expect(try served.get("/v1/activity-summaries?from=2026-09-22").text == "{\"activitySummaries\":[]}\n")
+        #expect(try served.get("/v1/activity-summaries?limit=0&format=ndjson").text == "")
+        #expect(try served.get("/v1/characteristics").text == "{\"characteristics\":[]}\n")
+        try served.store.set(
+            .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
+            said: ServedStore.now)
+        #expect(
+            try served.get("/v1/characteristics?format=ndjson").text
+                == #"{"subject":"me","type":"bloodType","value":"oNegative","from":"2026-01-02"}"# + "\n")
+        #expect(try served.get("/v1/characteristics?on=2026-01-01&format=ndjson").text == "")
+        #expect(try served.get("/v1/characteristics?on=once").status == 400)
+    }
+
     @Test func whatIsNotUnderstoodIsRefusedWithAReason() throws {
         for wrong in [
             "/v1/samples?type=heartRate", "/v1/samples?types=heartbeats", "/v1/samples?limit=-1", "/v1/samples?limit=1e3",

@@ -49,16 +49,7 @@ enum OriginRoutes {
             if found[key] == nil { order.append(key) }
             found[key, default: Together(source)].take(source)
         }
-        return list(order.compactMap { found[$0].map { tell($0, reader.store.subject) } }, call)
-    }
-
-    private static func list(_ objects: [JSONObject], _ call: Call) -> HTTPResponse {
-        guard call.form == .json, let key = call.key else {
-            return HTTPResponse(type: call.form.type, objects.flatMap(\.line))
-        }
-        var object = JSONObject()
-        object.set(key, objects)
-        return HTTPResponse(type: call.form.type, object.line)
+        return call.list(order.compactMap { found[$0].map { tell($0, reader.store.subject).closed } })
     }
 
     @Sendable private static func types(_ call: Call) throws -> HTTPResponse {

@@ -2,7 +2,8 @@
 enum RouteTable {
     static let all: [Route] = [
         SampleRoutes.samples, SampleRoutes.sample, SampleRoutes.latest, StatisticsRoute.statistics, OriginRoutes.types,
-        OriginRoutes.sources, OriginRoutes.devices, ChangeRoutes.changes, ChangeRoutes.stream, document,
+        OriginRoutes.sources, OriginRoutes.devices, PersonRoutes.summaries, PersonRoutes.characteristics, ChangeRoutes.changes,
+        ChangeRoutes.stream, document,
     ]
 
     private static let document = Route(

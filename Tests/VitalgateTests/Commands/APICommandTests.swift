@@ -101,7 +101,8 @@ import Testing
         let process = try started(["api", "serve"])
         defer { process.signal(SIGTERM) }
         for path in [
-            "samples", "latest", "types", "sources", "devices", "changes", "changes/stream", "statistics?type=heartRate&every=1d",
+            "samples", "latest", "types", "sources", "devices", "changes", "changes/stream", "characteristics",
+            "activity-summaries", "statistics?type=heartRate&every=1d",
         ] {
             let answer = try ask(["http://localhost/v1/\(path)", "-H", "Authorization: Bearer guessed"])
             #expect(answer.output.contains("\"status\":401") && !answer.output.contains("bodyTemperature"), "\(path)")
