@@ -47,6 +47,8 @@ public final class SampleStore {
     public let subject: String
     /// Whether it was made for simulated readings.
     public let isDemo: Bool
+    /// Whom it shows what may be read, and nothing else; `nil` where it shows everything.
+    public internal(set) var client: Client?
     let connection: Connection
     let batch = BatchTable()
     let replacements = ReplacementTable()

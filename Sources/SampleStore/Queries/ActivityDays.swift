@@ -49,7 +49,9 @@ extension SampleStore {
         }
         let subjects = Set(all.map(\.subject)).sorted()
         var readers: [ActivityReader] = []
+        var first: [String: String] = [:]
         for subject in subjects {
+            first[subject] = try firstReadableDate(of: subject, days)
             readers.append(
                 ActivityReader(
                     store: self, query: query, days: days, series: all.filter { $0.subject == subject },
@@ -63,7 +65,9 @@ extension SampleStore {
         while let day = try nextDay(from: position, of: all, days), day < end ?? .max {
             let window = day..<min(end ?? .max, day + ActivityReader.window)
             var told: [ToldActivityDay] = []
-            for reader in readers { told += try reader.days(in: window) }
+            for reader in readers {
+                told += try reader.days(in: window).filter { $0.day.date >= first[reader.subject] ?? "" }
+            }
             told.sort { ($0.day.date, $0.day.subject) < ($1.day.date, $1.day.subject) }
             if !told.isEmpty, !(try body(told)) { return }
             position = window.upperBound
@@ -106,6 +110,14 @@ extension SampleStore {
     private func activitySeries(_ query: ActivityQuery) throws(StoreError) -> [SeriesDescription] {
         try series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject))
             .filter { query.subject != nil || $0.subject != Origin.unassigned }
+            .filter { (one: SeriesDescription) throws(StoreError) -> Bool in try startOfReadableDays(of: one.subject) != nil }
+    }
+
+    /// The date of the first day whose rings may be read, `2026-11-20`; `nil` where all may.
+    private func firstReadableDate(of subject: String, _ days: CalendarIntervals) throws(StoreError) -> String? {
+        guard let start = try startOfReadableDays(of: subject), start > Instant(microseconds: .min) else { return nil }
+        let day = days.index(of: start)
+        return ActivityReader.date(days.start(of: day) < start ? day + 1 : day)
     }
 
     /// The first day from `position` on of which there may be something.

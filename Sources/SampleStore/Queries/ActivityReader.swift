@@ -15,7 +15,9 @@ struct ActivityReader {
     /// Of a minute: sums of shares end a last bit below it.
     private static let minute = 1 - 1e-9
 
-    private static let summary = SampleType("activitySummary")
+    /// The type of summaries.
+    static let summaries = "activitySummary"
+    private static let summary = SampleType(summaries)
     private static let energy = SampleType("activeEnergyBurned")
     private static let moveTime = SampleType("appleMoveTime")
     private static let exercise = SampleType("appleExerciseTime")

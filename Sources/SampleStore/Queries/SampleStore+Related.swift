@@ -94,7 +94,7 @@ final class CorrelatedSamples {
                 in: "deleted", of: series,
                 where: """
                     AND NOT forgotten AND replaced_by IS NULL
-                        AND (SELECT kind FROM ingest WHERE id = deleted.ingest) = \(IngestKind.delete.literal)
+                        AND (SELECT kind FROM main.ingest WHERE id = deleted.ingest) = \(IngestKind.delete.literal)
                     """)
             found.formUnion(deleted.filter { sources[$0.series] == series.source })
         }

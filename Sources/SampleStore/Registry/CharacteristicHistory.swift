@@ -57,7 +57,7 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             SELECT type, value, holds_from, said, ingest,
-                coalesce((SELECT state = 'undone' FROM ingest WHERE ingest.id = characteristic.ingest), 0)
+                coalesce((SELECT state = 'undone' FROM main.ingest WHERE ingest.id = characteristic.ingest), 0)
             FROM characteristic WHERE subject = ? ORDER BY said IS NOT NULL, said, id
             """)
         defer { statement.reset() }

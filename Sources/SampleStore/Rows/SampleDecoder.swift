@@ -51,7 +51,7 @@ final class SampleDecoder {
     /// Reads a row of `quarantine` or `witness`, whose tenth column is the ingest.
     func decodeHeld(_ row: Statement, series: Int64) throws(StoreError) -> StoredSample {
         let ingest = row.integer(9)
-        let received = try connection.integer("SELECT received FROM ingest WHERE id = ?", .integer(ingest)) ?? 0
+        let received = try connection.integer("SELECT received FROM main.ingest WHERE id = ?", .integer(ingest)) ?? 0
         return try decode(row, series: series, ingest: ingest, ingestReceived: received, seq: 0)
     }
 
@@ -157,7 +157,7 @@ final class SampleDecoder {
         if let change, change.series == series, change.seqs.contains(seq) { return (change.ingest, change.received) }
         let statement = try connection.statement(
             """
-            SELECT first_seq, last_seq, ingest, received FROM change JOIN ingest ON ingest.id = change.ingest
+            SELECT first_seq, last_seq, ingest, received FROM change JOIN main.ingest ON ingest.id = change.ingest
             WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1
             """)
         defer { statement.reset() }

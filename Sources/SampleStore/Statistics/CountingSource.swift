@@ -27,7 +27,7 @@ extension SampleStore {
         for series in try sorted(try self.series(matching: query), by: named) {
             let statement = try connection.statement(
                 """
-                SELECT source_name, device_name, model, (SELECT max(start) FROM sample WHERE series = ?1), sample.start
+                SELECT source_name, device_name, model, (SELECT start FROM sample WHERE series = ?1 ORDER BY start DESC LIMIT 1), sample.start
                 FROM sample JOIN context ON context.id = sample.context JOIN origin ON origin.id = context.origin
                 WHERE series = ?1 ORDER BY start LIMIT 1
                 """)

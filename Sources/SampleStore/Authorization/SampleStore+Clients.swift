@@ -1,0 +1,63 @@
+import HealthModel
+
+extension SampleStore {
+    /// The longest name, purpose and address of a policy of a client, in octets.
+    public static let longestClientText = (name: 64, purpose: 1000, policy: 1000)
+
+    /// Adds a client, which may nothing yet.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where another has the name, or a text is empty, too long or has a line break in it.
+    public func addClient(
+        named name: String, purpose: String, policy: String? = nil, expires: Instant? = nil, at now: Instant
+    ) throws -> Client {
+        for (text, longest) in [
+            (name, Self.longestClientText.name), (purpose, Self.longestClientText.purpose),
+            (policy ?? "-", Self.longestClientText.policy),
+        ] {
+            guard !text.isEmpty, text.utf8.count <= longest, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+            else { throw StoreError(.invalid, "a client's name, purpose and policy are each one line of at most 64, 1000, 1000 octets") }
+        }
+        return try connection.transaction {
+            guard try client(named: name) == nil else { throw StoreError(.invalid, "there is a client of this name") }
+            try connection.run(
+                "INSERT INTO client(name, purpose, policy, added, expires) VALUES(?, ?, ?, ?, ?)", .text(name), .text(purpose),
+                .optional(policy), .integer(now.microseconds), .optional(expires?.microseconds))
+            return Client(
+                id: connection.lastInsertedRow, name: name, purpose: purpose, policy: policy, added: now, expires: expires)
+        }
+    }
+
+    /// All clients, by name.
+    public func clients() throws(StoreError) -> [Client] { try clients("ORDER BY name", []) }
+
+    /// The client of this name.
+    public func client(named name: String) throws(StoreError) -> Client? { try clients("WHERE name = ?", [.text(name)]).first }
+
+    private func clients(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
+        let statement = try connection.statement("SELECT id, name, purpose, policy, added, expires FROM client \(condition)")
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        var clients: [Client] = []
+        while try statement.step() {
+            clients.append(
+                Client(
+                    id: statement.integer(0), name: statement.text(1), purpose: statement.text(2),
+                    policy: statement.optionalText(3), added: Instant(microseconds: statement.integer(4)),
+                    expires: statement.optionalInteger(5).map { Instant(microseconds: $0) }))
+        }
+        return clients
+    }
+
+    /// Removes a client with its tokens, grants, requests and its ledger; what it wrote stays. Whoever reads for it reads nothing more.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client.
+    public func remove(_ client: Client) throws {
+        try connection.transaction {
+            for table in ["token", "granted", "granted_object", "asked", "read_by"] {
+                try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
+            }
+            try connection.run("DELETE FROM client WHERE id = ?", .integer(client.id))
+            guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such client") }
+        }
+    }
+}

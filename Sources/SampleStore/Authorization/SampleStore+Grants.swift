@@ -1,0 +1,94 @@
+import HealthModel
+
+extension SampleStore {
+    /// What a client may, by person and type.
+    public func grants(of client: Client) throws(StoreError) -> [Grant] {
+        let statement = try connection.statement(
+            "SELECT subject, type, read_from, after, may_write FROM granted WHERE client = ? ORDER BY subject, type")
+        defer { statement.reset() }
+        try statement.bind([.integer(client.id)])
+        var grants: [Grant] = []
+        while try statement.step() {
+            // A type that only a newer version knows is nothing that this one gives.
+            guard let type = ObjectType(statement.text(1)) else { continue }
+            var reading = Grant.Reading.none
+            if let from = statement.optionalInteger(2) {
+                reading = type.isAskedByObject ? .objects(future: !statement.isNull(3)) : .from(Instant(microseconds: from))
+            }
+            grants.append(
+                Grant(subject: statement.text(0), type: type, reading: reading, mayWrite: statement.integer(4) != 0))
+        }
+        return grants
+    }
+
+    /// Grants what a person said, in the place of what was granted of the type before; from its commit on, every reader of the client goes by it.
+    ///
+    /// - Parameters:
+    ///   - objects: of a type that is asked about object by object, those that may be read.
+    ///   - time: when the person answered.
+    /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client or object, or a type that is asked about object by object is
+    ///   granted as a whole.
+    public func set(_ grant: Grant, objects: [SampleIdentity] = [], of client: Client, at time: Instant) throws {
+        try connection.transaction {
+            guard try self.client(named: client.name)?.id == client.id else {
+                throw StoreError(.invalid, "there is no such client")
+            }
+            let (from, after) = try columns(of: grant, objects)
+            try connection.run(
+                "INSERT OR REPLACE INTO granted(client, subject, type, read_from, after, may_write) VALUES(?, ?, ?, ?, ?, ?)",
+                .integer(client.id), .text(grant.subject), .text(grant.type.id), .optional(from), .optional(after),
+                .integer(grant.mayWrite ? 1 : 0))
+            try connection.run(
+                """
+                DELETE FROM granted_object WHERE client = ? AND series IN (SELECT id FROM series WHERE subject = ? AND type = ?)
+                """, .integer(client.id), .text(grant.subject), .text(grant.type.id))
+            for object in objects { try grantObject(object, grant, to: client) }
+            for access in ["read", "write"] {
+                try connection.run(
+                    """
+                    INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET answered = excluded.answered
+                    """, .integer(client.id), .text(grant.subject), .text(grant.type.id), .text(access), .integer(time.microseconds))
+            }
+        }
+    }
+
+    private func columns(of grant: Grant, _ objects: [SampleIdentity]) throws(StoreError) -> (from: Int64?, after: Int64?) {
+        switch grant.reading {
+        case .none:
+            guard objects.isEmpty else { throw StoreError(.invalid, "objects are named, and none may be read") }
+            return (nil, nil)
+        case .from(let start):
+            guard !grant.type.isAskedByObject, objects.isEmpty else {
+                throw StoreError(.invalid, "\(grant.type.id) is granted object by object, and no other type is")
+            }
+            return (start.microseconds, nil)
+        case .objects(let future):
+            guard grant.type.isAskedByObject else {
+                throw StoreError(.invalid, "\(grant.type.id) is granted as a whole, not object by object")
+            }
+            return (.min, future ? try lastChange() : nil)
+        }
+    }
+
+    private func grantObject(_ uuid: SampleIdentity, _ grant: Grant, to client: Client) throws(StoreError) {
+        let series = try series(matching: SampleQuery(subject: grant.subject)).filter { ObjectType($0.type) == grant.type }
+        var isFound = false
+        for one in series {
+            for place in try places(of: uuid, in: "sample", ofSeries: one.id) {
+                isFound = true
+                try connection.run(
+                    "INSERT OR IGNORE INTO granted_object VALUES(?, ?, ?, ?)", .integer(client.id), .integer(place.series),
+                    .integer(place.start), .blob(place.hash))
+            }
+        }
+        guard isFound else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
+    }
+
+    /// Whether a client may write objects of a type.
+    public func mayWrite(_ type: ObjectType, of subject: String, _ client: Client) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND may_write", .integer(client.id),
+            .text(subject), .text(type.id)) != nil
+    }
+}

@@ -1,0 +1,77 @@
+import HealthModel
+
+/// Whether a person would be asked: all that a client learns of what it asked for.
+public enum RequestStatus: String, Hashable, Sendable {
+    /// Something was not answered yet.
+    case shouldRequest
+    /// Each was answered, whatever the answer was.
+    case unnecessary
+}
+
+/// What a client asks a person for, and was not answered yet.
+public struct AuthorizationRequest: Hashable, Sendable {
+    /// Of whom.
+    public var subject: String
+    /// To be read.
+    public var read: Set<ObjectType>
+    /// To be written.
+    public var write: Set<ObjectType>
+
+    /// Puts it together.
+    public init(subject: String, read: Set<ObjectType> = [], write: Set<ObjectType> = []) {
+        (self.subject, self.read, self.write) = (subject, read, write)
+    }
+
+    fileprivate var parts: [(type: ObjectType, access: String)] {
+        read.sorted().map { ($0, "read") } + write.sorted().map { ($0, "write") }
+    }
+}
+
+extension SampleStore {
+    /// Keeps what a client asks for, until a person answers (``set(_:objects:of:at:)``). What was answered before is not asked again.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where it asks for nothing.
+    public func request(_ request: AuthorizationRequest, for client: Client, at time: Instant) throws {
+        guard !request.parts.isEmpty else { throw StoreError(.invalid, "a request names at least one type") }
+        try connection.transaction {
+            guard try self.client(named: client.name)?.id == client.id else {
+                throw StoreError(.invalid, "there is no such client")
+            }
+            for (type, access) in request.parts {
+                try connection.run(
+                    "INSERT OR IGNORE INTO asked(client, subject, type, access, asked) VALUES(?, ?, ?, ?, ?)", .integer(client.id),
+                    .text(request.subject), .text(type.id), .text(access), .integer(time.microseconds))
+            }
+        }
+    }
+
+    /// Whether a person would be asked, if a client asked for this; not what it was granted.
+    public func status(of request: AuthorizationRequest, for client: Client) throws(StoreError) -> RequestStatus {
+        for (type, access) in request.parts {
+            let answered = try connection.integer(
+                """
+                SELECT 1 FROM main.asked
+                WHERE client = ? AND subject = ? AND type = ? AND access = ? AND answered IS NOT NULL
+                """, .integer(client.id), .text(request.subject), .text(type.id), .text(access))
+            if answered == nil { return .shouldRequest }
+        }
+        return .unnecessary
+    }
+
+    /// What a client asked for and nobody answered yet, by person.
+    public func openRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
+        let statement = try connection.statement(
+            "SELECT subject, type, access FROM asked WHERE client = ? AND answered IS NULL ORDER BY subject, type, access")
+        defer { statement.reset() }
+        try statement.bind([.integer(client.id)])
+        var requests: [AuthorizationRequest] = []
+        while try statement.step() {
+            guard let type = ObjectType(statement.text(1)) else { continue }
+            var request = AuthorizationRequest(subject: statement.text(0))
+            if requests.last?.subject == request.subject, let last = requests.popLast() { request = last }
+            if statement.text(2) == "read" { request.read.insert(type) } else { request.write.insert(type) }
+            requests.append(request)
+        }
+        return requests
+    }
+}

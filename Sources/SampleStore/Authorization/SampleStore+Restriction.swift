@@ -1,0 +1,119 @@
+import HealthModel
+
+extension SampleStore {
+    /// From now on, this store shows what a client may read and nothing else, as if there were nothing else: for good, so a reader is opened for
+    /// each client. Grants are looked up by each statement in its snapshot; a change of them needs no new reader.
+    ///
+    ///     let store = try SampleStore(path: "vitalgate.db", access: .read)
+    ///     try store.restrict(to: client)
+    ///
+    /// What a restricted store still tells of the whole file are its size, the number of the last change, and so anchors: none of them may be
+    /// told to a client as it is.
+    ///
+    /// - Throws: ``StoreError`` of the kind `defect` where the store was opened for writing: a writer needs to see what is there.
+    public func restrict(to client: Client) throws(StoreError) {
+        guard !connection.isWritable else { throw StoreError(.defect, "a store that is restricted to a client is opened for reading") }
+        try connection.execute("PRAGMA temp_store = MEMORY; PRAGMA query_only = OFF")
+        try Restriction(client: client).apply(to: connection)
+        try connection.execute("PRAGMA query_only = ON")
+        self.client = client
+    }
+
+    /// From which instant on the rings of a person's days may be read; `nil` where none may. They are a type of their own, also where they come from
+    /// samples.
+    func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
+        guard let client else { return Instant(microseconds: .min) }
+        let from = try connection.integer(
+            "SELECT read_from FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
+            .integer(client.id), .text(subject), .text(ActivityReader.summaries))
+        return from.map { Instant(microseconds: $0) }
+    }
+}
+
+/// What a client may read, in one place: a view before each table of the store, of the same name and columns. SQLite takes the view wherever a
+/// statement names the table, so that no reader needs to know of clients, and none can forget them (Decisions/0033).
+///
+/// A table that has no rule here is seen as empty. A statement that is to see past a view writes `main.` before a table, and joins it with what
+/// the client may read.
+struct Restriction {
+    let client: Client
+
+    /// Looked up by numbers that only readable rows have, or the store's own.
+    private static let open: Set<String> = ["setting", "context", "origin", "metadata", "body", "epoch"]
+
+    /// Puts the views before the tables of a connection.
+    func apply(to connection: Connection) throws(StoreError) {
+        let statement = try Statement(connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+        var names: [String] = []
+        while try statement.step() { names.append(statement.text(0)) }
+        statement.reset()
+        try connection.execute("CREATE TEMP VIEW readable AS \(readable)")
+        for name in names where !Self.open.contains(name) {
+            try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name))")
+        }
+    }
+
+    /// Each series of which a client may read something: from which start on (`since`), whether all of it from there (`whole`), and otherwise
+    /// behind which change (`after`) beside the objects that it may read one by one. It reads what it wrote while it may write.
+    private var readable: String {
+        let isOwn = "(g.may_write AND s.source = '\(client.source)')"
+        let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
+        return """
+            SELECT s.id, CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AS since,
+                s.kind NOT IN (\(askedByObject)) OR \(isOwn) AS whole, g.after
+            FROM main.series AS s CROSS JOIN main.granted AS g ON g.client = \(client.id) AND g.subject = s.subject AND g.type = s.type
+            """
+    }
+
+    /// Where an object is one that is granted by itself.
+    private func isGranted(_ row: String) -> String {
+        """
+        EXISTS(SELECT 1 FROM main.granted_object AS o
+            WHERE o.client = \(client.id) AND o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)
+        """
+    }
+
+    private func rule(for table: String) -> String {
+        switch table {
+        case "sample", "deleted":
+            """
+            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start >= v.since
+            WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
+            """
+        case "witness", "witness_row", "record":
+            """
+            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start >= v.since
+            WHERE v.whole OR \(isGranted("r"))
+            """
+        case "link":
+            """
+            SELECT r.* FROM readable AS v CROSS JOIN main.link AS r ON r.series = v.id AND r.start >= v.since
+            WHERE EXISTS(SELECT 1 FROM readable AS w WHERE w.id = r.of_series AND r.of_start >= w.since)
+            """
+        case "place", "reading_alias":
+            // Lead to samples, which are looked up behind their own view.
+            "SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id WHERE v.since IS NOT NULL"
+        case "series":
+            """
+            SELECT s.* FROM main.series AS s WHERE EXISTS(SELECT 1 FROM sample AS r WHERE r.series = s.id)
+                OR EXISTS(SELECT 1 FROM deleted AS r WHERE r.series = s.id)
+            """
+        case "change":
+            // Whole commits, as far as all of one may be read; of the others, those with something that may.
+            """
+            SELECT c.* FROM readable AS v CROSS JOIN main.change AS c ON c.series = v.id AND c.high >= v.since
+            WHERE v.whole AND c.low >= v.since
+                OR EXISTS(SELECT 1 FROM sample AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
+                    AND r.seq BETWEEN c.first_seq AND c.last_seq)
+                OR EXISTS(SELECT 1 FROM deleted AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
+                    AND (r.seq BETWEEN c.first_seq AND c.last_seq OR r.deleted_seq BETWEEN c.first_seq AND c.last_seq))
+            """
+        case "characteristic":
+            """
+            SELECT c.* FROM main.granted AS g CROSS JOIN main.characteristic AS c ON c.subject = g.subject AND c.type = g.type
+            WHERE g.client = \(client.id) AND g.read_from IS NOT NULL
+            """
+        default: "SELECT * FROM main.\(table) WHERE 0"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import HealthModel
+
+extension SampleStore {
+    /// Makes a token for a client: 256 random bits in hexadecimal digits. The store keeps only its digest, so it is told here and never again.
+    ///
+    /// - Parameters:
+    ///   - expires: from when on it lets nobody in; never where it is missing, unless the client expires.
+    ///   - revokingOthers: whether the client's earlier ones let nobody in from now on.
+    public func makeToken(
+        for client: Client, expires: Instant? = nil, revokingOthers: Bool = false, at now: Instant
+    ) throws -> String {
+        var random = SystemRandomNumberGenerator()
+        let octets = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let token = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        try connection.transaction {
+            guard try self.client(named: client.name)?.id == client.id else {
+                throw StoreError(.invalid, "there is no such client")
+            }
+            if revokingOthers { try revokeTokens(of: client, at: now) }
+            try connection.run(
+                "INSERT INTO token(digest, client, made, expires) VALUES(?, ?, ?, ?)", .blob(Digest.sha256(Array(token.utf8))),
+                .integer(client.id), .integer(now.microseconds), .optional(expires?.microseconds))
+        }
+        return token
+    }
+
+    /// Lets nobody in any more who shows one of a client's tokens; returns how many that were valid.
+    @discardableResult
+    public func revokeTokens(of client: Client, at now: Instant) throws -> Int {
+        try connection.transaction {
+            try connection.run(
+                "UPDATE token SET revoked = ? WHERE client = ? AND revoked IS NULL", .integer(now.microseconds), .integer(client.id))
+            return connection.changes
+        }
+    }
+
+    /// How many tokens of a client let somebody in.
+    public func validTokens(of client: Client, at now: Instant) throws(StoreError) -> Int {
+        let count = try connection.integer(
+            "SELECT count(*) FROM token WHERE client = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)",
+            .integer(client.id), .integer(now.microseconds))
+        return Int(count ?? 0)
+    }
+
+    /// Whose token this is; `nil` where it is nobody's, has expired or was revoked, or its client has expired, without a difference.
+    ///
+    /// Digests are compared to their last octet, and all of them, whatever the first ones say.
+    public func client(bearing token: String, at now: Instant) throws(StoreError) -> Client? {
+        let digest = Digest.sha256(Array(token.utf8.prefix(256)))
+        let statement = try connection.statement("SELECT digest, client, expires, revoked FROM token")
+        defer { statement.reset() }
+        var found: Int64?
+        while try statement.step() {
+            var difference: UInt8 = 0
+            for (one, other) in zip(statement.blob(0), digest) { difference |= one ^ other }
+            let isValid = statement.isNull(3) && now.microseconds < statement.optionalInteger(2) ?? .max
+            if difference == 0, isValid { found = statement.integer(1) }
+        }
+        guard let found, let client = try clients().first(where: { $0.id == found }) else { return nil }
+        return now < client.expires ?? Instant(microseconds: .max) ? client : nil
+    }
+}
