@@ -14,8 +14,12 @@ extension SampleStore {
             (name, Self.longestClientText.name), (purpose, Self.longestClientText.purpose),
             (policy ?? "-", Self.longestClientText.policy),
         ] {
-            guard !text.isEmpty, text.utf8.count <= longest, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
-            else { throw StoreError(.invalid, "a client's name, purpose and policy are each one line of at most 64, 1000, 1000 octets") }
+            guard !text.isEmpty, text.utf8.count <= longest,
+                text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+            else {
+                throw StoreError(
+                    .invalid, "a client's name, purpose and policy are each one line of at most 64, 1000, 1000 octets")
+            }
         }
         return try connection.transaction {
             guard try client(named: name) == nil else { throw StoreError(.invalid, "there is a client of this name") }

@@ -48,7 +48,8 @@ extension SampleStore {
                     """
                     INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
                     ON CONFLICT DO UPDATE SET answered = excluded.answered
-                    """, .integer(client.id), .text(grant.subject), .text(grant.type.id), .text(access), .integer(time.microseconds))
+                    """, .integer(client.id), .text(grant.subject), .text(grant.type.id), .text(access),
+                    .integer(time.microseconds))
             }
         }
     }

@@ -26,7 +26,8 @@ extension SampleStore {
                     """
                     INSERT INTO read_by(client, subject, type, day, count) VALUES(?, ?, ?, ?, ?)
                     ON CONFLICT DO UPDATE SET count = count + excluded.count
-                    """, .integer(client.id), .text(entry.subject), .text(entry.type), .text(entry.day), .integer(Int64(entry.count)))
+                    """, .integer(client.id), .text(entry.subject), .text(entry.type), .text(entry.day),
+                    .integer(Int64(entry.count)))
             }
         }
     }
@@ -41,7 +42,8 @@ extension SampleStore {
         while try statement.step() {
             entries.append(
                 ReadEntry(
-                    subject: statement.text(0), type: statement.text(1), day: statement.text(2), count: Int(statement.integer(3))))
+                    subject: statement.text(0), type: statement.text(1), day: statement.text(2), count: Int(statement.integer(3)))
+            )
         }
         return entries
     }

@@ -39,7 +39,8 @@ extension SampleStore {
             }
             for (type, access) in request.parts {
                 try connection.run(
-                    "INSERT OR IGNORE INTO asked(client, subject, type, access, asked) VALUES(?, ?, ?, ?, ?)", .integer(client.id),
+                    "INSERT OR IGNORE INTO asked(client, subject, type, access, asked) VALUES(?, ?, ?, ?, ?)",
+                    .integer(client.id),
                     .text(request.subject), .text(type.id), .text(access), .integer(time.microseconds))
             }
         }
@@ -73,5 +74,25 @@ extension SampleStore {
             requests.append(request)
         }
         return requests
+    }
+}
+
+extension SampleStore {
+    /// Fails where a client lacks one of the clinical types without which it does not work; it is not told which, nor how many.
+    ///
+    /// - Parameter types: at least three, as HealthKit has it: an error about one alone would tell what a person said of it.
+    /// - Throws: ``StoreError`` of the kind `invalid`, with the same text for each of them that may be missing.
+    public func require(_ types: Set<ObjectType>, of subject: String, for client: Client) throws(StoreError) {
+        guard types.count >= 3, types.allSatisfy(\.isAskedByObject) else {
+            throw StoreError(.invalid, "required types are three or more types that are asked about object by object")
+        }
+        var granted = 0
+        for type in types {
+            let count = try connection.integer(
+                "SELECT count(*) FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
+                .integer(client.id), .text(subject), .text(type.id))
+            granted += Int(count ?? 0)
+        }
+        guard granted == types.count else { throw StoreError(.invalid, "a required type was not granted") }
     }
 }

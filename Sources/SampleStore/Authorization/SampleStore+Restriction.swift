@@ -12,7 +12,9 @@ extension SampleStore {
     ///
     /// - Throws: ``StoreError`` of the kind `defect` where the store was opened for writing: a writer needs to see what is there.
     public func restrict(to client: Client) throws(StoreError) {
-        guard !connection.isWritable else { throw StoreError(.defect, "a store that is restricted to a client is opened for reading") }
+        guard !connection.isWritable else {
+            throw StoreError(.defect, "a store that is restricted to a client is opened for reading")
+        }
         try connection.execute("PRAGMA temp_store = MEMORY; PRAGMA query_only = OFF")
         try Restriction(client: client).apply(to: connection)
         try connection.execute("PRAGMA query_only = ON")
@@ -43,7 +45,8 @@ struct Restriction {
 
     /// Puts the views before the tables of a connection.
     func apply(to connection: Connection) throws(StoreError) {
-        let statement = try Statement(connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+        let statement = try Statement(
+            connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
         var names: [String] = []
         while try statement.step() { names.append(statement.text(0)) }
         statement.reset()

@@ -29,7 +29,8 @@ extension SampleStore {
     public func revokeTokens(of client: Client, at now: Instant) throws -> Int {
         try connection.transaction {
             try connection.run(
-                "UPDATE token SET revoked = ? WHERE client = ? AND revoked IS NULL", .integer(now.microseconds), .integer(client.id))
+                "UPDATE token SET revoked = ? WHERE client = ? AND revoked IS NULL", .integer(now.microseconds),
+                .integer(client.id))
             return connection.changes
         }
     }

@@ -108,9 +108,12 @@ extension SampleStore {
     }
 
     private func activitySeries(_ query: ActivityQuery) throws(StoreError) -> [SeriesDescription] {
-        try series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject))
-            .filter { query.subject != nil || $0.subject != Origin.unassigned }
-            .filter { (one: SeriesDescription) throws(StoreError) -> Bool in try startOfReadableDays(of: one.subject) != nil }
+        var found: [SeriesDescription] = []
+        for series in try series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject)) {
+            guard query.subject != nil || series.subject != Origin.unassigned else { continue }
+            if try startOfReadableDays(of: series.subject) != nil { found.append(series) }
+        }
+        return found
     }
 
     /// The date of the first day whose rings may be read, `2026-11-20`; `nil` where all may.
