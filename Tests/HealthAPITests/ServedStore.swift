@@ -4,7 +4,6 @@ import HealthModel
 import Pipeline
 import PipelineTesting
 import SampleStore
-import Synchronization
 import Testing
 
 @testable import HealthAPI
@@ -14,7 +13,11 @@ final class ServedStore {
     let folder: TemporaryFolder
     let store: SampleStore
     let service: HealthService
-    let audience = TestAudience()
+    /// It may read everything of the person.
+    let watch: Client
+    let token: String
+    /// That of another one, who may read nothing.
+    let otherToken: String
     static let person = "11111111-2222-4333-8444-555555555555"
     static let now = Instant(seconds: 1_800_000_000)
 
@@ -27,8 +30,23 @@ final class ServedStore {
             zone: TimeZoneRules(fixed: .utc), zones: { ZoneOffset($0).map { TimeZoneRules(fixed: $0) } }, priority: [],
             now: { Self.now })
         change(&settings)
-        service = try HealthService(settings, audience: audience)
+        watch = try store.addClient(named: "watch", purpose: "Tests", at: Self.now)
+        token = try store.makeToken(for: watch, at: Self.now)
+        for type in SampleType.all where type.kind == .quantity || type.kind == .activitySummary {
+            try Self.grant(ObjectType(type), to: watch, in: store)
+        }
+        for type in CharacteristicType.allCases { try Self.grant(ObjectType(type), to: watch, in: store) }
+        let other = try store.addClient(named: "other", purpose: "Tests", at: Self.now)
+        otherToken = try store.makeToken(for: other, at: Self.now)
+        service = try HealthService(settings)
     }
+
+    private static func grant(_ type: ObjectType, to client: Client, in store: SampleStore) throws {
+        try store.set(Grant(subject: person, type: type, reading: .all, mayWrite: false), of: client, at: now)
+    }
+
+    /// The client has no token any more.
+    func revoke() throws { try store.revokeTokens(of: watch, at: Self.now) }
 
     /// Heart rates, a minute apart.
     @discardableResult
@@ -53,19 +71,6 @@ final class ServedStore {
 
     /// What a client with a token is answered.
     func get(_ target: String, _ headers: String = "", method: String = "GET") throws -> RawClient.Answer {
-        try #require(try client().get(target, "Authorization: Bearer good\r\n" + headers, method: method))
-    }
-}
-
-/// Everybody with a token may read everything.
-final class TestAudience: Audience {
-    let tokens = Mutex(["good": "watch", "other": "page"])
-
-    func caller(bearing token: String, in store: SampleStore, at time: Instant) throws -> Caller? {
-        tokens.withLock { $0[token] }.map { Caller(id: $0) }
-    }
-
-    func narrow(_ reader: SampleStore, to caller: Caller) throws {
-        guard tokens.withLock({ $0.values.contains(caller.id) }) else { throw StoreError(.invalid, "removed") }
+        try #require(try client().get(target, "Authorization: Bearer \(token)\r\n" + headers, method: method))
     }
 }

@@ -47,7 +47,8 @@ final class ChangeStream: BodyStream {
     }
 
     private func look() throws -> ChangeLook {
-        let reader = try core.reader(for: caller)
+        // Whoever was let in is looked at again: a token ends, and so does what was begun with it.
+        let reader = try core.reader(for: try core.caller(bearing: caller.token))
         // What one may not read is not read again with each look.
         let latest = try reader.store.latestAnchor()
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)

@@ -32,7 +32,7 @@ struct Router: HTTPHandler {
     private func routed(_ head: RequestHead) throws -> HTTPResponse {
         let (route, variables, allowed) = try route(head)
         guard let route else { return HTTPResponse(status: 204, headers: [("Allow", allowed)]) }
-        let caller = route.right == .none ? nil : try core.caller(head)
+        let caller = route.right == .none ? nil : try core.caller(bearing: head.bearer)
         return try route.answer(try Call(head, route, variables, caller, core))
     }
 

@@ -34,7 +34,7 @@ public struct ServiceSettings: Sendable {
 
 /// The store's answers over HTTP, to those who may have them. Its threads and readers are its own: whoever writes to the store waits for none of them.
 ///
-///     let service = try HealthService(settings, audience: clients)
+///     let service = try HealthService(settings)
 ///     // … until it is asked to stop:
 ///     service.stop()
 public final class HealthService {
@@ -44,10 +44,10 @@ public final class HealthService {
     /// Begins to listen.
     ///
     /// - Throws: `StoreError`, `ServerError`.
-    public init(_ settings: ServiceSettings, audience: any Audience) throws {
+    public init(_ settings: ServiceSettings) throws {
         // Also says that there is a store.
         _ = try SampleStore(path: settings.store, access: .read)
-        core = try ServiceCore(settings, audience)
+        core = try ServiceCore(settings)
         server = try HTTPServer(settings.server, Router(core: core))
     }
 
@@ -65,13 +65,12 @@ public final class HealthService {
 /// What routes share.
 final class ServiceCore: Sendable {
     let settings: ServiceSettings
-    let audience: any Audience
     let readers: ReaderPool
     let anchors: AnchorSeal
     let bell: CommitBell
 
-    init(_ settings: ServiceSettings, _ audience: any Audience) throws {
-        (self.settings, self.audience) = (settings, audience)
+    init(_ settings: ServiceSettings) throws {
+        self.settings = settings
         readers = ReaderPool(path: settings.store)
         anchors = try AnchorSeal(store: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
@@ -79,20 +78,16 @@ final class ServiceCore: Sendable {
 
     /// Who asks.
     ///
-    /// - Throws: ``Problem`` 401 where there is no token, or one that nobody has: the same for both.
-    func caller(_ head: RequestHead) throws -> Caller {
+    /// - Throws: ``Problem`` 401 where there is no token, or one that nobody has, or no more: the same for all.
+    func caller(bearing token: String?) throws -> Caller {
         let problem = Problem(
             401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
-        guard let token = head.bearer else { throw problem }
-        let reader = try readers.lend()
-        guard let caller = try audience.caller(bearing: token, in: reader.store, at: settings.now()) else { throw problem }
-        return caller
+        guard let token else { throw problem }
+        let reader = try readers.lend(to: nil)
+        guard let client = try reader.store.client(bearing: token, at: settings.now()) else { throw problem }
+        return Caller(client: client, token: token)
     }
 
     /// A reader that shows what a caller may read.
-    func reader(for caller: Caller) throws -> Reader {
-        let reader = try readers.lend()
-        try audience.narrow(reader.store, to: caller)
-        return reader
-    }
+    func reader(for caller: Caller) throws -> Reader { try readers.lend(to: caller.client) }
 }

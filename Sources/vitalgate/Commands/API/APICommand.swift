@@ -23,9 +23,6 @@ enum APICommand: Command {
                 examples: [Example("vitalgate api openapi > vitalgate.json", "For a program that makes clients of it.")]),
         ])
 
-    /// Who may ask.
-    static var audience: any Audience { NoAudience() }
-
     static func run(_ context: CommandContext) throws -> ExitCode {
         guard context.invocation.path.last == "serve" else {
             try context.streams.output.write(HTTPDocument.json)
@@ -39,7 +36,7 @@ enum APICommand: Command {
         let loop = EventLoop(clock: MachineClock(context.machine))
         loop.onBell = { [unowned loop] in if HubSignals.isStopAsked { loop.stop() } }
         HubSignals.watch(loop.alarm)
-        let service = try HealthService(settings, audience: audience)
+        let service = try HealthService(settings)
         context.inform("api: listens at \(service.address)")
         if !HubSignals.isStopAsked { loop.run() }
         service.stop()

@@ -20,7 +20,7 @@ final class APIService: HubSource {
 
     func start() throws(SourceError) {
         do {
-            let service = try HealthService(settings, audience: APICommand.audience)
+            let service = try HealthService(settings)
             host?.told(SourceNotice(.information, name, "listens at \(service.address)"))
             self.service = service
         } catch {
