@@ -22,6 +22,10 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // The same library's third part: answers are packed as they are pulled.
+        .systemLibrary(name: "CGzip", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // Serves HTTP/1.1 and TLS: parsing what strangers send, many connections on few threads, and back-pressure are its trade.
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         // The same library's other half: what a body carries is packed before it is stored, whoever sends it on.
         // libdeflate packs what is in memory whole in half the time that zlib takes; zlib packs and unpacks what comes in pieces.
         .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev", "libdeflate-dev"])]),
@@ -60,6 +64,8 @@ let package = Package(
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
+        // Answers over HTTP: bounds, hosts, streams; knows nothing of health.
+        .target(name: "HTTPServerKit", dependencies: ["CMicroHTTPD", "CGzip"]),
 
         .target(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
@@ -83,13 +89,16 @@ let package = Package(
         // The store as a library, in the shape of HealthKit's.
         .target(name: "VitalStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
+        // The store's answers over HTTP.
+        .target(name: "HealthAPI", dependencies: ["HTTPServerKit", "Formats", "Pipeline", "HealthModel", "SampleStore"]),
+
         // Level 5: assembly.
         .target(
             name: "Gateway",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon",
+                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit",
             ]),
 
         // Level 6: the program.
@@ -99,7 +108,7 @@ let package = Package(
                 "Gateway", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire", "HealthAPI", "HTTPServerKit",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -143,6 +152,13 @@ let package = Package(
             name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "HTTPClientKitTests", dependencies: ["HTTPClientKit", "ExportTesting", "PipelineTesting"]),
+        .testTarget(name: "HTTPServerKitTests", dependencies: ["HTTPServerKit", "HTTPServerTesting"]),
+        .target(name: "HTTPServerTesting", dependencies: ["HTTPServerKit"], path: "Tests/HTTPServerTesting"),
+        .testTarget(
+            name: "HealthAPITests",
+            dependencies: [
+                "HealthAPI", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
         .testTarget(
             name: "WebhookExportTests",
             dependencies: [

@@ -12,6 +12,7 @@ _vitalgate_commands() {
         '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/api') candidates=('serve' 'openapi') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/clients') candidates=('list' 'add' 'token' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
@@ -92,6 +93,9 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api/serve') candidates=('--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources/list') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources/priority') candidates=('--subject' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -368,6 +372,7 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/api/serve --time-zone') kind=none ;;
         '/sources/list --subject') kind=none ;;
         '/sources/list --time-zone') kind=none ;;
         '/sources/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;

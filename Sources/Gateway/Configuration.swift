@@ -21,6 +21,7 @@ import Profiles
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
 ///         observers: { scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] } },   // told when something is new
 ///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
+///         api: { listen: "127.0.0.1:8642" },             // samples over HTTP; nothing listens without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
 ///         units: { bodyMass: "[lb_av]" },  // in which tables of statistics show a type
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
@@ -44,6 +45,9 @@ public struct Configuration: Sendable {
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
+    /// Where samples are to be had over HTTP; nowhere without it.
+    public var api: APIConfiguration?
+
     /// Other stores, by name.
     public var targets: [TargetConfiguration]
     /// Who is told when something is new, by name.
@@ -59,6 +63,7 @@ public struct Configuration: Sendable {
         var units: [String: String]?
         var retention: RetentionConfiguration?
         var corrections: String?
+        var api: APIConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
         var observers: NamedSettings<ObserverConfiguration>?
     }
@@ -108,6 +113,7 @@ public struct Configuration: Sendable {
         }
         appliesCorrections = file.corrections == "apply"
         targets = file.targets?.all ?? []
+        api = file.api?.expanded(expanded)
         observers = file.observers?.all ?? []
     }
 
@@ -142,7 +148,7 @@ public struct Configuration: Sendable {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
                 "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
-                "observers",
+                "observers", "api",
             ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
                 throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")

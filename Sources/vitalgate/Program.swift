@@ -1,6 +1,7 @@
 import CommandLineKit
 import FileExport
 import Gateway
+import HTTPServerKit
 import HealthModel
 import Pipeline
 import Profiles
@@ -20,7 +21,8 @@ enum Program {
             UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, ClientsCommand.self, DoctorCommand.self,
+            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self,
+            DoctorCommand.self,
             GenerateCommand.self,
         ]
     }
@@ -91,6 +93,7 @@ enum Program {
         case let error as ProfileErrors: (error.description, .dataError)
         case let error as FewerReadings: (error.description, .dataError)
         case let error as StoreError: (error.description, exitCode(of: error))
+        case let error as ServerError: (error.description, .unavailable)
         case let error as HubFailure: (error.description, .ioError)
         case let error as ExportFileError: (error.description, .cannotCreate)
         case let error as DeliveryError: (error.description, error.kind == .unauthorised ? .noPermission : .unavailable)

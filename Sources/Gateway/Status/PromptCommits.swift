@@ -19,7 +19,7 @@ public final class PromptCommits {
     /// A hub answers at once. One that does not must not hold its reader up.
     private static let patience = Duration.seconds(2)
     /// For a hub that gives no answer, or is of an older version, or may not be asked.
-    private static let rest = Duration.seconds(10)
+    private static let rested = Duration.seconds(10)
 
     /// - Parameter store: the path of the store that is read.
     public init(store: String, machine: Machine) {
@@ -37,7 +37,10 @@ public final class PromptCommits {
             client = try StatusClient.ask(.hurry, store: store, machine: machine, patience: Self.patience).client
         } catch {
             // Where no hub runs, one may be there with the next commit.
-            if error != .noHub, error != .ended { pause = .now + Self.rest }
+            if error != .noHub, error != .ended { pause = .now + Self.rested }
         }
     }
+
+    /// Nobody follows any more: the hub takes its time again.
+    public func rest() { client = nil }
 }

@@ -108,6 +108,14 @@ extension SampleStore {
             { try body($0, try anchors.anchor(behind: $0.seq)) })
     }
 
+    /// The anchor of a reader who has seen all that there is now.
+    public func latestAnchor() throws(StoreError) -> Anchor {
+        let last = try lastChange()
+        guard last > 0 else { return .beginning }
+        var epochs = Epochs(connection)
+        return try epochs.anchor(behind: last)
+    }
+
     /// Whether an anchor is of this store's history, so that its reader can go on.
     public func knows(_ anchor: Anchor) throws(StoreError) -> Bool {
         do throws(StoreError) {

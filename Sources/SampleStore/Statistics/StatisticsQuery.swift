@@ -53,6 +53,15 @@ public struct StatisticsQuery: Sendable {
         self.bySource = bySource
     }
 
+    /// Where a type's stretches begin that nobody has said it of: a night is not cut at midnight, so that sleep goes from noon to noon; `nil` for midnight,
+    /// and for weeks Monday.
+    public static func usualAnchor(of type: SampleType, _ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
+        guard type.id == "sleepAnalysis", interval.unit.isOfDays else { return nil }
+        // Noon of 1 January 1970, of its first Monday for weeks.
+        let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
+        return zone.offsets(at: wall).first.map { wall.instant(at: $0) }
+    }
+
     /// The samples that count.
     var samples: SampleQuery { SampleQuery(types: [type], subject: subject, where: predicate) }
 

@@ -16,7 +16,7 @@ import Testing
         "devices pair",
         "devices forget",
         "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
-        "subjects remove", "sources", "sources list", "sources priority",
+        "subjects remove", "api", "api serve", "api openapi", "sources", "sources list", "sources priority",
         "characteristics", "characteristics list", "characteristics set", "rings", "today",
         "clients", "clients list", "clients add", "clients token", "clients revoke", "clients forget", "clients grants",
         "clients grant", "clients withdraw", "clients requests", "clients ledger",

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Testing
 
 /// The pages of `docs/` are run as they stand: their commands are given to a shell, one block after the other, and what they print is a
@@ -22,6 +23,21 @@ import Testing
         try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
         for file in files { try folder.write(file, Array(try Repository.data("Examples/\(example)/\(file)"))) }
         try expect("Examples/\(example)/README.md", as: "example-\(example)", commands, in: folder)
+    }
+
+    /// And what is asked of a server, while one serves.
+    @Test func everyQuestionIsAskedAsWritten() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "config.json5", "{ subject: \"\(Household.subject)\", api: { listen: \"unix:\(folder.path("api.socket"))\" } }\n")
+        try folder.write("weight.csv", "time,type,value,unit\n2026-11-20T06:31:00Z,bodyMass,80.1,kg\n")
+        let (options, environment) = (["--config", folder.path("config.json5")], Vitalgate.environment(home: folder.root))
+        _ = try Vitalgate.run(options + ["import", folder.path("weight.csv")], environment: environment)
+        let server = try RunningVitalgate(options + ["api", "serve"], environment: environment)
+        for _ in 0..<3000 where !server.errors.contains("listens at") { usleep(10_000) }
+        try expect("docs/api.md", as: "api", 11, in: folder)
+        server.signal(SIGTERM)
+        #expect(try server.wait().status == 0)
     }
 
     private func expect(_ page: String, as name: String, _ commands: Int, in folder: TestFolder) throws {

@@ -3,6 +3,7 @@ import CommandLineKit
 import EventLoopKit
 import Gateway
 import Glibc
+import HealthAPI
 import HealthModel
 import Ingestion
 import Pipeline
@@ -64,6 +65,7 @@ final class HubProcess {
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
+        if let settings = try ServiceSettings.configured(context) { hub.add(APIService(settings), policy: .retry) }
         if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
         live.onFailure = { [weak self] in self?.end(with: $0) }

@@ -19,9 +19,8 @@ struct StatisticsQuestion {
         let invocation = context.invocation
         let zone = try context.zone()
         let range = try context.range(zone: zone)
-        // A night is not cut at midnight.
-        let noon = type.id == "sleepAnalysis" && interval.unit.isOfDays ? Self.noon(interval, zone) : nil
-        let anchor = try context.instant(option: "--anchor", zone: zone) ?? noon
+        let anchor =
+            try context.instant(option: "--anchor", zone: zone) ?? StatisticsQuery.usualAnchor(of: type, interval, zone)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
             subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
@@ -103,12 +102,6 @@ struct StatisticsQuestion {
         }
         return (converted(own), converted(shown))
     }
-
-    /// Noon of 1 January 1970, of its first Monday for weeks.
-    private static func noon(_ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
-        let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
-        return zone.offsets(at: wall).first.map { wall.instant(at: $0) }
-    }
 }
 
 /// The answers to a question, converted, some at a time.
@@ -132,18 +125,5 @@ struct StatisticsBatches {
             try body(given)
             return rest > 0
         }
-    }
-}
-
-extension Statistics {
-    func converted(by conversion: UnitConversion) -> Statistics {
-        var converted = self
-        converted.sum = conversion(sum)
-        converted.average = average.map { conversion($0) }
-        converted.minimum = minimum.map { conversion($0) }
-        converted.maximum = maximum.map { conversion($0) }
-        converted.mostRecent = mostRecent.map { conversion($0) }
-        converted.percentiles = percentiles.map { conversion($0) }
-        return converted
     }
 }

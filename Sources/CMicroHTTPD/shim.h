@@ -1,0 +1,63 @@
+#pragma once
+#include <microhttpd.h>
+
+/// What a server is started with.
+typedef struct {
+    int listening;
+    unsigned int threads, connections, connections_per_address, idle_seconds;
+    size_t connection_memory;
+    /// PEM; NULL without TLS.
+    const char *certificate, *key;
+    /// Called with a request's target, before its headers have come; gives what goes by the request.
+    void *(*begin)(void *context, const char *target, struct MHD_Connection *connection);
+    MHD_AccessHandlerCallback handle;
+    MHD_RequestCompletedCallback complete;
+    MHD_NotifyConnectionCallback connect;
+    void *context;
+} vitalgate_http_options;
+
+/// MHD_start_daemon is variadic, which Swift cannot call. Nothing is logged: its messages name what was asked for.
+static inline struct MHD_Daemon *vitalgate_http_start(const vitalgate_http_options *options) {
+    const unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME
+        | (options->certificate ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, options->handle, options->context,
+        MHD_OPTION_LISTEN_SOCKET, options->listening,
+        MHD_OPTION_THREAD_POOL_SIZE, options->threads,
+        MHD_OPTION_CONNECTION_LIMIT, options->connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_per_address,
+        MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, options->begin, options->context,
+        MHD_OPTION_NOTIFY_COMPLETED, options->complete, options->context,
+        MHD_OPTION_NOTIFY_CONNECTION, options->connect, options->context,
+        MHD_OPTION_ARRAY, options->certificate ? tls : tls + 2,
+        MHD_OPTION_END);
+}
+
+/// MHD_get_connection_info is variadic.
+static inline int vitalgate_http_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/// MHD_get_daemon_info is variadic.
+static inline unsigned int vitalgate_http_connections(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info ? info->num_connections : 0;
+}
+
+/// Macros with casts.
+static const ssize_t vitalgate_http_end = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t vitalgate_http_failed = MHD_CONTENT_READER_END_WITH_ERROR;
+static const uint64_t vitalgate_http_unknown = MHD_SIZE_UNKNOWN;
+
+#include <sys/eventfd.h>
+/// eventfd(2) is not among what Swift's Glibc knows.
+static inline int vitalgate_http_bell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

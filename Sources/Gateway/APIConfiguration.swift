@@ -1,0 +1,64 @@
+import FoundationEssentials
+import HTTPServerKit
+
+/// Where samples are to be had over HTTP: the key `api` of the configuration.
+///
+///     api: {
+///         listen: "127.0.0.1:8642",           // or "unix:/run/vitalgate/api"; another address needs a certificate
+///         hosts: ["hub.home"],                // names beside localhost and the address that requests may call it by
+///         certificate: "/etc/vitalgate/api.pem", key: "/etc/vitalgate/api-key.pem",
+///         plain: true,                        // another address than loopback without TLS
+///     }
+public struct APIConfiguration: Decodable, Sendable {
+    /// Where it listens.
+    public var listen: ListeningAddress
+    /// Names beside `localhost` and its own address.
+    public var hosts: [String] = []
+    /// The path of a certificate with its chain, PEM.
+    public var certificate: String?
+    /// The path of its key, PEM.
+    public var key: String?
+    /// Whether another address than loopback may be served without TLS.
+    public var isPlain = false
+
+    private static let keys = ["listen", "hosts", "certificate", "key", "plain"]
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        if let unknown = members.allKeys.first(where: { !Self.keys.contains($0.stringValue) }) {
+            throw ConfigurationError(
+                "'api.\(unknown.stringValue)': unknown key; known are \(Self.keys.joined(separator: ", "))")
+        }
+        guard let listen = ListeningAddress(try members.decode(String.self, forKey: Key("listen"))) else {
+            throw ConfigurationError(
+                "'api.listen': expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
+        }
+        self.listen = listen
+        hosts = try members.decodeIfPresent([String].self, forKey: Key("hosts")) ?? []
+        certificate = try members.decodeIfPresent(String.self, forKey: Key("certificate"))
+        key = try members.decodeIfPresent(String.self, forKey: Key("key"))
+        isPlain = try members.decodeIfPresent(Bool.self, forKey: Key("plain")) ?? false
+        guard (certificate == nil) == (key == nil) else {
+            throw ConfigurationError("'api': a certificate needs its key, and a key its certificate")
+        }
+        guard listen.isLoopback || certificate != nil || isPlain else {
+            throw ConfigurationError(
+                "'api.listen': other machines reach this address: give a certificate and a key, or say plain: true")
+        }
+    }
+
+    /// With whole paths.
+    func expanded(_ expand: (String) -> String) -> APIConfiguration {
+        var whole = self
+        (whole.certificate, whole.key) = (certificate.map(expand), key.map(expand))
+        return whole
+    }
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(_ name: String) { stringValue = name }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

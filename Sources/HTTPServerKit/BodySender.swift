@@ -1,0 +1,107 @@
+import CMicroHTTPD
+import Synchronization
+
+/// Sends a stream over one connection: libmicrohttpd asks for octets when the socket takes some, and the connection sleeps while there are none.
+///
+/// The connection may be resumed from any thread, but only while it is suspended, and never once its request is over: the lock keeps the three apart.
+final class BodySender: @unchecked Sendable {
+    private struct State: @unchecked Sendable {
+        var connection: OpaquePointer?
+        var isSuspended = false
+        /// Woken when it was not asleep: it does not go to sleep before it has looked again.
+        var isWoken = false
+    }
+
+    private let stream: any BodyStream
+    private let gzip: GzipStream?
+    private let deadlines: Deadlines
+    private let state: Mutex<State>
+    /// Used by the one thread that sends.
+    private var (rest, place, hasEnded) = ([UInt8](), 0, false)
+    private let isStopping: @Sendable () -> Bool
+
+    private var key: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
+
+    init(
+        _ stream: any BodyStream, gzip: GzipStream?, connection: OpaquePointer, deadlines: Deadlines,
+        isStopping: @escaping @Sendable () -> Bool
+    ) {
+        (self.stream, self.gzip, self.deadlines, self.isStopping) = (stream, gzip, deadlines, isStopping)
+        state = Mutex(State(connection: connection))
+        stream.begin { [weak self] in self?.wake() }
+    }
+
+    deinit { stream.close() }
+
+    /// Puts octets into the buffer: how many, 0 when the connection sleeps now, or libmicrohttpd's words for the end and for a failure.
+    func fill(_ buffer: UnsafeMutablePointer<CChar>, _ size: Int) -> Int {
+        while true {
+            if place < rest.count {
+                let count = min(size, rest.count - place)
+                rest.withUnsafeBytes { octets in
+                    UnsafeMutableRawPointer(buffer).copyMemory(from: octets.baseAddress! + place, byteCount: count)
+                }
+                place += count
+                return count
+            }
+            if hasEnded { return vitalgate_http_end }
+            do {
+                guard try advance() else { return 0 }
+            } catch {
+                return vitalgate_http_failed
+            }
+        }
+    }
+
+    private struct Stopped: Error {}
+
+    /// Asks for the next piece; `false` when the connection sleeps.
+    private func advance() throws -> Bool {
+        place = 0
+        rest.removeAll(keepingCapacity: true)
+        switch isStopping() && stream.isLive ? .end : try stream.next() {
+        case .octets(let octets): rest = gzip?.packed(octets, flushing: stream.isLive) ?? octets
+        case .end:
+            hasEnded = true
+            rest = gzip?.finished() ?? []
+        case .wait(let patience):
+            guard !isStopping() else { throw Stopped() }
+            guard sleep() else { return true }
+            deadlines.set(key, in: patience, .wake(self))
+            return false
+        }
+        return true
+    }
+
+    private func sleep() -> Bool {
+        state.withLock { state in
+            // Asked within the lock: whoever stops the server wakes all that sleep, once it has said so.
+            guard let connection = state.connection, !state.isWoken, !isStopping() else {
+                state.isWoken = false
+                return false
+            }
+            state.isSuspended = true
+            MHD_suspend_connection(connection)
+            return true
+        }
+    }
+
+    /// Has the stream asked again.
+    func wake() {
+        state.withLock { state in
+            guard let connection = state.connection else { return }
+            if state.isSuspended {
+                state.isSuspended = false
+                MHD_resume_connection(connection)
+            } else {
+                state.isWoken = true
+            }
+        }
+    }
+
+    /// The request is over: its connection is touched no more.
+    func finish() {
+        state.withLock { $0.connection = nil }
+        deadlines.remove(key)
+    }
+}

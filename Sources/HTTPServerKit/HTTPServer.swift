@@ -1,0 +1,94 @@
+import CMicroHTTPD
+import Glibc
+
+/// A server of HTTP/1.1, with or without TLS, on libmicrohttpd's threads.
+///
+///     let server = try HTTPServer(ServerSettings(listening: .tcp(host: "127.0.0.1", port: 8642)), handler)
+///     // … until it is asked to stop:
+///     server.stop()
+///
+/// It listens once it is made. Whoever connects is bounded in everything: connections, octets, time (``ServerSettings``). It logs nothing.
+public final class HTTPServer {
+    /// Where it listens, with the port that a free one got.
+    public let address: ListeningAddress
+    private let core: ServerCore
+    private let socket: ListeningSocket
+    private var daemon: OpaquePointer?
+
+    /// Begins to listen.
+    ///
+    /// - Throws: ``ServerError`` where the address is not to be had, or is open to others without TLS.
+    public init(_ settings: ServerSettings, _ handler: any HTTPHandler) throws(ServerError) {
+        guard settings.listening.isLoopback || settings.identity != nil || settings.allowsPlain else {
+            throw ServerError(
+                "\(settings.listening) can be reached from other machines, and so needs a certificate and a key; or say that it is to be plain"
+            )
+        }
+        socket = try ListeningSocket(settings.listening)
+        address = socket.address
+        core = ServerCore(settings, hosts: HostGuard(address, names: settings.hosts), handler)
+        var options = vitalgate_http_options()
+        options.listening = socket.descriptor
+        // A pool has two at least.
+        options.threads = UInt32(max(2, settings.threads))
+        options.connections = UInt32(settings.connections)
+        options.connections_per_address = UInt32(settings.connectionsPerAddress)
+        options.idle_seconds = UInt32(settings.idleSeconds)
+        options.connection_memory = settings.connectionMemory
+        options.begin = ServerCore.begin
+        options.handle = ServerCore.handle
+        options.complete = ServerCore.complete
+        options.connect = ServerCore.connect
+        options.context = Unmanaged.passUnretained(core).toOpaque()
+        daemon = Self.started(&options, settings.identity)
+        guard daemon != nil else {
+            close(socket.descriptor)
+            socket.remove()
+            throw ServerError(
+                settings.identity == nil
+                    ? "\(address): the server could not be started" : "\(address): the certificate and the key are not usable"
+            )
+        }
+        core.deadlines.start()
+    }
+
+    private static func started(
+        _ options: inout vitalgate_http_options, _ identity: (certificate: String, key: String)?
+    ) -> OpaquePointer? {
+        guard let identity else { return vitalgate_http_start(&options) }
+        // Both are read before it returns.
+        return identity.certificate.withCString { certificate in
+            identity.key.withCString { key in
+                options.certificate = certificate
+                options.key = key
+                return vitalgate_http_start(&options)
+            }
+        }
+    }
+
+    /// Connections that are open.
+    public var connections: Int {
+        guard let daemon else { return 0 }
+        return Int(vitalgate_http_connections(daemon))
+    }
+
+    /// Takes no further connections, lets answers in progress end for some time, and ends.
+    public func stop() {
+        guard let daemon else { return }
+        self.daemon = nil
+        let listening = MHD_quiesce_daemon(daemon)
+        socket.remove()
+        core.wakeAll()
+        let end = ContinuousClock.now + core.settings.drainTime
+        while core.isAnswering, ContinuousClock.now < end {
+            usleep(10_000)
+            core.wakeAll()
+        }
+        core.wakeAll()
+        MHD_stop_daemon(daemon)
+        core.deadlines.stop()
+        if listening >= 0 { close(listening) }
+    }
+
+    deinit { stop() }
+}

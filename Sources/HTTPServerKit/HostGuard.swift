@@ -1,0 +1,70 @@
+import Glibc
+
+/// Which names a request may call the server by. A page of somebody else's whose name suddenly means this machine (DNS rebinding) comes with that name;
+/// so on every address, loopback too, only known ones are answered. An address in place of a name cannot be rebound.
+public struct HostGuard: Sendable {
+    private let names: Set<String>
+    private let addresses: Set<String>
+    private let takesAnyAddress: Bool
+
+    /// - Parameters:
+    ///   - listening: where the server listens.
+    ///   - names: further names, as a person has configured them.
+    public init(_ listening: ListeningAddress, names: [String] = []) {
+        self.names = Set(["localhost"] + names.map { $0.lowercased() })
+        switch listening {
+        case .unix: (addresses, takesAnyAddress) = (["127.0.0.1", "::1"], false)
+        case .tcp(let host, _):
+            let own = Self.address(host)
+            takesAnyAddress = own == "0.0.0.0" || own == "::"
+            addresses = Set((listening.isLoopback ? ["127.0.0.1", "::1"] : []) + [own].compactMap { $0 })
+        }
+    }
+
+    /// Whether the server goes by the name that a `Host` header has.
+    public func allows(_ header: String) -> Bool {
+        guard let host = Self.host(header) else { return false }
+        if names.contains(host) { return true }
+        guard let address = Self.address(host) else { return false }
+        return takesAnyAddress || addresses.contains(address)
+    }
+
+    func check(_ head: RequestHead) throws(Problem) {
+        let hosts = head.headers.filter { $0.name == "host" }
+        guard hosts.count == 1 else { throw Problem(400, "a request names one Host") }
+        guard allows(hosts[0].value) else {
+            throw Problem(421, "this server does not go by that name; the configuration's api.hosts says by which it does")
+        }
+    }
+
+    /// Without its port, in lower case, without the point at its end; an IPv6 address without its brackets.
+    static func host(_ header: String) -> String? {
+        var host = header[...]
+        var port: Substring?
+        if host.first == "[" {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            let rest = host[host.index(after: end)...]
+            guard rest.isEmpty || rest.first == ":" else { return nil }
+            port = rest.isEmpty ? nil : rest.dropFirst()
+            host = host[host.index(after: host.startIndex)..<end]
+            guard host.contains(":") else { return nil }
+        } else if let colon = host.firstIndex(of: ":") {
+            port = host[host.index(after: colon)...]
+            host = host[..<colon]
+        }
+        if let port, port.count > 5 || !port.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return nil }
+        if host.last == "." { host = host.dropLast() }
+        return host.isEmpty ? nil : host.lowercased()
+    }
+
+    /// An address in its one shortest form; `nil` for a name. `2130706433` and `0x7f.1`, which some take for addresses, are names.
+    static func address(_ text: String) -> String? {
+        var octets = [UInt8](repeating: 0, count: 16)
+        for family in [AF_INET, AF_INET6] where inet_pton(family, text, &octets) == 1 {
+            var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            guard inet_ntop(family, octets, &buffer, socklen_t(INET6_ADDRSTRLEN)) != nil else { return nil }
+            return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,50 @@
+/// The target of a request (RFC 9112, section 3.2), in origin form only: a proxy is nothing that this server is.
+struct RequestTarget {
+    let path: [String]
+    let query: [RequestHead.QueryItem]
+
+    /// - Throws: ``Problem`` where it is no path, hides a slash or a step upwards, or is not UTF-8.
+    init(_ text: String) throws(Problem) {
+        guard text.utf8.first == UInt8(ascii: "/") else { throw Self.malformed("it has to begin with /") }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var path: [String] = []
+        for part in parts[0].dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let decoded = Self.decoded(part, plusIsBlank: false), !decoded.utf8.contains(UInt8(ascii: "/")),
+                decoded != ".", decoded != "..", !decoded.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+            else { throw Self.malformed("a part of the path is none") }
+            path.append(decoded)
+        }
+        self.path = path == [""] ? [] : path
+        var query: [RequestHead.QueryItem] = []
+        for item in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+            let sides = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(sides[0], plusIsBlank: true),
+                let value = sides.count > 1 ? Self.decoded(sides[1], plusIsBlank: true) : ""
+            else { throw Self.malformed("a parameter is not percent-encoded UTF-8") }
+            query.append(RequestHead.QueryItem(name: name, value: value))
+        }
+        self.query = query
+    }
+
+    private static func malformed(_ reason: String) -> Problem { Problem(400, "the request's target is malformed: \(reason)") }
+
+    private static func decoded(_ text: Substring, plusIsBlank: Bool) -> String? {
+        var octets: [UInt8] = []
+        var rest = text.utf8[...]
+        while let octet = rest.popFirst() {
+            switch octet {
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit) else {
+                    return nil
+                }
+                octets.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsBlank: octets.append(UInt8(ascii: " "))
+            default: octets.append(octet)
+            }
+        }
+        guard !octets.contains(0) else { return nil }
+        return String(validating: octets, as: UTF8.self)
+    }
+
+    private static func digit(_ octet: UInt8) -> UInt8? { Character(Unicode.Scalar(octet)).hexDigitValue.map { UInt8($0) } }
+}

@@ -1,0 +1,136 @@
+import CMicroHTTPD
+import Synchronization
+
+/// What libmicrohttpd calls, on its threads. All that is unsafe of it is here: each pointer that it is given is retained when it is given, and released
+/// where libmicrohttpd says that it is done with it.
+final class ServerCore: Sendable {
+    let settings: ServerSettings
+    let hosts: HostGuard
+    let handler: any HTTPHandler
+    let deadlines = Deadlines()
+    private let senders = Mutex<[ObjectIdentifier: WeakSender]>([:])
+    private let stopping = Atomic<Bool>(false)
+
+    private struct WeakSender: Sendable { weak var sender: BodySender? }
+
+    init(_ settings: ServerSettings, hosts: HostGuard, _ handler: any HTTPHandler) {
+        (self.settings, self.hosts, self.handler) = (settings, hosts, handler)
+    }
+
+    /// Live streams end, and whatever sleeps is woken, as libmicrohttpd needs it before it stops.
+    func wakeAll() {
+        stopping.store(true, ordering: .releasing)
+        for sender in senders.withLock({ $0.values.compactMap(\.sender) }) { sender.wake() }
+    }
+
+    /// Whether a stream is still being sent.
+    var isAnswering: Bool { senders.withLock { $0.values.contains { $0.sender != nil } } }
+
+    // MARK: The callbacks
+
+    static let begin:
+        @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
+            _, target, _ in
+            Unmanaged.passRetained(Exchange(target: target.map { String(cString: $0) } ?? "")).toOpaque()
+        }
+
+    static let complete: MHD_RequestCompletedCallback = { context, connection, slot, _ in
+        guard let core = core(context), let connection else { return }
+        core.expectHead(connection)
+        guard let pointer = slot?.pointee else { return }
+        slot?.pointee = nil
+        Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().finish()
+    }
+
+    static let connect: MHD_NotifyConnectionCallback = { context, connection, _, code in
+        guard let core = core(context), let connection else { return }
+        if code == .CONNECTION_NOTIFY_STARTED { core.expectHead(connection) } else { core.deadlines.remove(key(connection)) }
+    }
+
+    static let handle: MHD_AccessHandlerCallback = { context, connection, _, method, _, octets, size, slot in
+        guard let core = core(context), let connection, let pointer = slot?.pointee, let size else { return .NO }
+        let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+        guard exchange.isBegun else {
+            let isOver = exchange.begin(connection, method: method.map { String(cString: $0) } ?? "", core)
+            if isOver { return core.queue(exchange, connection) }
+            core.expectBody(connection)
+            return .YES
+        }
+        if size.pointee > 0, let octets {
+            let isTaken = exchange.take(UnsafeRawBufferPointer(start: octets, count: size.pointee))
+            size.pointee = 0
+            return isTaken ? .YES : .NO
+        }
+        core.deadlines.remove(key(connection))
+        return core.queue(exchange, connection)
+    }
+
+    private static func core(_ context: UnsafeMutableRawPointer?) -> ServerCore? {
+        context.map { Unmanaged<ServerCore>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func key(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }
+
+    private func expectHead(_ connection: OpaquePointer) {
+        deadlines.set(Self.key(connection), in: settings.headTime, .hangUp(vitalgate_http_socket(connection)))
+    }
+
+    private func expectBody(_ connection: OpaquePointer) {
+        deadlines.set(Self.key(connection), in: settings.bodyTime, .hangUp(vitalgate_http_socket(connection)))
+    }
+
+    // MARK: Answers
+
+    private func queue(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
+        var response = exchange.response(self)
+        let isPacked = GzipStream.isAccepted(exchange.head?.header("accept-encoding"))
+        guard let made = made(&response, exchange, connection, isPacked) else { return .NO }
+        defer { MHD_destroy_response(made) }
+        for (name, value) in response.headers { MHD_add_response_header(made, name, value) }
+        return MHD_queue_response(connection, UInt32(response.status), made)
+    }
+
+    /// Below this many octets packing is not worth its while.
+    private static let leastPacked = 1024
+
+    private func made(
+        _ response: inout HTTPResponse, _ exchange: Exchange, _ connection: OpaquePointer, _ isPacked: Bool
+    ) -> OpaquePointer? {
+        switch response.content {
+        case .octets(var octets):
+            if isPacked, octets.count >= Self.leastPacked, let gzip = GzipStream() {
+                octets = gzip.packed(octets, flushing: false) + gzip.finished()
+                response.headers.append(("Content-Encoding", "gzip"))
+            }
+            return octets.withUnsafeMutableBytes {
+                MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
+            }
+        case .stream(let stream):
+            let gzip = isPacked ? GzipStream() : nil
+            if gzip != nil { response.headers.append(("Content-Encoding", "gzip")) }
+            let sender = BodySender(
+                stream, gzip: gzip, connection: connection, deadlines: deadlines,
+                isStopping: { [weak self] in self?.stopping.load(ordering: .acquiring) ?? true })
+            exchange.sends(by: sender)
+            remember(sender)
+            // The response has a hold of its own: it may outlive the request.
+            return MHD_create_response_from_callback(
+                vitalgate_http_unknown, 32_768,
+                { context, _, buffer, size in
+                    guard let context, let buffer else { return vitalgate_http_failed }
+                    return Unmanaged<BodySender>.fromOpaque(context).takeUnretainedValue().fill(buffer, size)
+                }, Unmanaged.passRetained(sender).toOpaque(),
+                { context in
+                    guard let context else { return }
+                    Unmanaged<BodySender>.fromOpaque(context).release()
+                })
+        }
+    }
+
+    private func remember(_ sender: BodySender) {
+        senders.withLock { senders in
+            senders = senders.filter { $0.value.sender != nil }
+            senders[ObjectIdentifier(sender)] = WeakSender(sender: sender)
+        }
+    }
+}

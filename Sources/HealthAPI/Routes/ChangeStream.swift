@@ -1,0 +1,59 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// Changes as server-sent events. It holds an anchor, and a reader only while it looks: so a stream that waits costs next to nothing, and one whose
+/// client is slow holds up nobody, since what it has not taken is still in the store.
+final class ChangeStream: BodyStream {
+    private let core: ServiceCore
+    private let caller: Caller
+    private let types: Set<SampleType>?
+    private var anchor: Anchor
+    private var number: UInt64?
+    private var hasBegun = false
+    private var lastWord = ContinuousClock.now
+    let isLive = true
+
+    /// Octets that are made at once.
+    private static let piece = 32_768
+
+    init(_ core: ServiceCore, _ caller: Caller, after anchor: Anchor, _ types: Set<SampleType>?) {
+        (self.core, self.caller, self.anchor, self.types) = (core, caller, anchor, types)
+    }
+
+    // Before the first look, so that no commit falls between the two.
+    func begin(wake: @escaping @Sendable () -> Void) { number = core.bell.add(wake) }
+
+    func close() { if let number { core.bell.remove(number) } }
+
+    func next() throws -> BodyPiece {
+        var text: [UInt8] = []
+        if !hasBegun {
+            hasBegun = true
+            // A client that is cut off before the first change goes on from here.
+            text += "retry: 2000\nid: \(core.anchors.text(anchor, for: caller))\n\n".utf8
+        }
+        let look = try look()
+        for change in look.changes {
+            text += "event: \(change.kind)\nid: \(core.anchors.text(change.anchor, for: caller))\ndata: ".utf8
+            text += change.object + [0x0A, 0x0A]
+        }
+        if text.isEmpty, ContinuousClock.now - lastWord >= core.settings.heartbeat { text = Array(": no news\n\n".utf8) }
+        guard text.isEmpty else {
+            lastWord = .now
+            return .octets(text)
+        }
+        return .wait(atMost: max(.milliseconds(10), core.settings.heartbeat - (ContinuousClock.now - lastWord)))
+    }
+
+    private func look() throws -> ChangeLook {
+        // Whoever was let in is looked at again: a token ends, and so does what was begun with it.
+        let reader = try core.reader(for: try core.caller(bearing: caller.token))
+        // What one may not read is not read again with each look.
+        let latest = try reader.store.latestAnchor()
+        let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
+        try look.read(reader.store, after: anchor, types)
+        anchor = look.last ?? (look.isCut ? anchor : latest)
+        return look
+    }
+}

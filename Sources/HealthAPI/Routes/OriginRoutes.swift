@@ -1,0 +1,98 @@
+import Formats
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// What there is: types, sources, devices.
+enum OriginRoutes {
+    static let types = Route(
+        method: "GET", path: "/v1/types", name: "types", summary: "The types that there are samples of.",
+        parameters: [.subject], answers: [.json, .ndjson], key: "types", answer: types)
+    static let sources = Route(
+        method: "GET", path: "/v1/sources", name: "sources", summary: "Where samples come from.",
+        parameters: [.types, .subject], answers: [.json, .ndjson], key: "sources", answer: sources)
+    static let devices = Route(
+        method: "GET", path: "/v1/devices", name: "devices", summary: "What samples were measured with.",
+        parameters: [.types, .subject], answers: [.json, .ndjson], key: "devices", answer: devices)
+
+    /// What several series have in common.
+    private struct Together {
+        var first: CountingSource
+        var types: Set<String> = []
+        var (from, to): (Instant, Instant)
+
+        init(_ source: CountingSource) { (first, from, to) = (source, source.first, source.last) }
+
+        mutating func take(_ source: CountingSource) {
+            types.insert(source.series.type.id)
+            (from, to) = (min(from, source.first), max(to, source.last))
+        }
+
+        func tell(in object: inout JSONObject) {
+            object.set("types", types.sorted())
+            object.set("first", from.description)
+            object.set("last", to.description)
+        }
+    }
+
+    private static func together(
+        _ call: Call, _ types: Set<SampleType>?, by key: (CountingSource) -> String,
+        telling tell: (Together, String) -> JSONObject
+    ) throws -> HTTPResponse {
+        let reader = try call.reader()
+        let query = SampleQuery(types: types, subject: try call.subject(reader.store))
+        var (found, order): ([String: Together], [String]) = ([:], [])
+        // Series of the store have numbers in the order of their coming, which says nothing to a client.
+        let all = try reader.store.countingSources(matching: query, call.core.settings.priority).sorted { key($0) < key($1) }
+        for source in all {
+            let key = key(source)
+            if found[key] == nil { order.append(key) }
+            found[key, default: Together(source)].take(source)
+        }
+        return call.list(order.compactMap { found[$0].map { tell($0, reader.store.subject).closed } })
+    }
+
+    @Sendable private static func types(_ call: Call) throws -> HTTPResponse {
+        try together(
+            call, nil, by: { $0.series.type.id },
+            telling: { group, _ in
+                let type = group.first.series.type
+                var object = JSONObject()
+                object.set("type", type.id)
+                object.set("kind", type.kind.name)
+                object.set("unit", type.kind == .quantity ? type.canonicalUnit.code : nil)
+                object.set("healthKit", type.healthKitIdentifier)
+                object.set("first", group.from.description)
+                object.set("last", group.to.description)
+                return object
+            })
+    }
+
+    @Sendable private static func sources(_ call: Call) throws -> HTTPResponse {
+        try together(
+            call, try call.types(), by: { $0.series.source + "\n" + $0.series.subject },
+            telling: { group, me in
+                var object = JSONObject()
+                object.set("id", group.first.series.source)
+                object.set("name", group.first.sourceName)
+                object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
+                group.tell(in: &object)
+                return object
+            })
+    }
+
+    @Sendable private static func devices(_ call: Call) throws -> HTTPResponse {
+        let types = try call.types()
+        return try together(
+            call, types, by: { $0.series.device + "\n" + $0.series.subject },
+            telling: { group, me in
+                var object = JSONObject()
+                object.set("key", group.first.series.device.isEmpty ? nil : group.first.series.device)
+                object.set("name", group.first.deviceName)
+                object.set("model", group.first.model)
+                object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
+                group.tell(in: &object)
+                return object
+            })
+    }
+}

@@ -1,0 +1,84 @@
+import Formats
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// What is so of people and their days: rings, characteristics.
+enum PersonRoutes {
+    static let summaries = Route(
+        method: "GET", path: "/v1/activity-summaries", name: "activitySummaries", summary: "The rings of days.",
+        discussion: """
+            As 'vitalgate rings' has them: a day whose summary a source told is told as it told it; of any other the rings come from samples, and \
+            derived is true.
+            """,
+        parameters: [.from, .to, .subject, .zone, .limit(most, "At most so many days; \(most) without it.")],
+        answers: [.json, .ndjson], key: "activitySummaries", answer: summaries)
+
+    static let characteristics = Route(
+        method: "GET", path: "/v1/characteristics", name: "characteristics",
+        summary: "What is so of people: date of birth, biological sex, blood type, skin type, use of a wheelchair.",
+        parameters: [
+            .subject, .zone, Parameter(name: "on", form: .text, help: "The day of which it is asked; today without it."),
+        ],
+        answers: [.json, .ndjson], key: "characteristics", answer: characteristics)
+
+    /// Days in an answer: ten years.
+    private static let most = 3660
+
+    @Sendable private static func summaries(_ call: Call) throws -> HTTPResponse {
+        let (reader, zone) = (try call.reader(), try call.zone())
+        let (range, me) = (try call.range(zone), reader.store.subject)
+        let query = ActivityQuery(
+            zone: zone, from: range.from, to: range.to, subject: try call.subject(reader.store),
+            priority: call.core.settings.priority)
+        let (line, sampleLine) = (ActivityLine(zone: zone, me: me), SampleLine(me: me))
+        var (objects, rest) = ([[UInt8]](), call.number("limit") ?? most)
+        if rest == 0 { return call.list(objects) }
+        try reader.store.activityDays(query) { days in
+            for (day, summary) in days.prefix(rest) {
+                var bytes: [UInt8] = []
+                if let summary {
+                    sampleLine.append(summary.sample, ingest: nil, seq: nil, to: &bytes)
+                    bytes.removeLast()
+                } else {
+                    bytes = line.object(day).closed
+                }
+                objects.append(bytes)
+            }
+            rest -= min(rest, days.count)
+            return rest > 0
+        }
+        return call.list(objects)
+    }
+
+    @Sendable private static func characteristics(_ call: Call) throws -> HTTPResponse {
+        let (reader, zone) = (try call.reader(), try call.zone())
+        let (store, subject) = (reader.store, try call.subject(reader.store))
+        let day = try call.instant("on", zone) ?? call.core.settings.now()
+        let date = String(day.wallTime(at: zone.offset(at: day)).description.prefix { $0 != "T" })
+        var objects: [[UInt8]] = []
+        for person in try store.subjectsWithCharacteristics() where subject == nil || person == subject {
+            let history = try store.characteristics(of: person)
+            for type in CharacteristicType.allCases {
+                guard let entry = history.entry(of: type, on: date) else { continue }
+                var object = JSONObject()
+                object.set("subject", person == store.subject ? "me" : person)
+                object.set("type", type.rawValue)
+                object.set("value", entry.value?.value)
+                object.set("from", entry.from)
+                objects.append(object.closed)
+            }
+        }
+        return call.list(objects)
+    }
+}
+
+extension Call {
+    /// An answer of objects of JSON: a line each, or a list under the route's name for it.
+    func list(_ objects: [[UInt8]]) -> HTTPResponse {
+        let end = Array("\n".utf8)
+        guard form == .json, let key else { return HTTPResponse(type: form.type, objects.flatMap { $0 + end }) }
+        let list = Array(objects.joined(separator: Array(",\n".utf8)))
+        return HTTPResponse(type: form.type, Array("{\"\(key)\":[".utf8) + list + Array("]}\n".utf8))
+    }
+}

@@ -1,0 +1,98 @@
+import Formats
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// Samples: by type, time and condition, one by one, and the latest.
+enum SampleRoutes {
+    static let samples = Route(
+        method: "GET", path: "/v1/samples", name: "samples", summary: "Samples by type, time and condition.",
+        discussion: """
+            By start time, or as sort says. Lines are those of 'vitalgate query --format ndjson' without their places in the store, ingest and seq: \
+            these tell how much there is that one may not read.
+            """,
+        parameters: [
+            .types, .from, .to, .subject, .source, .device, .condition,
+            Parameter(
+                name: "sort", form: .text,
+                help:
+                    "start (oldest first), -start (newest first), or other fields of a condition, joined by commas: -value,start."
+            ),
+            .limit(.max, "At most so many; all without it."), .unit, .zone,
+        ],
+        answers: [.json, .ndjson, .csv], key: "samples", answer: samples)
+
+    static let sample = Route(
+        method: "GET", path: "/v1/samples/{uuid}", name: "sample", summary: "One sample whole, with what it carries.",
+        discussion: "Points, a resource or a document are part of it with content=true only.",
+        parameters: [
+            Parameter(name: "uuid", form: .uuid, help: "The sample's UUID.", isRequired: true, isInPath: true),
+            Parameter(name: "content", form: .flag, help: "Also what the object carries: points, a resource, a document."),
+        ],
+        answers: [.json], problems: [404], answer: sample)
+
+    static let latest = Route(
+        method: "GET", path: "/v1/latest", name: "latest", summary: "The latest sample of each type, by start.",
+        parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples", answer: latest)
+
+    @Sendable private static func samples(_ call: Call) throws -> HTTPResponse {
+        let reader = try call.reader()
+        let (zone, types) = (try call.zone(), try call.types())
+        let range = try call.range(zone)
+        var query = SampleQuery(
+            types: types, from: range.from, to: range.to, subject: try call.subject(reader.store), source: call.text("source"),
+            device: call.text("device"), where: try call.condition(for: types, zone, reader.store))
+        query.order = try order(call.text("sort"))
+        query.limit = call.number("limit")
+        query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
+        let writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
+        return HTTPResponse(type: call.form.type, try SampleStream(reader, query, writer))
+    }
+
+    private static func order(_ text: String?) throws -> [SampleOrder] {
+        guard let text else { return [] }
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+        let orders = words.compactMap { SampleOrder($0) }
+        guard words.count <= 8, orders.count == words.count else {
+            throw Problem(400, "sort: expected at most 8 fields such as start, -value or source.name, joined by commas")
+        }
+        return orders
+    }
+
+    @Sendable private static func sample(_ call: Call) throws -> HTTPResponse {
+        let reader = try call.reader()
+        guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }),
+            let stored = try reader.store.sample(uuid) ?? reader.store.derivedCorrelation(uuid)
+        else { throw Problem(404, "there is no such sample") }
+        var bytes: [UInt8] = []
+        let line = SampleLine(me: reader.store.subject, withContent: call.flag("content"))
+        line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
+        return HTTPResponse(type: call.form.type, bytes)
+    }
+
+    @Sendable private static func latest(_ call: Call) throws -> HTTPResponse {
+        let reader = try call.reader()
+        let (types, subject) = (try call.types(), try call.subject(reader.store))
+        let all = try reader.store.latestSamples { sample in
+            (types?.contains(sample.origin.type) ?? true) && (subject.map { $0 == sample.origin.subject } ?? true)
+        }
+        var best: [Place: StoredSample] = [:]
+        for stored in all {
+            let place = Place(type: stored.sample.origin.type, subject: stored.sample.origin.subject)
+            if let other = best[place], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
+            best[place] = stored
+        }
+        let sorted = best.values.sorted {
+            ($0.sample.origin.type.id, $0.sample.origin.subject) < ($1.sample.origin.type.id, $1.sample.origin.subject)
+        }
+        var writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
+        for stored in sorted { writer.write(stored) }
+        writer.finish()
+        return HTTPResponse(type: call.form.type, writer.take())
+    }
+
+    private struct Place: Hashable {
+        var type: SampleType
+        var subject: String
+    }
+}

@@ -1,0 +1,166 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// A request of a route: what it says, checked against the route's declaration.
+struct Call {
+    let core: ServiceCore
+    let form: AnswerForm
+    /// What an object of JSON has its list under.
+    let key: String?
+    private let head: RequestHead
+    private let known: Caller?
+    private let values: [String: [String]]
+    private let parameters: [Parameter]
+
+    /// - Throws: ``Problem`` where something is said that the route does not take, twice, or in a wrong form, or is not said.
+    init(_ head: RequestHead, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ core: ServiceCore) throws {
+        (self.head, self.core, known, key) = (head, core, caller, route.key)
+        parameters = route.allParameters
+        var values = variables.mapValues { [$0] }
+        for item in head.query {
+            guard let parameter = parameters.first(where: { $0.name == item.name && !$0.isInPath }) else {
+                let names = parameters.filter { !$0.isInPath }.map(\.name).joined(separator: ", ")
+                throw Problem(400, names.isEmpty ? "this path takes no parameters" : "unknown parameter; known are \(names)")
+            }
+            guard values[item.name] == nil || parameter.isRepeating else { throw Problem(400, "\(item.name): given twice") }
+            values[item.name, default: []].append(item.value)
+        }
+        for parameter in parameters {
+            guard let given = values[parameter.name] else {
+                guard !parameter.isRequired else { throw Problem(400, "\(parameter.name): is missing") }
+                continue
+            }
+            for text in given where !parameter.takes(text) {
+                throw Problem(400, "\(parameter.name): expected \(parameter.expected)")
+            }
+        }
+        self.values = values
+        form = try Self.form(head, route, values["format"]?.first)
+    }
+
+    /// What is asked for by name, else by `Accept`, else the first.
+    private static func form(_ head: RequestHead, _ route: Route, _ name: String?) throws -> AnswerForm {
+        if let name, let form = route.answers.first(where: { $0.name == name }) { return form }
+        guard let accept = head.header("accept") else { return route.answers[0] }
+        var best: (form: AnswerForm, weight: Double)?
+        for range in accept.split(separator: ",") {
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            guard let wanted = parts.first, weight > best?.weight ?? 0 else { continue }
+            let form = route.answers.first {
+                wanted == "*/*" || wanted == $0.type || wanted == $0.type.prefix { $0 != "/" } + "/*"
+            }
+            if let form { best = (form, weight) }
+        }
+        guard let best else {
+            throw Problem(406, "the answer comes as \(route.answers.map(\.type).joined(separator: ", "))")
+        }
+        return best.form
+    }
+
+    // MARK: What it says
+
+    /// Who asks.
+    func caller() throws -> Caller {
+        guard let known else { throw Problem(401, "this needs a client's token") }
+        return known
+    }
+
+    /// A reader that shows what the caller may read.
+    func reader() throws -> Reader { try core.reader(for: try caller()) }
+
+    func header(_ name: String) -> String? { head.header(name) }
+    func text(_ name: String) -> String? { values[name]?.first }
+    func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
+    func flag(_ name: String) -> Bool { text(name) == "true" || text(name) == "" }
+
+    func type(_ name: String, from parameter: String) throws -> SampleType {
+        guard let type = SampleType(name) else {
+            throw Problem(400, "\(parameter): there is no such type; 'vitalgate types' lists them")
+        }
+        return type
+    }
+
+    /// `nil` for all.
+    func types() throws -> Set<SampleType>? {
+        guard let list = text("types") else { return nil }
+        let names = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        return Set(try names.map { try type($0, from: "types") })
+    }
+
+    func zone() throws -> TimeZoneRules {
+        guard let name = text("zone") else { return core.settings.zone }
+        guard let zone = core.settings.zones(name) else { throw Problem(400, "zone: there is no such zone") }
+        return zone
+    }
+
+    func range(_ zone: TimeZoneRules) throws -> (from: Instant?, to: Instant?) {
+        let range = (from: try instant("from", zone), to: try instant("to", zone))
+        if let from = range.from, let to = range.to, to < from { throw Problem(400, "from: is behind to") }
+        return range
+    }
+
+    func instant(_ name: String, _ zone: TimeZoneRules) throws -> Instant? {
+        guard let text = text(name) else { return nil }
+        guard let instant = Instant(written: text, now: core.settings.now(), zone: zone) else {
+            throw Problem(400, "\(name): expected a time such as 2026-11-20T06:30:00Z, 2026-11-20, today or -7d")
+        }
+        return instant
+    }
+
+    /// By their UUID only: whether there is somebody of a name is not for everybody to know.
+    func subject(_ store: SampleStore) throws -> String? {
+        guard let text = text("subject") else { return nil }
+        guard let subject = Self.subject(text, store) else { throw Problem(400, "subject: expected me, unassigned or a UUID") }
+        return subject
+    }
+
+    private static func subject(_ text: String, _ store: SampleStore) -> String? {
+        if text == "me" { return store.subject }
+        return text == Origin.unassigned || UUIDText.isValid(text) ? text.lowercased() : nil
+    }
+
+    /// - Parameter types: those that are asked for; of a single one the unit must be one.
+    func unit(for types: Set<SampleType>?) throws -> Unit? {
+        guard let code = text("unit") else { return nil }
+        let unit = try Unit(written: code)
+        if let types, types.count == 1, let type = types.first {
+            _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        }
+        return unit
+    }
+
+    func condition(for types: Set<SampleType>?, _ zone: TimeZoneRules, _ store: SampleStore) throws -> SamplePredicate? {
+        guard let text = text("where") else { return nil }
+        let now = core.settings.now()
+        let condition = try SamplePredicate(
+            text, instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) })
+        try condition.check(for: types ?? Set(SampleType.all))
+        return condition
+    }
+}
+
+extension Parameter {
+    /// Whether a text has the form.
+    func takes(_ text: String) -> Bool {
+        switch form {
+        case .text, .list: !text.isEmpty
+        case .number(let range): Int(text).map { range.contains($0) && "\($0)" == text } ?? false
+        case .flag: ["", "true", "false"].contains(text)
+        case .words(let words): words.contains(text)
+        case .uuid: UUIDText.isValid(text)
+        }
+    }
+
+    /// What a person would write in place of what does not.
+    var expected: String {
+        switch form {
+        case .text, .list: "a text"
+        case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
+        case .flag: "true or false"
+        case .words(let words): "one of \(words.joined(separator: ", "))"
+        case .uuid: "a UUID"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HTTPServerKit
+
+/// What can be asked: one declaration, of which the routing and the document are made.
+struct Route: Sendable {
+    /// What it takes to ask.
+    enum Right: Sendable {
+        /// Nothing.
+        case none
+        /// A client's token; what it may read decides what is there.
+        case read
+    }
+
+    let method: String
+    /// `/v1/samples/{uuid}`.
+    let path: String
+    /// For programs that are made of the document.
+    let name: String
+    let summary: String
+    var discussion = ""
+    var right = Right.read
+    var parameters: [Parameter] = []
+    let answers: [AnswerForm]
+    /// What a single thing of the answer is, and what an object of JSON has it under.
+    var key: String?
+    /// Beside those that any route has.
+    var problems: [Int] = []
+    let answer: @Sendable (Call) throws -> HTTPResponse
+
+    /// The parts of the path.
+    var parts: [Substring] { path.split(separator: "/") }
+
+    /// All parameters, with the one of the form where there is a choice.
+    var allParameters: [Parameter] { answers.count > 1 ? parameters + [.format(answers)] : parameters }
+
+    /// What the path says, by name; `nil` where it is another path.
+    func variables(of path: [String]) -> [String: String]? {
+        let parts = parts
+        guard parts.count == path.count else { return nil }
+        var found: [String: String] = [:]
+        for (part, given) in zip(parts, path) {
+            if part.hasPrefix("{") { found[String(part.dropFirst().dropLast())] = given } else if part != given { return nil }
+        }
+        return found
+    }
+}

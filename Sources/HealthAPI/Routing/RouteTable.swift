@@ -1,0 +1,12 @@
+/// All that can be asked, in the order of the document.
+enum RouteTable {
+    static let all: [Route] = [
+        SampleRoutes.samples, SampleRoutes.sample, SampleRoutes.latest, StatisticsRoute.statistics, OriginRoutes.types,
+        OriginRoutes.sources, OriginRoutes.devices, PersonRoutes.summaries, PersonRoutes.characteristics, ChangeRoutes.changes,
+        ChangeRoutes.stream, document,
+    ]
+
+    private static let document = Route(
+        method: "GET", path: "/openapi.json", name: "document", summary: "This document.", right: .none, answers: [.json],
+        answer: { _ in HTTPDocument.response })
+}

@@ -1,0 +1,54 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// Finds a request's route, and says what is wrong with it. Everything goes by the declarations of ``RouteTable``.
+struct Router: HTTPHandler {
+    let core: ServiceCore
+
+    /// No route takes a body, and what is no route is said before one is read.
+    func bodyLimit(of head: RequestHead) throws(Problem) -> Int {
+        _ = try route(head)
+        return 0
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        do {
+            return try routed(request.head)
+        } catch let problem as Problem {
+            return problem.response
+        } catch let error as PredicateError {
+            return Problem(400, "where: \(error)").response
+        } catch let error as UnitError {
+            return Problem(400, "\(error)").response
+        } catch let error as StoreError where error.kind == .busy {
+            return Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"]).response
+        } catch {
+            // What went wrong is told to nobody outside: it may name what is hidden.
+            return Problem(500, "the answer could not be made").response
+        }
+    }
+
+    private func routed(_ head: RequestHead) throws -> HTTPResponse {
+        let (route, variables, allowed) = try route(head)
+        guard let route else { return HTTPResponse(status: 204, headers: [("Allow", allowed)]) }
+        let caller = route.right == .none ? nil : try core.caller(bearing: head.bearer)
+        return try route.answer(try Call(head, route, variables, caller, core))
+    }
+
+    /// The route of a path and a method, and which methods the path has; no route for OPTIONS, which any path has.
+    private func route(
+        _ head: RequestHead
+    ) throws(Problem) -> (route: Route?, variables: [String: String], allowed: String) {
+        let found = RouteTable.all.compactMap { route in route.variables(of: head.path).map { (route, $0) } }
+        guard !found.isEmpty else { throw Problem(404, "there is no such path; /openapi.json says which there are") }
+        let methods = found.map(\.0.method)
+        let allowed = (methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"]).joined(separator: ", ")
+        if head.method == "OPTIONS" { return (nil, [:], allowed) }
+        let method = head.method == "HEAD" ? "GET" : head.method
+        guard let (route, variables) = found.first(where: { $0.0.method == method }) else {
+            throw Problem(405, "this path is not asked like that", headers: ["Allow": allowed])
+        }
+        return (route, variables, allowed)
+    }
+}

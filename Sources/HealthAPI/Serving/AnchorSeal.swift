@@ -1,0 +1,56 @@
+import Glibc
+import HealthModel
+import SampleStore
+
+/// Makes anchors that say nothing: a number would tell how much was written that its reader may not see. One of another client is none.
+struct AnchorSeal: Sendable {
+    private let seal: Seal
+
+    /// - Parameter store: its path; the key is kept beside it, so that anchors outlive the program.
+    init(store: String) throws(StoreError) {
+        let path = store + "-anchors.key"
+        var key = try Self.read(path)
+        if key == nil { key = try Self.make(path) }
+        guard let seal = key.flatMap({ Seal(key: $0) }) else {
+            throw StoreError(.foreign, "\(path) is no key; move it away, and readers of changes begin again")
+        }
+        self.seal = seal
+    }
+
+    func text(_ anchor: Anchor, for caller: Caller) -> String { seal.sealed(anchor.description, for: caller.id) }
+
+    func anchor(_ text: String, for caller: Caller) -> Anchor? {
+        text == "0" ? .beginning : seal.opened(text, for: caller.id).flatMap { Anchor($0) }
+    }
+
+    private static func read(_ path: String) throws(StoreError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw failure(path) }
+            return nil
+        }
+        defer { close(descriptor) }
+        var key = [UInt8](repeating: 0, count: Seal.keySize + 1)
+        let count = Glibc.read(descriptor, &key, key.count)
+        return Array(key.prefix(max(0, count)))
+    }
+
+    /// Whole or not at all: two that begin at once agree on one.
+    private static func make(_ path: String) throws(StoreError) -> [UInt8] {
+        let key = Seal.randomKey()
+        let draft = "\(path).\(getpid())"
+        unlink(draft)
+        let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(draft) }
+        defer { unlink(draft) }
+        let count = write(descriptor, key, key.count)
+        guard fsync(descriptor) == 0, close(descriptor) == 0, count == key.count else { throw failure(draft) }
+        guard link(draft, path) == 0 || errno == EEXIST else { throw failure(path) }
+        guard let kept = try read(path) else { return key }
+        return kept
+    }
+
+    private static func failure(_ path: String) -> StoreError {
+        StoreError(errno == EACCES ? .permission : .inputOutput, "\(path): \(String(cString: strerror(errno)))")
+    }
+}

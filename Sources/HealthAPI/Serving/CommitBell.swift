@@ -1,0 +1,70 @@
+import Dispatch
+import SampleStore
+import Synchronization
+
+/// Wakes all live streams when somebody has committed; they share one watch of the system, and nothing is asked again and again.
+final class CommitBell: Sendable {
+    private struct State {
+        var wakes: [UInt64: @Sendable () -> Void] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "health-api.bell")
+    private let following: @Sendable (Bool) -> Void
+    // Made and cancelled; nothing else is done with it.
+    nonisolated(unsafe) private let source: any DispatchSourceRead
+
+    /// - Parameter following: told on one queue whether anybody listens: when that begins and ends, and behind each commit meanwhile.
+    init(store: String, following: @escaping @Sendable (Bool) -> Void) throws(StoreError) {
+        self.following = following
+        let bell = RungBell(try StoreBell(store: store))
+        source = DispatchSource.makeReadSource(
+            fileDescriptor: bell.bell.descriptor, queue: queue)
+        source.setEventHandler { [weak self] in
+            bell.hear()
+            self?.ring()
+        }
+        // The descriptor is closed once nobody looks at it any more.
+        source.setCancelHandler { _ = bell }
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+
+    func add(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
+        defer { tell() }
+        return state.withLock { state in
+            state.last += 1
+            state.wakes[state.last] = wake
+            return state.last
+        }
+    }
+
+    func remove(_ number: UInt64) {
+        state.withLock { _ = $0.wakes.removeValue(forKey: number) }
+        tell()
+    }
+
+    private func tell() {
+        queue.async { [weak self] in
+            guard let self else { return }
+            following(isHeard)
+        }
+    }
+
+    private var isHeard: Bool { state.withLock { !$0.wakes.isEmpty } }
+
+    private func ring() {
+        for wake in state.withLock({ Array($0.wakes.values) }) { wake() }
+        if isHeard { following(true) }
+    }
+
+    /// From the start on the queue's alone.
+    private final class RungBell: @unchecked Sendable {
+        let bell: StoreBell
+        init(_ bell: StoreBell) { self.bell = bell }
+        /// Where the watch fails, streams look with each heartbeat.
+        func hear() { try? bell.wait() }
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// What a service is started with.
+public struct ServiceSettings: Sendable {
+    /// The store's file.
+    public var store: String
+    /// Where it listens, and its bounds.
+    public var server: ServerSettings
+    /// Whose clocks count where a request names no zone.
+    public var zone: TimeZoneRules
+    /// The rules of a zone by its name; `nil` where there is none.
+    public var zones: @Sendable (String) -> TimeZoneRules?
+    /// Sources and devices, the best first.
+    public var priority: [String]
+    /// The clock.
+    public var now: @Sendable () -> Instant
+    /// Until a live stream that has no news says that it is there.
+    public var heartbeat = Duration.seconds(15)
+
+    /// Told, one call at a time, whether anybody follows live: when that begins and ends, and behind each commit meanwhile. Whoever writes may hurry then.
+    public var following: @Sendable (Bool) -> Void = { _ in }
+
+    /// Serves a store.
+    public init(
+        store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
+        priority: [String], now: @escaping @Sendable () -> Instant
+    ) {
+        (self.store, self.server, self.zone, self.zones) = (store, server, zone, zones)
+        (self.priority, self.now) = (priority, now)
+    }
+}
+
+/// The store's answers over HTTP, to those who may have them. Its threads and readers are its own: whoever writes to the store waits for none of them.
+///
+///     let service = try HealthService(settings)
+///     // … until it is asked to stop:
+///     service.stop()
+public final class HealthService {
+    private let server: HTTPServer
+    private let core: ServiceCore
+
+    /// Begins to listen.
+    ///
+    /// - Throws: `StoreError`, `ServerError`.
+    public init(_ settings: ServiceSettings) throws {
+        // Also says that there is a store.
+        _ = try SampleStore(path: settings.store, access: .read)
+        core = try ServiceCore(settings)
+        server = try HTTPServer(settings.server, Router(core: core))
+    }
+
+    /// Where it listens, with the port that a free one got.
+    public var address: ListeningAddress { server.address }
+    /// Connections that are open.
+    public var connections: Int { server.connections }
+    /// Readers of the store that are in use.
+    var readers: Int { core.readers.lent }
+
+    /// Ends live streams, lets other answers end for some time, and ends.
+    public func stop() { server.stop() }
+}
+
+/// What routes share.
+final class ServiceCore: Sendable {
+    let settings: ServiceSettings
+    let readers: ReaderPool
+    let anchors: AnchorSeal
+    let bell: CommitBell
+
+    init(_ settings: ServiceSettings) throws {
+        self.settings = settings
+        readers = ReaderPool(path: settings.store)
+        anchors = try AnchorSeal(store: settings.store)
+        bell = try CommitBell(store: settings.store, following: settings.following)
+    }
+
+    /// Who asks.
+    ///
+    /// - Throws: ``Problem`` 401 where there is no token, or one that nobody has, or no more: the same for all.
+    func caller(bearing token: String?) throws -> Caller {
+        let problem = Problem(
+            401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
+        guard let token else { throw problem }
+        let reader = try readers.lend(to: nil)
+        guard let client = try reader.store.client(bearing: token, at: settings.now()) else { throw problem }
+        return Caller(client: client, token: token)
+    }
+
+    /// A reader that shows what a caller may read.
+    func reader(for caller: Caller) throws -> Reader { try readers.lend(to: caller.client) }
+}

@@ -1,0 +1,76 @@
+import EventLoopKit
+import Gateway
+import HTTPServerKit
+import HealthAPI
+import Ingestion
+import Pipeline
+import SampleStore
+
+/// The store's answers over HTTP as a part of the hub: on threads and with readers of its own, so that nothing that is read or written waits for them.
+final class APIService: HubSource {
+    let name = "api"
+    weak var host: (any HubSourceHost)?
+    private let settings: ServiceSettings
+    private var service: HealthService?
+
+    init(_ settings: ServiceSettings) { self.settings = settings }
+
+    /// It has its own settings for as long as the hub runs.
+    func apply(_ settings: HubSettings) {}
+
+    func start() throws(SourceError) {
+        do {
+            let service = try HealthService(settings)
+            host?.told(SourceNotice(.information, name, "listens at \(service.address)"))
+            self.service = service
+        } catch {
+            throw SourceError(.inputOutput, "\(error)")
+        }
+    }
+
+    func stop() {
+        service?.stop()
+        service = nil
+    }
+}
+
+extension ServiceSettings {
+    /// What the configuration says; `nil` where it says nothing of an API.
+    ///
+    /// - Throws: ``ConfigurationError`` where a file of it cannot be read.
+    static func configured(_ context: CommandContext) throws -> ServiceSettings? {
+        let configuration = try context.configuration()
+        guard let api = configuration.api else { return nil }
+        var server = ServerSettings(listening: api.listen)
+        server.hosts = api.hosts
+        server.allowsPlain = api.isPlain
+        if let certificate = api.certificate, let key = api.key {
+            server.identity = (try text(of: certificate), try text(of: key))
+        }
+        // The hub's loop waits for it.
+        server.drainTime = .seconds(1)
+        let machine = context.machine
+        let hurry = Hurry(PromptCommits(store: configuration.store, machine: machine))
+        var settings = ServiceSettings(
+            store: configuration.store, server: server, zone: try context.zone(),
+            zones: { try? machine.zone(ZoneName($0, from: .option)) }, priority: configuration.priority,
+            now: { machine.now() })
+        settings.following = { hurry.follow($0) }
+        return settings
+    }
+
+    /// Has the hub commit each second as long as somebody follows.
+    private final class Hurry: @unchecked Sendable {
+        // One call at a time.
+        private let commits: PromptCommits
+        init(_ commits: PromptCommits) { self.commits = commits }
+        func follow(_ isFollowed: Bool) { if isFollowed { commits.keepUp() } else { commits.rest() } }
+    }
+
+    private static func text(of path: String) throws -> String {
+        guard let octets = SmallFile.read(path, limit: 1 << 20) else {
+            throw ConfigurationError("api: \(path) cannot be read")
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+}

@@ -1,0 +1,90 @@
+import Synchronization
+
+@testable import HTTPServerKit
+
+/// Knows some answers, and what became of its streams.
+final class TestHandler: HTTPHandler {
+    let bell = TestBell()
+
+    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { head.path == ["echo"] ? 100_000 : 0 }
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        switch request.head.path.first {
+        case "echo": HTTPResponse(type: "application/octet-stream", request.body)
+        case "long": HTTPResponse(type: "text/plain", Array(String(repeating: "heart\n", count: 10_000).utf8))
+        case "path": HTTPResponse(type: "text/plain", Array(request.head.path.joined(separator: "|").utf8))
+        case "count": HTTPResponse(type: "text/plain", CountingStream(bell))
+        case "events": HTTPResponse(type: "text/event-stream", EventStream(bell))
+        case "fails": HTTPResponse(type: "text/plain", FailingStream())
+        case nil: HTTPResponse(type: "text/plain", Array("hello".utf8))
+        default: Problem(404, "there is nothing here").response
+        }
+    }
+}
+
+/// How many streams there are, and what they wait for.
+final class TestBell: Sendable {
+    struct State {
+        var open = 0
+        var news = 0
+        var wakes: [@Sendable () -> Void] = []
+    }
+    let state = Mutex(State())
+
+    var open: Int { state.withLock { $0.open } }
+
+    func ring() {
+        let wakes = state.withLock { state in
+            state.news += 1
+            return state.wakes
+        }
+        for wake in wakes { wake() }
+    }
+}
+
+/// A line after the other, 64 MB.
+final class CountingStream: BodyStream {
+    private let bell: TestBell
+    private var count = 0
+    init(_ bell: TestBell) {
+        self.bell = bell
+        bell.state.withLock { $0.open += 1 }
+    }
+    func next() throws -> BodyPiece {
+        guard count < 1000 else { return .end }
+        count += 1
+        return .octets([UInt8](repeating: UInt8(ascii: "a"), count: 65_536))
+    }
+    func close() { bell.state.withLock { $0.open -= 1 } }
+}
+
+/// Tells each ring.
+final class EventStream: BodyStream {
+    private let bell: TestBell
+    private var told = 0
+    let isLive = true
+    init(_ bell: TestBell) {
+        self.bell = bell
+        bell.state.withLock { $0.open += 1 }
+    }
+    func begin(wake: @escaping @Sendable () -> Void) { bell.state.withLock { $0.wakes.append(wake) } }
+    func next() throws -> BodyPiece {
+        let news = bell.state.withLock { $0.news }
+        guard news == told else {
+            told = news
+            return .octets(Array("id: \(news)\n\n".utf8))
+        }
+        return .wait(atMost: .seconds(15))
+    }
+    func close() { bell.state.withLock { $0.open -= 1 } }
+}
+
+final class FailingStream: BodyStream {
+    private var count = 0
+    struct Failed: Error {}
+    func next() throws -> BodyPiece {
+        count += 1
+        guard count < 2 else { throw Failed() }
+        return .octets(Array("so far".utf8))
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPServerTesting
+import HealthModel
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+@Suite struct AttackTests {
+    @Test func withoutATokenNobodyIsToldAnything() throws {
+        let served = try ServedStore()
+        try served.add([60])
+        for route in RouteTable.all where route.right != .none {
+            let path = route.path.replacing("{uuid}", with: "11111111-2222-8333-8444-555555555555")
+            var answers: Set<[UInt8]> = []
+            for header in [
+                "", "Authorization: Bearer\r\n", "Authorization: Bearer bad\r\n", "Authorization: Basic good\r\n",
+                "Authorization: good\r\n", "Cookie: token=good\r\n", "Authorization: Bearer \(served.token) x\r\n",
+            ] {
+                let answer = try #require(try served.client().get(path + "?types=heartRate", header))
+                #expect(answer.status == 401 && answer.headers["www-authenticate"] == "Bearer", "\(path) \(header)")
+                answers.insert(answer.body)
+            }
+            // A wrong token is told the same as none.
+            #expect(answers.count == 1)
+        }
+        #expect(try served.get("/v1/samples").status == 200)
+        try served.revoke()
+        #expect(try served.get("/v1/samples").status == 401)
+    }
+
+    /// Octet by octet, but for anchors, of which each is another one.
+    @Test func whatIsRefusedLooksLikeNothing() throws {
+        let (full, empty) = (try ServedStore(), try ServedStore())
+        let uuids = try full.add([60, 61, 62])
+        try full.add([20], of: "stepCount")
+        _ = try full.store.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
+        try full.store.set(
+            .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
+            said: ServedStore.now)
+        for route in RouteTable.all where route.right != .none && route.answers != [.events] {
+            for format in route.answers.map(\.name) {
+                let query = route.name == "statistics" ? "?type=heartRate&every=1d" : route.name == "sample" ? "" : "?"
+                let target = route.path.replacing("{uuid}", with: "\(uuids[1])") + query
+                let path = route.answers.count > 1 ? target + "&format=\(format)" : target
+                let refused = try #require(
+                    try full.client().get(path, "Authorization: Bearer \(full.otherToken)\r\nIf-None-Match: x\r\n"))
+                let nothing = try empty.get(path, "If-None-Match: x\r\n")
+                #expect(refused.status == nothing.status, "\(path)")
+                let anchors = #/"anchor":"[0-9a-f]*"/#
+                #expect(refused.text.replacing(anchors, with: "") == nothing.text.replacing(anchors, with: ""), "\(path)")
+                #expect(refused.body.count == nothing.body.count, "\(path)")
+                #expect(try full.get(path).text != refused.text, "\(path)")
+            }
+        }
+    }
+
+    @Test func whatIsWithdrawnStopsAtOnce() throws {
+        let served = try ServedStore()
+        try served.add([60])
+        let type = ObjectType(.heartRate)
+        let client = try served.client()
+        client.send("GET /v1/changes/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+        #expect(client.read(until: "\"value\":60.0") != nil)
+        try served.store.set(
+            Grant(subject: ServedStore.person, type: type, reading: .none, mayWrite: false), of: served.watch,
+            at: ServedStore.now)
+        try served.add([61], from: 1_790_001_000)
+        try served.add([7], of: "stepCount", from: 1_790_002_000)
+        #expect(client.read(until: "\"value\":7.0")?.contains("\"value\":61.0") == false)
+        #expect(try served.get("/v1/samples?types=heartRate&format=ndjson").text == "")
+        // Without its token it is told nothing more at all.
+        try served.revoke()
+        try served.add([8], of: "stepCount", from: 1_790_003_000)
+        #expect(client.read(until: "\"value\":8.0") == nil)
+    }
+
+    @Test func aPageOfAnotherSiteIsToldNothing() throws {
+        let served = try ServedStore()
+        let client = try served.client()
+        client.send("GET /v1/samples HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+        #expect(client.answer()?.status == 421)
+        #expect(try served.get("/v1/samples", "Cookie: a=b\r\nSec-Fetch-Site: cross-site\r\n").status == 403)
+        #expect(try served.get("/v1/samples", "Origin: http://evil.example\r\n", method: "DELETE").status == 403)
+        // What it asks without cookies it may not look at: nothing says that it may.
+        let read = try served.get("/v1/samples", "Origin: http://evil.example\r\n")
+        #expect(read.headers["access-control-allow-origin"] == nil)
+        #expect(
+            try served.get("/v1/samples", "Origin: http://evil.example\r\n", method: "OPTIONS").headers[
+                "access-control-allow-methods"] == nil)
+    }
+
+    @Test func pathsLeadNowhere() throws {
+        let served = try ServedStore()
+        for path in [
+            "/../../etc/passwd", "/v1/../store.db", "/v1/samples/..%2f..%2fetc", "/v1/%2e%2e/openapi.json", "//v1/samples",
+            "/v1//samples",
+        ] {
+            #expect([400, 404].contains(try served.get(path).status), "\(path)")
+        }
+    }
+
+    @Test(arguments: [("GET", 413), ("POST", 405)]) func aBodyIsNotEvenRead(method: String, status: Int) throws {
+        let served = try ServedStore()
+        let client = try served.client()
+        client.send(
+            "\(method) /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\nContent-Length: 104857600\r\n\r\n"
+        )
+        #expect(client.answer()?.status == status)
+        #expect(client.isClosed())
+    }
+
+    @Test func cancelledDownloadsGiveTheirReadersBack() throws {
+        let served = try ServedStore()
+        try served.add([Int](repeating: 60, count: 20_000).enumerated().map { 40 + $0.offset % 100 })
+        for _ in 0..<60 {
+            let client = try #require(RawClient(served.service.address, receiveBuffer: 4096))
+            client.send(
+                "GET /v1/samples?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+            #expect(client.read(until: "\r\n\r\n") != nil)
+        }
+        #expect(eventually { served.service.readers == 0 })
+        #expect(try served.get("/v1/samples?format=ndjson").text.split(separator: "\n").count == 20_000)
+    }
+
+    @Test func tooManyReadersAtOnceAreToldToComeAgain() throws {
+        let served = try ServedStore()
+        try served.add([Int](repeating: 60, count: 20_000).enumerated().map { 40 + $0.offset % 100 })
+        // Each holds a reader as long as it takes nothing.
+        let slow = try (0..<16).map { _ in
+            let client = try #require(RawClient(served.service.address, receiveBuffer: 4096))
+            client.send(
+                "GET /v1/samples?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+            #expect(client.read(until: "\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
+            return client
+        }
+        let answer = try served.get("/v1/samples")
+        #expect(answer.status == 503 && answer.headers["retry-after"] == "1")
+        // Nobody who writes waits for them.
+        try served.add([60], from: 1_795_000_000)
+        withExtendedLifetime(slow) {}
+    }
+}

@@ -1,0 +1,127 @@
+import FoundationEssentials
+import Glibc
+import HTTPServerTesting
+import HealthModel
+import SampleStore
+import Synchronization
+import Testing
+
+@testable import HealthAPI
+
+@Suite struct ChangeRouteTests {
+    private struct Changes: Codable {
+        struct Change: Codable {
+            var value: Double?
+            var deleted: String?
+        }
+        var changes: [Change]
+        var anchor: String
+        var more: Bool
+    }
+
+    private func changes(_ served: ServedStore, _ query: String) throws -> Changes {
+        let answer = try served.get("/v1/changes?" + query)
+        #expect(answer.status == 200)
+        return try JSONDecoder().decode(Changes.self, from: Data(answer.body))
+    }
+
+    @Test func everyChangeIsSeenOnceWhateverTheLimit() throws {
+        for limit in 1...7 {
+            let served = try ServedStore()
+            let uuids = try served.add([60, 61, 62, 63, 64])
+            _ = try served.store.delete([uuids[1]], description: IngestDescription(kind: .delete, received: 0))
+            var (anchor, seen) = ("0", [Changes.Change]())
+            for _ in 0..<10 {
+                let part = try changes(served, "after=\(anchor)&limit=\(limit)")
+                seen += part.changes
+                anchor = part.anchor
+                guard part.more else { break }
+            }
+            #expect(seen.compactMap(\.value) == [60, 62, 63, 64])
+            #expect(seen.compactMap(\.deleted) == [uuids[1].description])
+            #expect(try changes(served, "after=\(anchor)").changes.isEmpty)
+            try served.add([99], from: 1_790_009_000)
+            #expect(try changes(served, "after=\(anchor)").changes.compactMap(\.value) == [99])
+            #expect(try changes(served, "after=\(anchor)&types=stepCount").changes.isEmpty)
+        }
+    }
+
+    @Test func anAnchorSaysNothingAndIsOfOneClientAndStore() throws {
+        let served = try ServedStore()
+        try served.add([60])
+        let (first, second) = (try changes(served, "").anchor, try changes(served, "").anchor)
+        // Of the same place, and nobody can tell.
+        #expect(first != second && first.count == second.count)
+        try served.add([Int](60...160), from: 1_791_000_000)
+        #expect(try changes(served, "").anchor.count == first.count)
+        let client = try served.client()
+        #expect(client.get("/v1/changes?after=\(first)", "Authorization: Bearer \(served.otherToken)\r\n")?.status == 410)
+        #expect(try served.get("/v1/changes?after=\(first.dropLast())0").status == 410)
+        #expect(try served.get("/v1/changes?after=5ba07cd5c1be4f10-1").status == 410)
+        let other = try ServedStore()
+        try other.add([60])
+        #expect(try other.get("/v1/changes?after=\(first)").status == 410)
+        var status = stat()
+        #expect(stat(served.store.path + "-anchors.key", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func aStreamTellsCommitsAndGoesOnWhereItEnded() throws {
+        let served = try ServedStore()
+        try served.add([60])
+        let client = try served.client()
+        let head = "GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n"
+        client.send(head + "\r\n")
+        #expect(client.read(until: "retry: 2000")?.contains("text/event-stream") == true)
+        try served.add([71], from: 1_790_001_000)
+        let text = try #require(client.read(until: "\"value\":71.0"))
+        #expect(text.contains("event: added\nid: ") && !text.contains("\"value\":60.0"))
+        let anchor = try #require(text.split(separator: "\n").last { $0.hasPrefix("id: ") }?.dropFirst(4))
+        // What came while nobody listened is told first, then what comes.
+        let uuids = try served.add([72, 73], from: 1_790_002_000)
+        let again = try served.client()
+        again.send(head + "Last-Event-ID: \(anchor)\r\n\r\n")
+        #expect(again.read(until: "\"value\":73.0")?.contains("\"value\":71.0") == false)
+        _ = try served.store.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
+        #expect(again.read(until: "event: deleted") != nil)
+        #expect(client.read(until: "event: deleted") != nil)
+        let wrong = try served.client()
+        #expect(wrong.get("/v1/changes/stream", "Authorization: Bearer \(served.token)\r\nLast-Event-ID: x\r\n")?.status == 410)
+    }
+
+    @Test func aStreamWithoutNewsSaysThatItIsThere() throws {
+        let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
+        let client = try served.client()
+        client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+        #expect(client.read(until: ": no news") != nil)
+        // Whoever may read no more gets no more.
+        try served.revoke()
+        #expect(eventually { client.read(until: "so long as it goes on, there is no end of it") == nil })
+    }
+
+    @Test func manyStreamsShareTwoThreadsAndOneReaderAtATime() throws {
+        let served = try ServedStore()
+        let clients = try (0..<64).map { _ in try served.client() }
+        for client in clients {
+            client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+        }
+        for client in clients { #expect(client.read(until: "retry: 2000") != nil) }
+        #expect(eventually { served.service.readers == 0 })
+        try served.add([88])
+        for client in clients { #expect(client.read(until: "\"value\":88.0") != nil) }
+        served.service.stop()
+    }
+
+    @Test func whoeverWritesHearsWhetherSomebodyFollows() throws {
+        let heard = Mutex([Bool]())
+        let served = try ServedStore { settings in settings.following = { word in heard.withLock { $0.append(word) } } }
+        var client: RawClient? = try served.client()
+        client?.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+        #expect(eventually { heard.withLock { $0 } == [true] })
+        try served.add([60])
+        #expect(client?.read(until: "\"value\":60.0") != nil)
+        #expect(eventually { heard.withLock { $0.count } > 1 })
+        client = nil
+        served.service.stop()
+        #expect(eventually { heard.withLock { $0.last } == false })
+    }
+}

@@ -1,0 +1,180 @@
+import FoundationEssentials
+import HTTPServerTesting
+import HealthModel
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+@Suite struct RouteTests {
+    let served: ServedStore
+    let uuids: [SampleIdentity]
+
+    init() throws {
+        served = try ServedStore()
+        uuids = try served.add([60, 70, 80, 90])
+        try served.add([20, 30], of: "stepCount")
+    }
+
+    private func lines(_ target: String) throws -> [String] {
+        let answer = try served.get(target, "Accept: application/x-ndjson\r\n")
+        #expect(answer.status == 200)
+        return answer.text.split(separator: "\n").map(String.init)
+    }
+
+    private struct Row: Codable {
+        var uuid: String
+        var type: String
+        var value: Double
+        var unit: String
+    }
+
+    private func values(_ target: String) throws -> [Double] {
+        try lines(target).map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)).value }
+    }
+
+    @Test func samplesByTypeTimeAndCondition() throws {
+        #expect(try values("/v1/samples?types=heartRate") == [60, 70, 80, 90])
+        #expect(try values("/v1/samples?types=heartRate,stepCount").count == 6)
+        #expect(try values("/v1/samples?types=heartRate&sort=-value&limit=2") == [90, 80])
+        #expect(try values("/v1/samples?types=heartRate&where=value%20%3E%2070") == [80, 90])
+        #expect(try values("/v1/samples?types=heartRate&where=value+%3C+70+/min+or+source.name+=+Watch") == [60])
+        #expect(try values("/v1/samples?types=heartRate&from=2026-09-21T14:14:20Z&to=2026-09-21T14:15:20Z").count == 1)
+        #expect(try values("/v1/samples?types=heartRate&unit=Hz&limit=1") == [1])
+        #expect(try values("/v1/samples?subject=me&source=strap&limit=0") == [])
+        #expect(try values("/v1/samples?subject=22222222-2222-4333-8444-555555555555") == [])
+    }
+
+    @Test func theFormsSayTheSame() throws {
+        struct Samples: Codable { var samples: [Row] }
+        let json = try served.get("/v1/samples?types=heartRate")
+        #expect(json.headers["content-type"] == "application/json")
+        #expect(try JSONDecoder().decode(Samples.self, from: Data(json.body)).samples.map(\.value) == [60, 70, 80, 90])
+        let none = try served.get("/v1/samples?types=bodyMass")
+        #expect(try JSONDecoder().decode(Samples.self, from: Data(none.body)).samples.isEmpty)
+        let csv = try served.get("/v1/samples?types=heartRate&format=csv").text.split(separator: "\r\n")
+        #expect(csv.count == 5)
+        #expect(csv[0].hasPrefix("uuid,kind,type,value,unit") && csv[0].hasSuffix(",group,metadata"))
+        #expect(try served.get("/v1/samples?types=bodyMass", "Accept: text/csv\r\n").text.hasPrefix("uuid,kind"))
+        #expect(try served.get("/v1/samples", "Accept: text/html\r\n").status == 406)
+        #expect(try served.get("/v1/samples", "Accept: text/html, */*;q=0.1\r\n").status == 200)
+    }
+
+    @Test func nothingTellsHowMuchThereIsBeside() throws {
+        for target in ["/v1/samples", "/v1/samples/\(uuids[0])", "/v1/latest", "/v1/changes?after=0", "/v1/types", "/v1/sources"]
+        {
+            let text = try served.get(target).text
+            #expect(!text.contains("\"seq\"") && !text.contains("\"ingest\""), "\(target)")
+        }
+    }
+
+    @Test func oneSampleOrNone() throws {
+        let answer = try served.get("/v1/samples/\(uuids[2])")
+        #expect(try JSONDecoder().decode(Row.self, from: Data(answer.body)).value == 80)
+        let none = try served.get("/v1/samples/11111111-2222-8333-8444-555555555555")
+        #expect(none.status == 404 && none.headers["content-type"] == "application/problem+json")
+        _ = try served.store.delete([uuids[2]], description: IngestDescription(kind: .delete, received: 0))
+        // One that is gone is as one that never was.
+        #expect(try served.get("/v1/samples/\(uuids[2])").body == none.body)
+        #expect(try served.get("/v1/samples/nobody").status == 400)
+    }
+
+    @Test func theLatestAndWhereItComesFrom() throws {
+        struct Samples: Codable { var samples: [Row] }
+        let latest = try JSONDecoder().decode(Samples.self, from: Data(try served.get("/v1/latest").body))
+        #expect(latest.samples.map(\.type) == ["heartRate", "stepCount"])
+        #expect(latest.samples.map(\.value) == [90, 30])
+        #expect(try served.get("/v1/types?format=ndjson").text.split(separator: "\n").count == 2)
+        let sources = try served.get("/v1/sources").text
+        #expect(sources.hasPrefix(#"{"sources":[{"id":"strap","name":"Strap","subject":"me","types":["heartRate","stepCount"]"#))
+        #expect(try served.get("/v1/sources?types=bodyMass").text == "{\"sources\":[]}\n")
+        #expect(try served.get("/v1/devices").text.hasPrefix(#"{"devices":[{"key":null"#))
+    }
+
+    private struct Stretch: Codable {
+        var count: Int
+        var average: Double?
+        var sum: Double?
+    }
+
+    private struct Stretches: Codable { var statistics: [Stretch] }
+
+    private func rows(_ query: String) throws -> [Stretch] {
+        let answer = try served.get("/v1/statistics?" + query)
+        return try JSONDecoder().decode(Stretches.self, from: Data(answer.body)).statistics
+    }
+
+    @Test func statisticsByTheCalendar() throws {
+        #expect(try rows("type=stepCount&every=1d").map(\.sum) == [50])
+        #expect(try rows("type=heartRate&every=1m").map(\.count) == [1, 1, 1, 1])
+        #expect(try rows("type=heartRate&every=1m&limit=2").count == 2)
+        #expect(try rows("type=bodyMass&every=1d").isEmpty)
+        #expect(try served.get("/v1/statistics?type=heartRate&every=1d&format=csv").text.hasPrefix("type,start,end"))
+        for wrong in [
+            "type=heartRate", "every=1d", "type=heartRate&every=1", "type=workout&every=1d", "type=heartRate&every=1d&unit=Cel",
+            "type=heartRate&every=1m&empty=true", "type=heartRate&every=1m&empty=true&from=1900-01-01&to=2026-01-01",
+        ] {
+            #expect(try served.get("/v1/statistics?" + wrong).status == 400, "\(wrong)")
+        }
+    }
+
+    @Test func ringsAndWhatIsSoOfAPerson() throws {
+        let rings = try served.get("/v1/activity-summaries").text
+        #expect(
+            rings.hasPrefix(#"{"activitySummaries":[{"kind":"activitySummary","date":"2026-09-21","zone":"UTC","subject":"me""#))
+        #expect(rings.contains(#""stepCount":{"value":50.0"#) && rings.contains(#""derived":true"#))
+        #expect(try served.get("/v1/activity-summaries?from=2026-09-22").text == "{\"activitySummaries\":[]}\n")
+        #expect(try served.get("/v1/activity-summaries?limit=0&format=ndjson").text == "")
+        #expect(try served.get("/v1/characteristics").text == "{\"characteristics\":[]}\n")
+        try served.store.set(
+            .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
+            said: ServedStore.now)
+        #expect(
+            try served.get("/v1/characteristics?format=ndjson").text
+                == #"{"subject":"me","type":"bloodType","value":"oNegative","from":"2026-01-02"}"# + "\n")
+        #expect(try served.get("/v1/characteristics?on=2026-01-01&format=ndjson").text == "")
+        #expect(try served.get("/v1/characteristics?on=once").status == 400)
+    }
+
+    @Test func whatIsNotUnderstoodIsRefusedWithAReason() throws {
+        for wrong in [
+            "/v1/samples?type=heartRate", "/v1/samples?types=heartbeats", "/v1/samples?limit=-1", "/v1/samples?limit=1e3",
+            "/v1/samples?limit=1&limit=2", "/v1/samples?from=soon", "/v1/samples?from=2026-01-02&to=2026-01-01",
+            "/v1/samples?where=value%20%3E", "/v1/samples?where=value%20%3E%2038%20Cel&types=heartRate", "/v1/samples?sort=size",
+            "/v1/samples?zone=Nowhere", "/v1/samples?subject=Anna", "/v1/samples?unit=furlong", "/v1/samples?format=xml",
+            "/v1/samples?types=", "/openapi.json?x=1", "/v1/samples?where=" + String(repeating: "(", count: 4000),
+        ] {
+            let answer = try served.get(wrong)
+            #expect(answer.status == 400, "\(wrong)")
+            #expect(answer.text.hasPrefix(#"{"type":"about:blank","title":"Bad Request","status":400,"detail":""#), "\(wrong)")
+        }
+        #expect(try served.get("/v1/nothing").status == 404)
+        #expect(try served.get("/V1/samples").status == 404)
+        #expect(try served.get("/v1/samples/").status == 400)
+        let post = try served.get("/v1/samples", method: "POST")
+        #expect(post.status == 405 && post.headers["allow"] == "GET, HEAD, OPTIONS")
+        let options = try served.get("/v1/samples", method: "OPTIONS")
+        #expect(options.status == 204 && options.headers["allow"] == "GET, HEAD, OPTIONS")
+    }
+
+    @Test func theDocumentHasEveryRouteAndParameter() throws {
+        let answer = try #require(try served.client().get("/openapi.json"))
+        #expect(answer.body == HTTPDocument.json)
+        for route in RouteTable.all {
+            #expect(answer.text.contains("\"\(route.path)\":{\"get\":{\"operationId\":\"\(route.name)\""))
+            // What is declared in the path stands in it, and nothing else does.
+            let inPath = route.parts.filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
+            #expect(route.parameters.filter(\.isInPath).map(\.name) == inPath)
+        }
+        #expect(Set(RouteTable.all.map(\.name)).count == RouteTable.all.count)
+    }
+
+    @Test func headIsAsGetWithoutItsBody() throws {
+        let answer = try served.get("/v1/types", method: "HEAD")
+        #expect(answer.status == 200 && answer.headers["content-type"] == "application/json")
+        let tag = try #require(try served.get("/v1/types").headers["etag"])
+        #expect(try served.get("/v1/types", "If-None-Match: \(tag)\r\n").status == 304)
+        try served.add([1], of: "bodyMass")
+        #expect(try served.get("/v1/types", "If-None-Match: \(tag)\r\n").status == 200)
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPServerKit
+import HTTPServerTesting
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+/// A store that is served, to whoever has a token of the tests.
+final class ServedStore {
+    let folder: TemporaryFolder
+    let store: SampleStore
+    let service: HealthService
+    /// It may read everything of the person.
+    let watch: Client
+    let token: String
+    /// That of another one, who may read nothing.
+    let otherToken: String
+    static let person = "11111111-2222-4333-8444-555555555555"
+    static let now = Instant(seconds: 1_800_000_000)
+
+    init(_ change: (inout ServiceSettings) -> Void = { _ in }) throws {
+        folder = try TemporaryFolder()
+        store = try SampleStore(
+            path: folder.file("store.db"), access: .write, creation: .init(subject: Self.person, time: 0))
+        var settings = ServiceSettings(
+            store: store.path, server: ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0)),
+            zone: TimeZoneRules(fixed: .utc), zones: { ZoneOffset($0).map { TimeZoneRules(fixed: $0) } }, priority: [],
+            now: { Self.now })
+        change(&settings)
+        watch = try store.addClient(named: "watch", purpose: "Tests", at: Self.now)
+        token = try store.makeToken(for: watch, at: Self.now)
+        for type in SampleType.all where type.kind == .quantity || type.kind == .activitySummary {
+            try Self.grant(ObjectType(type), to: watch, in: store)
+        }
+        for type in CharacteristicType.allCases { try Self.grant(ObjectType(type), to: watch, in: store) }
+        let other = try store.addClient(named: "other", purpose: "Tests", at: Self.now)
+        otherToken = try store.makeToken(for: other, at: Self.now)
+        service = try HealthService(settings)
+    }
+
+    private static func grant(_ type: ObjectType, to client: Client, in store: SampleStore) throws {
+        try store.set(Grant(subject: person, type: type, reading: .all, mayWrite: false), of: client, at: now)
+    }
+
+    /// The client has no token any more.
+    func revoke() throws { try store.revokeTokens(of: watch, at: Self.now) }
+
+    /// Heart rates, a minute apart.
+    @discardableResult
+    func add(_ values: [Int], of name: String = "heartRate", from second: Int64 = 1_790_000_000) throws -> [SampleIdentity] {
+        let type = try #require(SampleType(name))
+        let origin = Origin(
+            subject: Self.person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
+        let readings = try values.enumerated().map { index, value in
+            let start = Instant(seconds: second + Int64(60 * index))
+            return Reading(
+                origin: origin, numeral: try Numeral("\(value)"), unit: type.canonicalUnit,
+                time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
+        }
+        let samples = try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: Self.now)
+        let ingest = try store.beginIngest(IngestDescription(kind: .import, received: Self.now.microseconds))
+        _ = try ingest.store(samples)
+        _ = try ingest.finish(at: 0)
+        return samples.map(\.sample.identity)
+    }
+
+    func client() throws -> RawClient { try #require(RawClient(service.address)) }
+
+    /// What a client with a token is answered.
+    func get(_ target: String, _ headers: String = "", method: String = "GET") throws -> RawClient.Answer {
+        try #require(try client().get(target, "Authorization: Bearer \(token)\r\n" + headers, method: method))
+    }
+}
