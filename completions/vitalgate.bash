@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'clients' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'clients' 'api' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -12,10 +12,10 @@ _vitalgate_commands() {
         '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
-        '/api') candidates=('serve' 'openapi') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/clients') candidates=('list' 'add' 'token' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
+        '/api') candidates=('serve' 'openapi') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
@@ -93,9 +93,6 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/api/serve') candidates=('--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources/list') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources/priority') candidates=('--subject' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -113,6 +110,9 @@ _vitalgate_options() {
         '/clients/withdraw') candidates=('--read' '--write' '--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/requests') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/ledger') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api/serve') candidates=('--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/doctor') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -372,7 +372,6 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
-        '/api/serve --time-zone') kind=none ;;
         '/sources/list --subject') kind=none ;;
         '/sources/list --time-zone') kind=none ;;
         '/sources/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -416,6 +415,7 @@ _vitalgate_option() {
         '/clients/requests --safe') kind= ;;
         '/clients/ledger --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/clients/ledger --safe') kind= ;;
+        '/api/serve --time-zone') kind=none ;;
         '/doctor --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/doctor --safe') kind= ;;
         *' --store') kind=file; global=1 ;;
