@@ -29,9 +29,9 @@ final class ChangeLook {
 
     private struct Enough: Error {}
 
-    func read(_ store: SampleStore, after anchor: Anchor, _ types: Set<SampleType>?) throws {
+    func read(_ reader: Reader, after anchor: Anchor, _ types: Set<SampleType>?) throws {
         do {
-            try store.changes(
+            try reader.store.changes(
                 after: anchor, types: types,
                 pruned: { pruning, behind in
                     var object = JSONObject()
@@ -45,6 +45,7 @@ final class ChangeLook {
                         var bytes: [UInt8] = []
                         self.line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
                         try self.add("added", bytes.dropLast(), behind)
+                        reader.tells(stored.sample)
                     case .deleted(let deletion):
                         var object = JSONObject()
                         object.set("deleted", deletion.uuid.description)

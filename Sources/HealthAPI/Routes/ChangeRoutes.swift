@@ -32,7 +32,7 @@ enum ChangeRoutes {
         let latest = try reader.store.latestAnchor()
         guard try reader.store.knows(start) else { throw gone }
         let look = ChangeLook(me: reader.store.subject, most: call.number("limit") ?? 1000)
-        try look.read(reader.store, after: start, types)
+        try look.read(reader, after: start, types)
         var bytes = Array("{\"changes\":[".utf8)
         bytes += look.changes.map(\.object).joined(separator: Array(",\n".utf8))
         var tail = JSONObject()

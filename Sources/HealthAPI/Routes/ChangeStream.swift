@@ -52,7 +52,7 @@ final class ChangeStream: BodyStream {
         // What one may not read is not read again with each look.
         let latest = try reader.store.latestAnchor()
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
-        try look.read(reader.store, after: anchor, types)
+        try look.read(reader, after: anchor, types)
         anchor = look.last ?? (look.isCut ? anchor : latest)
         return look
     }

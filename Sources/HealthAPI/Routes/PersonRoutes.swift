@@ -36,6 +36,7 @@ enum PersonRoutes {
         if rest == 0 { return call.list(objects) }
         try reader.store.activityDays(query) { days in
             for (day, summary) in days.prefix(rest) {
+                reader.tells("activitySummary", of: day.subject)
                 var bytes: [UInt8] = []
                 if let summary {
                     sampleLine.append(summary.sample, ingest: nil, seq: nil, to: &bytes)
@@ -66,6 +67,7 @@ enum PersonRoutes {
                 object.set("type", type.rawValue)
                 object.set("value", entry.value?.value)
                 object.set("from", entry.from)
+                reader.tells(type.rawValue, of: person)
                 objects.append(object.closed)
             }
         }

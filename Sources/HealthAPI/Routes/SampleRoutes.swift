@@ -67,6 +67,7 @@ enum SampleRoutes {
         var bytes: [UInt8] = []
         let line = SampleLine(me: reader.store.subject, withContent: call.flag("content"))
         line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
+        reader.tells(stored.sample)
         return HTTPResponse(type: call.form.type, bytes)
     }
 
@@ -86,7 +87,10 @@ enum SampleRoutes {
             ($0.sample.origin.type.id, $0.sample.origin.subject) < ($1.sample.origin.type.id, $1.sample.origin.subject)
         }
         var writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
-        for stored in sorted { writer.write(stored) }
+        for stored in sorted {
+            writer.write(stored)
+            reader.tells(stored.sample)
+        }
         writer.finish()
         return HTTPResponse(type: call.form.type, writer.take())
     }

@@ -24,6 +24,7 @@ final class SampleStream: BodyStream {
                 return rest.isEmpty ? .end : .octets(rest)
             }
             writer.write(stored)
+            reader.tells(stored.sample)
         }
         return .octets(writer.take())
     }

@@ -46,6 +46,7 @@ enum StatisticsRoute {
                 rest -= 1
                 guard rest >= 0 else { return false }
                 writer.write(row.converted(by: conversion))
+                if row.count > 0 { reader.tells(type.id, of: row.subject) }
             }
             return rest > 0
         }

@@ -59,19 +59,28 @@ public final class HealthService {
     var readers: Int { core.readers.lent }
 
     /// Ends live streams, lets other answers end for some time, and ends.
-    public func stop() { server.stop() }
+    public func stop() {
+        server.stop()
+        core.tally.enter()
+    }
 }
 
 /// What routes share.
 final class ServiceCore: Sendable {
     let settings: ServiceSettings
     let readers: ReaderPool
+    let tally: ReadTally
     let anchors: AnchorSeal
     let bell: CommitBell
 
     init(_ settings: ServiceSettings) throws {
         self.settings = settings
-        readers = ReaderPool(path: settings.store)
+        let (zone, now) = (settings.zone, settings.now)
+        tally = ReadTally(path: settings.store) {
+            let time = now()
+            return String(time.wallTime(at: zone.offset(at: time)).description.prefix { $0 != "T" })
+        }
+        readers = ReaderPool(path: settings.store, tally: tally)
         anchors = try AnchorSeal(store: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
     }

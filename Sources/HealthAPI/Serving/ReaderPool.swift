@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthModel
 import SampleStore
 import Synchronization
 
@@ -12,11 +13,13 @@ final class ReaderPool: Sendable {
 
     private let path: String
     private let most: Int
+    private let tally: ReadTally
     private let state = Mutex(State())
     /// So many stay open while nobody asks.
     private static let kept = 4
 
-    init(path: String, most: Int = 16) { (self.path, self.most) = (path, most) }
+    /// - Parameter tally: counts what the readers tell.
+    init(path: String, tally: ReadTally, most: Int = 16) { (self.path, self.tally, self.most) = (path, tally, most) }
 
     /// How many are lent.
     var lent: Int { state.withLock { $0.lent } }
@@ -44,7 +47,8 @@ final class ReaderPool: Sendable {
         }
     }
 
-    fileprivate func takeBack(_ reader: IdleReader) {
+    fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
+        if let client = reader.client { tally.add(told, of: client) }
         state.withLock { state in
             state.lent -= 1
             guard let store = reader.store else { return }
@@ -65,10 +69,19 @@ final class Reader {
     let store: SampleStore
     private let client: Client?
     private let pool: ReaderPool
+    private var told: [ReadTally.Kind: Int] = [:]
 
     fileprivate init(_ store: SampleStore, _ client: Client?, _ pool: ReaderPool) {
         (self.store, self.client, self.pool) = (store, client, pool)
     }
 
-    deinit { pool.takeBack(IdleReader(store: store, client: client)) }
+    deinit { pool.takeBack(IdleReader(store: store, client: client), told: told) }
+
+    /// Notes that the client is given a sample.
+    func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }
+
+    /// Notes that the client is given something of a type: an object, a stretch of statistics, a day's rings, a characteristic.
+    func tells(_ type: String, of subject: String, count: Int = 1) {
+        told[ReadTally.Kind(subject: subject, type: type), default: 0] += count
+    }
 }

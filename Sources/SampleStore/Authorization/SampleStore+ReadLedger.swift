@@ -1,6 +1,6 @@
 import HealthModel
 
-/// How many objects of a type a client was given on a day; no values.
+/// How many objects of a type a client was given on a day, or stretches of statistics, or days of rings; no values.
 public struct ReadEntry: Hashable, Sendable {
     /// Whose.
     public var subject: String
@@ -18,9 +18,10 @@ public struct ReadEntry: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// Notes what a client was given, added to what it was given on that day before.
+    /// Notes what a client was given, added to what it was given on that day before. Of one that was forgotten meanwhile nothing is kept.
     public func note(_ entries: [ReadEntry], readBy client: Client) throws {
         try connection.transaction {
+            guard try self.client(named: client.name)?.id == client.id else { return }
             for entry in entries where entry.count > 0 {
                 try connection.run(
                     """

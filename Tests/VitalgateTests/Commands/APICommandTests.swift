@@ -58,13 +58,20 @@ import Testing
 
     @Test func aClientReadsWhatItWasGranted() throws {
         let process = try started(["api", "serve"])
-        defer { process.signal(SIGTERM) }
         let token = try run(["clients", "add", "page", "--purpose", "Charts"]).output.filter { !$0.isNewline }
         let words = ["http://localhost/v1/samples?format=ndjson", "-H", "Authorization: Bearer \(token)"]
         #expect(try ask(words).output == "")
         #expect(try run(["clients", "grant", "page", "--read", "bodyTemperature"]).status == 0)
         #expect(try ask(words).output.contains("\"value\":37.0"))
+        // What it was given is in the ledger once the service has ended.
+        process.signal(SIGTERM)
+        #expect(try process.wait().status == 0)
+        let ledger = try run(["clients", "ledger", "page", "--format", "ndjson"]).output
+        #expect(ledger.contains("\"type\":\"bodyTemperature\",\"count\":"), "\(ledger)")
+        #expect(!ledger.contains("heartRate"))
         #expect(try run(["clients", "forget", "page"]).status == 0)
+        let again = try started(["api", "serve"])
+        defer { again.signal(SIGTERM) }
         #expect(try ask(words).output.contains("\"status\":401"))
     }
 
