@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'api' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'clients' 'api' 'sources' 'characteristics' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -12,6 +12,7 @@ _vitalgate_commands() {
         '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/clients') candidates=('list' 'add' 'token' 'revoke' 'remove' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
         '/api') candidates=('serve' 'openapi') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -92,6 +93,17 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/add') candidates=('--purpose' '--policy' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/token') candidates=('--revoke' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/grants') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/grant') candidates=('--read' '--write' '--subject' '--from' '--objects' '--future' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/withdraw') candidates=('--read' '--write' '--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/requests') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/ledger') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/serve') candidates=('--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -360,6 +372,31 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/clients/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/clients/list --safe') kind= ;;
+        '/clients/add --purpose') kind=none ;;
+        '/clients/add --policy') kind=none ;;
+        '/clients/add --expires') kind=none ;;
+        '/clients/add --time-zone') kind=none ;;
+        '/clients/token --revoke') kind= ;;
+        '/clients/token --expires') kind=none ;;
+        '/clients/token --time-zone') kind=none ;;
+        '/clients/grants --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/clients/grants --safe') kind= ;;
+        '/clients/grant --read') kind=none ;;
+        '/clients/grant --write') kind=none ;;
+        '/clients/grant --subject') kind=none ;;
+        '/clients/grant --from') kind=none ;;
+        '/clients/grant --objects') kind=none ;;
+        '/clients/grant --future') kind= ;;
+        '/clients/grant --time-zone') kind=none ;;
+        '/clients/withdraw --read') kind=none ;;
+        '/clients/withdraw --write') kind=none ;;
+        '/clients/withdraw --subject') kind=none ;;
+        '/clients/requests --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/clients/requests --safe') kind= ;;
+        '/clients/ledger --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/clients/ledger --safe') kind= ;;
         '/api/serve --time-zone') kind=none ;;
         '/sources/list --subject') kind=none ;;
         '/sources/list --time-zone') kind=none ;;
@@ -436,6 +473,14 @@ _vitalgate_argument() {
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;
         '/subjects/remove 0') kind=none ;;
+        '/clients/add 0') kind=none ;;
+        '/clients/token 0') kind=none ;;
+        '/clients/revoke 0') kind=none ;;
+        '/clients/remove 0') kind=none ;;
+        '/clients/grants 0') kind=none ;;
+        '/clients/grant 0') kind=none ;;
+        '/clients/withdraw 0') kind=none ;;
+        '/clients/ledger 0') kind=none ;;
         '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority '*) kind=none ;;

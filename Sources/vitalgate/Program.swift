@@ -21,7 +21,8 @@ enum Program {
             UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, APICommand.self, SourcesCommand.self, CharacteristicsCommand.self, DoctorCommand.self,
+            SubjectsCommand.self, ClientsCommand.self, APICommand.self, SourcesCommand.self, CharacteristicsCommand.self,
+            DoctorCommand.self,
             GenerateCommand.self,
         ]
     }

@@ -26,7 +26,7 @@ struct WitnessedStretch {
         }
         near = try ends("start", "witness_row WHERE true", low &- Witnesses.near, high &+ Witnesses.near)
             .map { ($0 &- Witnesses.near, $1 &+ Witnesses.near) }
-        far = try ends("of_start", "witness_row \(Witnesses.byFar) WHERE \(Witnesses.isFar)", low, high)
+        far = try ends("of_start", "main.witness_row \(Witnesses.byFar) WHERE \(Witnesses.isFar)", low, high)
     }
 
     func contains(_ place: SampleKey) throws(StoreError) -> Bool {
@@ -42,7 +42,7 @@ struct WitnessedStretch {
         guard let far, far.0 <= place.start, place.start <= far.1 else { return false }
         return try connection.integer(
             """
-            SELECT 1 FROM witness_row \(Witnesses.byFar) CROSS JOIN decision ON decision.id = witness_row.decision
+            SELECT 1 FROM main.witness_row \(Witnesses.byFar) CROSS JOIN main.decision ON decision.id = witness_row.decision
             WHERE series = ? AND of_start = ? AND of_hash = ? AND \(Witnesses.isFar) AND of_series = ? LIMIT 1
             """, .integer(witness), .integer(place.start), .blob(place.hash), .integer(place.series)) != nil
     }

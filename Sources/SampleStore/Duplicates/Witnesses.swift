@@ -20,13 +20,14 @@ struct Witnesses {
     /// Has SQLite use the index of them: without statistics it takes the primary key's first column for the better choice.
     static let byFar = "INDEXED BY witness_far"
 
-    /// The statement that selects witnesses of a sample: its series is `?1`, its start `?2`, its hash `?3`.
+    /// The statement that selects witnesses of a sample, past a client's views, which have no index: whoever tells of one reads it before.
+    /// The sample's series is `?1`, its start `?2`, its hash `?3`.
     static func ofFirst(_ columns: String, _ condition: String, order: String) -> String {
         """
         \([("", "start BETWEEN ?2 - \(near) AND ?2 + \(near)"), (byFar, isFar)].map {
             """
             SELECT \(columns) FROM series AS own CROSS JOIN series AS path ON path.type = own.type AND path.subject = own.subject
-                CROSS JOIN witness_row \($0) ON series = path.id AND \($1) CROSS JOIN decision ON decision.id = witness_row.decision
+                CROSS JOIN main.witness_row \($0) ON series = path.id AND \($1) CROSS JOIN main.decision ON decision.id = witness_row.decision
             WHERE own.id = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(condition)
             """
         }.joined(separator: " UNION ALL ")) ORDER BY \(order)

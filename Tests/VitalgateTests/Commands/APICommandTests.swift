@@ -56,6 +56,18 @@ import Testing
         #expect(access(folder.path("api.socket"), F_OK) != 0)
     }
 
+    @Test func aClientReadsWhatItWasGranted() throws {
+        let process = try started(["api", "serve"])
+        defer { process.signal(SIGTERM) }
+        let token = try run(["clients", "add", "page", "--purpose", "Charts"]).output.filter { !$0.isNewline }
+        let words = ["http://localhost/v1/samples?format=ndjson", "-H", "Authorization: Bearer \(token)"]
+        #expect(try ask(words).output == "")
+        #expect(try run(["clients", "grant", "page", "--read", "bodyTemperature"]).status == 0)
+        #expect(try ask(words).output.contains("\"value\":37.0"))
+        #expect(try run(["clients", "remove", "page"]).status == 0)
+        #expect(try ask(words).output.contains("\"status\":401"))
+    }
+
     @Test func theHubServesItself() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))

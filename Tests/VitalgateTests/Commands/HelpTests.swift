@@ -18,6 +18,8 @@ import Testing
         "devices merge", "devices part", "devices assign", "subjects", "subjects list", "subjects add", "subjects rename",
         "subjects remove", "api", "api serve", "api openapi", "sources", "sources list", "sources priority",
         "characteristics", "characteristics list", "characteristics set", "rings", "today",
+        "clients", "clients list", "clients add", "clients token", "clients revoke", "clients remove", "clients grants",
+        "clients grant", "clients withdraw", "clients requests", "clients ledger",
         "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
         "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "generate devices",
         "capture", "replay",

@@ -1,0 +1,164 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import SampleStore
+
+/// What a person grants a client, and what it asks for.
+enum ClientGrants {
+    static let read = Option(names: ["--read"], value: "TYPES", help: "Types to read, joined by commas.")
+    static let write = Option(names: ["--write"], value: "TYPES", help: "Types to write, joined by commas.")
+
+    static let options = [
+        read, write, SharedOptions.subject,
+        Option(names: ["--from"], value: "DATE", help: "What started earlier is not there for the client."),
+        Option(
+            names: ["--objects"], value: "UUID", help: "A clinical record or document that it may read.", repeating: true),
+        Option(names: ["--future"], help: "Clinical records and documents that come later may be read as well."),
+        SharedOptions.timeZone,
+    ]
+
+    static let examples = [
+        Example("vitalgate clients grant grafana --read bodyMass,heartRate --from 2026-01-01", "This year's, to read."),
+        Example("vitalgate clients grant scale --write bodyMass", "To write, and to read what it wrote."),
+    ]
+
+    /// Types by their ids; each is named, there is no word for all.
+    private static func types(_ option: String, _ context: CommandContext) throws -> [ObjectType] {
+        guard let names = context.invocation.string(option) else { return [] }
+        return try names.split(separator: ",", omittingEmptySubsequences: false).map { name in
+            guard let type = ObjectType(String(name)) else {
+                throw context.invocation.invalid(
+                    option, value: String(name),
+                    expected: "types of samples or characteristics; 'vitalgate types' lists the former")
+            }
+            return type
+        }
+    }
+
+    private static func subject(_ context: CommandContext, _ store: SampleStore) throws -> String {
+        try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+    }
+
+    private static func chosen(_ context: CommandContext) throws -> (read: [ObjectType], write: [ObjectType]) {
+        let (read, write) = (try types("--read", context), try types("--write", context))
+        guard !read.isEmpty || !write.isEmpty else {
+            throw context.invocation.invalid("--read", value: "", expected: "types to read, or --write with types to write")
+        }
+        return (read, write)
+    }
+
+    static func grant(_ context: CommandContext) throws {
+        let invocation = context.invocation
+        let (read, write) = try chosen(context)
+        let from = try context.instant(option: "--from", zone: try context.zone())
+        let future = invocation.flag("--future")
+        let objects = try invocation.strings("--objects").map { text in
+            guard let uuid = SampleIdentity(text) else {
+                throw invocation.invalid("--objects", value: text, expected: "a UUID of a clinical record or document")
+            }
+            return uuid
+        }
+        guard read.allSatisfy({ $0.isAskedByObject }) || (objects.isEmpty && !future) else {
+            throw invocation.invalid("--read", value: "", expected: "clinical types alone, together with --objects or --future")
+        }
+        let isByObject = read.contains { $0.isAskedByObject }
+        guard !isByObject || future || !objects.isEmpty else {
+            throw invocation.invalid(
+                "--read", value: "", expected: "--objects or --future with clinical types: they are granted one by one")
+        }
+        guard !isByObject || from == nil else {
+            throw invocation.invalid("--from", value: "", expected: "left out with clinical types: they are granted one by one")
+        }
+        let store = try context.access().openForWriting(creating: false)
+        try change(context, store) { grant, client in
+            if read.contains(grant.type) {
+                grant.reading = isByObject ? .objects(future: future) : from.map { .from($0) } ?? .all
+            }
+            if write.contains(grant.type) { grant.mayWrite = true }
+            try store.set(grant, objects: read.contains(grant.type) ? objects : [], of: client, at: context.machine.now())
+        }
+    }
+
+    static func withdraw(_ context: CommandContext) throws {
+        let (read, write) = try chosen(context)
+        let store = try context.access().openForWriting(creating: false)
+        try change(context, store) { grant, client in
+            if read.contains(grant.type) { grant.reading = .none }
+            if write.contains(grant.type) { grant.mayWrite = false }
+            try store.set(grant, of: client, at: context.machine.now())
+        }
+    }
+
+    /// Changes what is granted of each type that is named, and leaves the other half of it as it is.
+    private static func change(
+        _ context: CommandContext, _ store: SampleStore, _ body: (inout Grant, Client) throws -> Void
+    ) throws {
+        let (read, write) = try chosen(context)
+        let client = try ClientsCommand.client(context, store)
+        let subject = try subject(context, store)
+        let known = try store.grants(of: client).filter { $0.subject == subject }
+        for type in Set(read + write).sorted() {
+            var grant =
+                known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
+            try body(&grant, client)
+        }
+    }
+
+    static func show(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let names = try store.personNames()
+        var rows: [[String]] = []
+        for grant in try store.grants(of: try ClientsCommand.client(context, store)) {
+            let reading = words(grant.reading)
+            if context.format == .ndjson {
+                var object = JSONObject()
+                object.set("subject", grant.subject == store.subject ? "me" : grant.subject)
+                object.set("type", grant.type.id)
+                object.set("read", reading)
+                object.set("write", grant.mayWrite)
+                try context.streams.output.write(object.line)
+            }
+            rows.append([names[grant.subject] ?? grant.subject, grant.type.id, reading, grant.mayWrite ? "yes" : "no"])
+        }
+        guard context.format != .ndjson else { return }
+        try TableOutput(context: context).write(header: ["person", "type", "read", "write"], rows: rows)
+    }
+
+    private static func words(_ reading: Grant.Reading) -> String {
+        switch reading {
+        case .none: "no"
+        case .all: "all"
+        case .from(let start): "from \(start)"
+        case .objects(future: false): "some"
+        case .objects(future: true): "some and future"
+        }
+    }
+
+    static func requests(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let names = try store.personNames()
+        var rows: [[String]] = []
+        for client in try store.clients() {
+            for request in try store.openRequests(of: client) {
+                let read = request.read.sorted().map(\.id).joined(separator: ",")
+                let write = request.write.sorted().map(\.id).joined(separator: ",")
+                if context.format == .ndjson {
+                    var object = JSONObject()
+                    object.set("client", client.name)
+                    object.set("purpose", client.purpose)
+                    object.set("policy", client.policy)
+                    object.set("subject", request.subject == store.subject ? "me" : request.subject)
+                    object.set("read", read)
+                    object.set("write", write)
+                    try context.streams.output.write(object.line)
+                }
+                let person: String = names[request.subject] ?? request.subject
+                rows.append([client.name, person, read, write, client.purpose, client.policy ?? ""])
+            }
+        }
+        guard context.format != .ndjson else { return }
+        let header = ["client", "person", "read", "write", "purpose", "policy"]
+        try TableOutput(context: context).write(header: header, rows: rows)
+    }
+}

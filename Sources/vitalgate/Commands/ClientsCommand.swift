@@ -1,0 +1,152 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import SampleStore
+
+/// `clients`: the programs that may ask for health data, and what a person grants them.
+enum ClientsCommand: Command {
+    static let client = Argument(name: "NAME", help: "The client's name.")
+    static let expires = Option(
+        names: ["--expires"], value: "DATE", help: "From when on nobody is let in with it; never without it.")
+    static let purpose = Option(
+        names: ["--purpose"], value: "TEXT", help: "What it wants the data for; the person reads this.")
+
+    static let specification = CommandSpecification(
+        name: "clients", summary: "Programs that may ask for health data, and what a person grants them.",
+        discussion: """
+            A client may nothing until somebody grants it something: by person and type, reading and writing apart. What it may not read looks to it as \
+            if it were not there.
+            """,
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "List the clients with their purposes.", options: [Format.option, Format.safe]),
+            CommandSpecification(
+                name: "add", summary: "Add a client and print its token, once.", arguments: [client],
+                options: [
+                    purpose, Option(names: ["--policy"], value: "URL", help: "Where its privacy policy stands."), expires,
+                    SharedOptions.timeZone,
+                ],
+                examples: [Example("vitalgate clients add grafana --purpose 'Charts of my weight'", "A client, and its token.")]),
+            CommandSpecification(
+                name: "token", summary: "Print a new token for a client, once.", arguments: [client],
+                options: [
+                    Option(names: ["--revoke"], help: "The client's earlier tokens let nobody in any more."), expires,
+                    SharedOptions.timeZone,
+                ]),
+            CommandSpecification(
+                name: "revoke", summary: "Let nobody in any more with a client's tokens.", arguments: [client]),
+            CommandSpecification(
+                name: "remove", summary: "Remove a client with its tokens and grants; what it wrote stays.", arguments: [client]),
+            CommandSpecification(
+                name: "grants", summary: "Show what a client may.", arguments: [client], options: [Format.option, Format.safe]),
+            CommandSpecification(
+                name: "grant", summary: "Grant a client types to read and to write.",
+                discussion: "Clinical records and documents are granted one by one, with --objects, --future or both.",
+                arguments: [client], options: ClientGrants.options, examples: ClientGrants.examples),
+            CommandSpecification(
+                name: "withdraw", summary: "Refuse a client types, or take them back.", arguments: [client],
+                options: [ClientGrants.read, ClientGrants.write, SharedOptions.subject]),
+            CommandSpecification(
+                name: "requests", summary: "Show what clients ask for and nobody answered yet.",
+                options: [Format.option, Format.safe]),
+            CommandSpecification(
+                name: "ledger", summary: "Show how much a client was given, by type and day.", arguments: [client],
+                options: [Format.option, Format.safe]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "add": try add(context)
+        case "token": try token(context)
+        case "revoke":
+            let store = try context.access().openForWriting(creating: false)
+            let count = try store.revokeTokens(of: try client(context, store), at: context.machine.now())
+            context.note("\(count) \(count == 1 ? "token lets" : "tokens let") nobody in any more")
+        case "remove":
+            let store = try context.access().openForWriting(creating: false)
+            try store.remove(try client(context, store))
+        case "grants": try ClientGrants.show(context)
+        case "grant": try ClientGrants.grant(context)
+        case "withdraw": try ClientGrants.withdraw(context)
+        case "requests": try ClientGrants.requests(context)
+        case "ledger": try ledger(context)
+        default: try list(context)
+        }
+        return .success
+    }
+
+    /// The client that is named.
+    static func client(_ context: CommandContext, _ store: SampleStore) throws -> Client {
+        guard let client = try store.client(named: context.invocation.argument("NAME") ?? "") else {
+            throw StoreError(.invalid, "there is no such client; 'vitalgate clients list' shows them")
+        }
+        return client
+    }
+
+    private static func add(_ context: CommandContext) throws {
+        let invocation = context.invocation
+        guard let purpose = invocation.string("--purpose") else {
+            throw invocation.invalid("--purpose", value: "", expected: "what the client wants the data for")
+        }
+        let expires = try context.instant(option: "--expires", zone: try context.zone())
+        let now = context.machine.now()
+        let store = try context.access().openForWriting(creating: true)
+        let client = try store.addClient(
+            named: invocation.argument("NAME") ?? "", purpose: purpose, policy: invocation.string("--policy"), expires: expires,
+            at: now)
+        try context.streams.output.write("\(try store.makeToken(for: client, at: now))\n")
+    }
+
+    private static func token(_ context: CommandContext) throws {
+        let expires = try context.instant(option: "--expires", zone: try context.zone())
+        let store = try context.access().openForWriting(creating: false)
+        let token = try store.makeToken(
+            for: try client(context, store), expires: expires, revokingOthers: context.invocation.flag("--revoke"),
+            at: context.machine.now())
+        try context.streams.output.write("\(token)\n")
+    }
+
+    private static func list(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let now = context.machine.now()
+        var rows: [[String]] = []
+        for client in try store.clients() {
+            let tokens = try store.validTokens(of: client, at: now)
+            if context.format == .ndjson {
+                var object = JSONObject()
+                object.set("name", client.name)
+                object.set("purpose", client.purpose)
+                object.set("policy", client.policy)
+                object.set("source", client.source)
+                object.set("added", client.added.description)
+                object.set("expires", client.expires?.description)
+                object.set("tokens", tokens)
+                try context.streams.output.write(object.line)
+            }
+            let expires: String = client.expires?.description ?? ""
+            rows.append([client.name, client.purpose, client.policy ?? "", "\(tokens)", expires])
+        }
+        guard context.format != .ndjson else { return }
+        try TableOutput(context: context).write(header: ["name", "purpose", "policy", "tokens", "expires"], rows: rows)
+    }
+
+    private static func ledger(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let names = try store.personNames()
+        var rows: [[String]] = []
+        for entry in try store.readLedger(of: try client(context, store)) {
+            if context.format == .ndjson {
+                var object = JSONObject()
+                object.set("day", entry.day)
+                object.set("subject", entry.subject == store.subject ? "me" : entry.subject)
+                object.set("type", entry.type)
+                object.set("count", entry.count)
+                try context.streams.output.write(object.line)
+            }
+            rows.append([entry.day, names[entry.subject] ?? entry.subject, entry.type, "\(entry.count)"])
+        }
+        guard context.format != .ndjson else { return }
+        try TableOutput(context: context).write(header: ["day", "person", "type", "count"], rows: rows)
+    }
+}

@@ -1,0 +1,149 @@
+import HealthModel
+import Testing
+
+@testable import SampleStore
+
+/// Who a client is, and what it asks for.
+@Suite struct ClientTests {
+    private static let now = TestStore.received
+
+    private static func later(_ seconds: Int64) -> Instant { Instant(microseconds: now.microseconds + seconds * 1_000_000) }
+
+    @Test func aTokenLetsItsClientInUntilItIsRevokedOrExpires() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let client = try store.addClient(
+                named: "page", purpose: "shows a page", policy: "https://example.org/p", at: Self.now)
+            let other = try store.addClient(named: "other", purpose: "a test", expires: Self.later(50), at: Self.now)
+            let first = try store.makeToken(for: client, at: Self.now)
+            let short = try store.makeToken(for: client, expires: Self.later(10), at: Self.now)
+            let others = try store.makeToken(for: other, at: Self.now)
+            #expect(first.utf8.count == 64 && first != short)
+            #expect(try store.client(bearing: first, at: Self.now) == client)
+            #expect(try store.client(bearing: others, at: Self.now) == other)
+            #expect(try store.client(bearing: others, at: Self.later(50)) == nil)
+            #expect(try store.client(bearing: short, at: Self.later(9)) == client)
+            #expect(try store.client(bearing: short, at: Self.later(10)) == nil)
+            for wrong in [
+                "", "0", String(first.dropLast()), first + "0", first.uppercased() + "x", String(repeating: "a", count: 100_000),
+            ] {
+                #expect(try store.client(bearing: wrong, at: Self.now) == nil)
+            }
+            #expect(try store.validTokens(of: client, at: Self.now) == 2)
+            let fresh = try store.makeToken(for: client, revokingOthers: true, at: Self.later(1))
+            #expect(try store.client(bearing: first, at: Self.later(1)) == nil)
+            #expect(try store.client(bearing: fresh, at: Self.later(1)) == client)
+            #expect(try store.revokeTokens(of: client, at: Self.later(2)) == 1)
+            #expect(try store.client(bearing: fresh, at: Self.later(2)) == nil)
+            // The token itself is nowhere.
+            let kept = try store.connection.integer(
+                "SELECT count(*) FROM token WHERE digest = ? OR digest = ?", .text(first), .blob(Array(first.utf8)))
+            #expect(kept == 0)
+            try store.remove(other)
+            #expect(try store.client(bearing: others, at: Self.now) == nil)
+        }
+    }
+
+    @Test func aClientSaysWhoItIsAndWhatFor() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            for (name, purpose) in [
+                ("", "x"), ("x", ""), ("a\nb", "x"), ("x", "a\u{1B}b"), (String(repeating: "x", count: 65), "x"),
+            ] {
+                #expect(throws: StoreError.self) { try store.addClient(named: name, purpose: purpose, at: Self.now) }
+            }
+            let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
+            #expect(throws: StoreError.self) { try store.addClient(named: "x", purpose: "z", at: Self.now) }
+            #expect(try store.clients() == [client])
+            try test.reopen()
+            #expect(try test.store.clients() == [client])
+        }
+    }
+
+    /// What was answered shows, not how.
+    @Test func askingTellsOnlyWhetherAPersonWouldBeAsked() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
+            let (heart, mass) = (ObjectType(SampleType.heartRate), ObjectType(SampleType.bodyMass))
+            let wish = AuthorizationRequest(subject: TestStore.subject, read: [heart], write: [mass])
+            #expect(try store.status(of: wish, for: client) == .shouldRequest)
+            try store.request(wish, for: client, at: Self.now)
+            #expect(try store.openRequests(of: client) == [wish])
+            #expect(try store.status(of: wish, for: client) == .shouldRequest)
+            for (type, reading) in [(heart, Grant.Reading.none), (mass, .all)] {
+                try store.set(
+                    Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), of: client, at: Self.now)
+            }
+            #expect(try store.status(of: wish, for: client) == .unnecessary)
+            #expect(try store.openRequests(of: client).isEmpty)
+            try store.request(wish, for: client, at: Self.later(5))
+            #expect(try store.openRequests(of: client).isEmpty, "nobody is asked twice")
+            #expect(throws: StoreError.self) {
+                try store.request(AuthorizationRequest(subject: TestStore.subject), for: client, at: Self.now)
+            }
+        }
+    }
+
+    @Test func aClinicalTypeIsNeverGrantedAsAWhole() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
+            let record = try #require(ObjectType("conditionRecord"))
+            let unknown = try SampleMaker()("60", at: 0).sample.identity
+            #expect(record.isAskedByObject)
+            let refused: [(ObjectType, Grant.Reading, [SampleIdentity])] = [
+                (record, .all, []), (ObjectType(SampleType.heartRate), .objects(future: true), []),
+                (record, .objects(future: false), [unknown]), (record, .none, [unknown]),
+            ]
+            for (type, reading, objects) in refused {
+                #expect(throws: StoreError.self) {
+                    try store.set(
+                        Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), objects: objects,
+                        of: client, at: Self.now)
+                }
+            }
+            #expect(try store.grants(of: client).isEmpty)
+        }
+    }
+
+    /// Which one is missing is not told.
+    @Test func requiredTypesFailTogether() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
+            let ids = ["conditionRecord", "allergyRecord", "labResultRecord"]
+            let types = try ids.map { try #require(ObjectType($0)) }
+            var told: Set<String> = []
+            func fails(_ required: [ObjectType]) -> Bool {
+                do throws(StoreError) {
+                    try store.require(Set(required), of: TestStore.subject, for: client)
+                    return false
+                } catch {
+                    told.insert(error.message)
+                    return true
+                }
+            }
+            for type in types {
+                #expect(fails(types))
+                try store.set(
+                    Grant(subject: TestStore.subject, type: type, reading: .objects(future: true), mayWrite: false), of: client,
+                    at: Self.now)
+            }
+            #expect(!fails(types))
+            #expect(told.count == 1)
+            #expect(fails(Array(types.dropLast())))
+        }
+    }
+
+    @Test func theLedgerOfReadsCountsByDay() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
+            let entry = ReadEntry(subject: TestStore.subject, type: "heartRate", day: "2026-11-20", count: 3)
+            try store.note([entry], readBy: client)
+            try store.note([entry], readBy: client)
+            #expect(try store.readLedger(of: client).map(\.count) == [6])
+        }
+    }
+}

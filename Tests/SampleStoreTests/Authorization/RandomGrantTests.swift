@@ -1,0 +1,125 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Random stores and grants: a restricted reader answers as a store does that has only what may be read.
+@Suite struct RandomGrantTests {
+    private static let subjects = [TestStore.subject, RestrictionTests.other]
+    private static let types = ["heartRate", "stepCount", "bodyMass", "conditionRecord", "activitySummary", "biologicalSex"]
+
+    private struct Case {
+        var generator: SeededGenerator
+        let client: Client
+        /// By subject and type.
+        var grants: [String: Grant] = [:]
+        var named: Set<SampleIdentity> = []
+
+        init(seed: UInt64, client: Client) {
+            generator = SeededGenerator(seed: seed)
+            self.client = client
+        }
+
+        mutating func choose<Element>(_ choices: [Element]) -> Element {
+            choices[Int(generator.next() % UInt64(choices.count))]
+        }
+
+        /// Few times, few values, so that the same stretch has what may be read and what may not.
+        mutating func sample(_ number: Int) throws -> GatedSample {
+            let type = choose(["heartRate", "heartRate", "stepCount", "bodyMass", "conditionRecord"])
+            let (subject, source) = (choose(RandomGrantTests.subjects), choose(["strap", "phone", client.source]))
+            let hour = choose([0, 1, 2, 30, 31])
+            guard type != "conditionRecord" else {
+                return try RestrictionTests.condition("c\(number)", at: hour, subject: subject, source: source)
+            }
+            let maker = try SampleMaker(try RestrictionTests.type(type), source: source, sourceName: source, subject: subject)
+            // No two sources tell of one instant: which of them comes first is a store's own.
+            let second: Double = source == "strap" ? 0 : source == "phone" ? 1 : 2
+            let made = choose([0, 2]) == 0 ? maker : maker.local(2)
+            return try made(
+                choose(["60", "61", "62"]), at: Double(hour) * 3600 + second, lasting: type == "stepCount" ? 5400 : 0,
+                ordinal: UInt32(number))
+        }
+
+        mutating func grant(_ test: TestStore, among samples: [GatedSample]) throws {
+            for subject in RandomGrantTests.subjects {
+                for id in RandomGrantTests.types where choose([true, true, false]) {
+                    let type = try #require(ObjectType(id))
+                    let from = Instant(microseconds: RestrictionTests.origin + RestrictionTests.hour * choose([0, 1, 2, 31]))
+                    var reading = choose([Grant.Reading.none, .all, .from(from)])
+                    var objects: [SampleIdentity] = []
+                    if type.isAskedByObject {
+                        reading = choose([Grant.Reading.none, .objects(future: false), .objects(future: true)])
+                        if reading != .none {
+                            let own = samples.filter { $0.sample.origin.subject == subject && $0.sample.origin.type.id == id }
+                            for one in own where choose([true, false]) { objects.append(one.sample.identity) }
+                        }
+                    }
+                    let grant = Grant(subject: subject, type: type, reading: reading, mayWrite: choose([true, false]))
+                    try test.store.set(grant, objects: objects, of: client, at: RestrictionTests.now)
+                    grants[subject + id] = grant
+                    named.formUnion(objects)
+                }
+            }
+        }
+
+        /// What the person meant, word by word.
+        func mayRead(_ sample: Sample, isLater: Bool) -> Bool {
+            guard let grant = grants[sample.origin.subject + sample.origin.type.id] else { return false }
+            if grant.mayWrite, sample.origin.source.id == client.source { return true }
+            switch grant.reading {
+            case .none: return false
+            case .from(let start): return sample.start >= start
+            case .objects(let future): return named.contains(sample.identity) || (future && isLater)
+            }
+        }
+    }
+
+    @Test(arguments: 0..<24) func aReaderAnswersAsAStoreOfWhatMayBeRead(seed: UInt64) throws {
+        try TestStore.with { test in
+            let client = try test.store.addClient(named: "random", purpose: "a test", at: RestrictionTests.now)
+            var random = Case(seed: seed, client: client)
+            let early = try (0..<30).map { try random.sample($0) }
+            let late = try (30..<60).map { try random.sample($0) }
+            var gone: [GatedSample] = []
+            for sample in early + late where random.choose([true, false, false, false]) { gone.append(sample) }
+            try test.keepExactly(early)
+            try random.grant(test, among: early)
+            try test.keepExactly(late)
+            for sample in gone { try test.delete(sample) }
+            for subject in Self.subjects {
+                try test.store.set(
+                    .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: subject, from: "2026-01-01",
+                    said: RestrictionTests.now)
+            }
+            let visible = [
+                early.filter { random.mayRead($0.sample, isLater: false) },
+                late.filter { random.mayRead($0.sample, isLater: true) },
+            ]
+            let all = early + late
+            let asked = all.map(\.sample.identity)
+            let reader = try RestrictionTests.restricted(test, to: client)
+            let told = try Answers(of: reader, asked: asked, subjects: Self.subjects)
+            try TestStore.with { filtered in
+                for batch in visible { try filtered.keepExactly(batch) }
+                let kept = Set(visible.joined().map(\.sample.identity))
+                for sample in gone where kept.contains(sample.sample.identity) { try filtered.delete(sample) }
+                for subject in Self.subjects {
+                    guard let grant = random.grants[subject + "biologicalSex"], grant.reading != .none else { continue }
+                    try filtered.store.set(
+                        .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: subject, from: "2026-01-01",
+                        said: RestrictionTests.now)
+                }
+                var expected = try Answers(of: filtered.store, asked: asked, subjects: Self.subjects)
+                // The days are a type of their own, which ringsNeedAGrantOfTheirOwn tries.
+                expected.told["rings"] = told.told["rings"]
+                expected.told["ring subjects"] = told.told["ring subjects"]
+                for key in Set(expected.told.keys).union(told.told.keys).sorted() {
+                    #expect(told.told[key] ?? [] == expected.told[key] ?? [], "\(key)")
+                }
+            }
+        }
+    }
+}

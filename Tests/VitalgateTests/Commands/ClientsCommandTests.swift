@@ -1,0 +1,61 @@
+import Testing
+
+/// Clients, their tokens and what they are granted, from a shell.
+@Suite struct ClientsCommandTests {
+    let folder: TestFolder
+
+    init() throws { folder = try Household.folder() }
+
+    private func grants() throws -> [String] {
+        try folder.vitalgate("clients", "grants", "page", "--format", "ndjson").lines
+    }
+
+    @Test func fromAddingToRemoving() throws {
+        let added = try folder.vitalgate("clients", "add", "page", "--purpose", "Charts", "--policy", "https://example.org/p")
+        #expect(added.status == 0 && added.output.count == 65, "\(added.errors)")
+        let listed = try folder.vitalgate("clients", "list", "--format", "ndjson").output
+        #expect(listed.contains(#""purpose":"Charts""#) && listed.contains(#""tokens":1"#))
+        #expect(!listed.contains(added.output.dropLast()))
+        let fresh = try folder.vitalgate("clients", "token", "page", "--revoke")
+        #expect(fresh.output.count == 65 && fresh.output != added.output)
+        #expect(try folder.vitalgate("clients", "list", "--format", "ndjson").output.contains(#""tokens":1"#))
+        #expect(try folder.vitalgate("clients", "revoke", "page").errors.contains("1 token lets nobody in"))
+        #expect(try folder.vitalgate("clients", "add", "page", "--purpose", "Charts").status == 65)
+        #expect(try folder.vitalgate("clients", "remove", "page").status == 0)
+        #expect(try folder.vitalgate("clients", "list", "--format", "ndjson").lines.isEmpty)
+        #expect(try folder.vitalgate("clients", "grants", "page").status == 65)
+    }
+
+    @Test func halvesOfAGrantAreChangedApart() throws {
+        #expect(try folder.vitalgate("clients", "add", "page", "--purpose", "Charts").status == 0)
+        #expect(try grants().isEmpty)
+        func run(_ arguments: String...) throws { #expect(try folder.vitalgate(["clients"] + arguments).status == 0) }
+        try run("grant", "page", "--read", "heartRate,biologicalSex")
+        try run("grant", "page", "--write", "heartRate")
+        try run("grant", "page", "--read", "conditionRecord", "--future")
+        #expect(
+            try grants() == [
+                #"{"subject":"me","type":"biologicalSex","read":"all","write":false}"#,
+                #"{"subject":"me","type":"conditionRecord","read":"some and future","write":false}"#,
+                #"{"subject":"me","type":"heartRate","read":"all","write":true}"#,
+            ])
+        try run("withdraw", "page", "--read", "heartRate")
+        #expect(try grants().last == #"{"subject":"me","type":"heartRate","read":"no","write":true}"#)
+        try run("withdraw", "page", "--write", "heartRate")
+        #expect(try grants().last == #"{"subject":"me","type":"heartRate","read":"no","write":false}"#)
+    }
+
+    /// A clinical type is not granted by its name alone, and nothing is by a word for all.
+    @Test func nothingIsGrantedByTheWay() throws {
+        #expect(try folder.vitalgate("clients", "add", "page", "--purpose", "Charts").status == 0)
+        for arguments in [
+            [], ["--read", "all"], ["--read", "conditionRecord"],
+            ["--read", "conditionRecord", "--from", "2026-01-01", "--future"],
+            ["--read", "heartRate", "--future"], ["--read", "conditionRecord", "--objects", "x"], ["--read", ""],
+        ] {
+            #expect(try folder.vitalgate(["clients", "grant", "page"] + arguments).status == 64, "\(arguments)")
+        }
+        #expect(try folder.vitalgate("clients", "add", "other").status == 64)
+        #expect(try grants().isEmpty)
+    }
+}
