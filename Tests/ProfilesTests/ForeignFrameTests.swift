@@ -51,4 +51,27 @@ import Testing
             }
         }
     }
+
+    /// No profile is without vectors, of rows or of frames: what the tests of prefixes and of random frames begin with.
+    @Test func everyProfileHasVectorsOfEachChannelThatGivesReadings() {
+        for profile in shippedLibrary.profiles {
+            #expect(!profile.frameVectors.isEmpty || !profile.vectors.isEmpty, "\(profile.id)")
+        }
+    }
+
+    /// A profile's own vectors, cut: another form of its own length, or nothing that the whole frame does not say.
+    @Test(arguments: shippedLibrary.profiles.filter { !$0.frameVectors.isEmpty }.map(\.id))
+    func everyPrefixOfAProfilesOwnVectorSaysLess(id: String) throws {
+        let profile = try #require(shippedLibrary[id])
+        for vector in profile.frameVectors where vector.refused == nil && !vector.channel.hasPrefix("serial:") {
+            let match = try #require(profile.match(channel: vector.channel))
+            let whole = DeviceVectorTests.values(match, vector.bytes, vector.options.secrets)
+            let forms = match.channel.plan.sizes.reduce(into: Set<Int>()) { $0.formUnion($1) }
+            for length in 0..<vector.bytes.count where !forms.contains(length) {
+                let cut = DeviceVectorTests.values(match, Array(vector.bytes[..<length]), vector.options.secrets)
+                let isLess = cut.allSatisfy { type, values in whole[type]?.starts(with: values) == true }
+                #expect(isLess, "\(id) \(vector.channel) cut to \(length): \(cut)")
+            }
+        }
+    }
 }
