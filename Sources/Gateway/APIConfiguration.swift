@@ -24,20 +24,20 @@ public struct APIConfiguration: Decodable, Sendable {
     private static let keys = ["listen", "hosts", "certificate", "key", "plain"]
 
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Key.self)
+        let members = try decoder.container(keyedBy: SettingKey.self)
         if let unknown = members.allKeys.first(where: { !Self.keys.contains($0.stringValue) }) {
             throw ConfigurationError(
                 "'api.\(unknown.stringValue)': unknown key; known are \(Self.keys.joined(separator: ", "))")
         }
-        guard let listen = ListeningAddress(try members.decode(String.self, forKey: Key("listen"))) else {
+        guard let listen = ListeningAddress(try members.decode(String.self, forKey: SettingKey("listen"))) else {
             throw ConfigurationError(
                 "'api.listen': expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
         }
         self.listen = listen
-        hosts = try members.decodeIfPresent([String].self, forKey: Key("hosts")) ?? []
-        certificate = try members.decodeIfPresent(String.self, forKey: Key("certificate"))
-        key = try members.decodeIfPresent(String.self, forKey: Key("key"))
-        isPlain = try members.decodeIfPresent(Bool.self, forKey: Key("plain")) ?? false
+        hosts = try members.decodeIfPresent([String].self, forKey: SettingKey("hosts")) ?? []
+        certificate = try members.decodeIfPresent(String.self, forKey: SettingKey("certificate"))
+        key = try members.decodeIfPresent(String.self, forKey: SettingKey("key"))
+        isPlain = try members.decodeIfPresent(Bool.self, forKey: SettingKey("plain")) ?? false
         guard (certificate == nil) == (key == nil) else {
             throw ConfigurationError("'api': a certificate needs its key, and a key its certificate")
         }
@@ -52,13 +52,5 @@ public struct APIConfiguration: Decodable, Sendable {
         var whole = self
         (whole.certificate, whole.key) = (certificate.map(expand), key.map(expand))
         return whole
-    }
-
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(_ name: String) { stringValue = name }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

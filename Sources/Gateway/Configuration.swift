@@ -68,13 +68,6 @@ public struct Configuration: Sendable {
         var observers: NamedSettings<ObserverConfiguration>?
     }
 
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int?
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     /// The file that counts: the one named, else the system's, else the person's.
     ///
     /// - Throws: ``ConfigurationError`` where a named file is missing, or any file is malformed or has keys nobody knows.

@@ -1,3 +1,13 @@
+/// A key of the configuration, whichever it is.
+struct SettingKey: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
 /// What the configuration has several of, each under a name.
 protocol NamedSetting {
     /// The configuration's key for all of them.
@@ -22,17 +32,10 @@ struct NamedSettings<Setting: NamedSetting>: Decodable {
     private var most: Int { 64 }
 
     init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Name.self)
+        let members = try decoder.container(keyedBy: SettingKey.self)
         for key in members.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
             all.append(try Setting(name: key.stringValue, from: members.superDecoder(forKey: key)))
         }
         guard all.count <= most else { throw ConfigurationError("'\(Setting.key)': more than \(most) of them") }
-    }
-
-    private struct Name: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

@@ -18,13 +18,6 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
         case types, command, socket, frequency
     }
 
-    private struct AnyKey: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     private static let frequencies = ["immediate", "hourly", "daily"]
 
     init(name: String, from decoder: any Decoder) throws {
@@ -33,7 +26,7 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
             throw ConfigurationError("'\(path)': an observer's name is of a to z, 0 to 9 and -, at most 64 of them")
         }
         let known = CodingKeys.allCases.map(\.rawValue)
-        let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()
+        let keys = try decoder.container(keyedBy: SettingKey.self).allKeys.map(\.stringValue).sorted()
         if let unknown = keys.first(where: { !known.contains($0) }) {
             throw ConfigurationError("'\(path).\(unknown)': unknown key; known are \(known.joined(separator: ", "))")
         }

@@ -154,6 +154,8 @@ enum SharedOptions {
         Option(names: ["--to"], value: "T", help: "The first start that no longer counts."),
     ]
     static let subject = Option(names: ["--subject"], value: "ID", help: "A person: a name, me, unassigned or a UUID.")
+    static let untilEOF = Option(
+        names: ["--until-eof"], help: "End when standard input does, as the hub asks of those that it starts.")
     static let unit = Option(names: ["--unit"], value: "CODE", help: "Show values in this unit (UCUM).")
     static let condition = Option(
         names: ["--where"], value: "EXPR",

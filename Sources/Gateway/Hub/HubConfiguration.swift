@@ -35,25 +35,25 @@ public struct HubConfiguration: Decodable, Sendable {
     public init() {}
 
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Key.self)
+        let members = try decoder.container(keyedBy: SettingKey.self)
         for key in members.allKeys where !Self.keys.contains(key.stringValue) {
             throw Self.fault(key, in: members, "unknown key; known are \(Self.keys.joined(separator: ", "))")
         }
-        inbox = try members.decodeIfPresent(String.self, forKey: Key("inbox"))
+        inbox = try members.decodeIfPresent(String.self, forKey: SettingKey("inbox"))
         if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
-            throw Self.fault(Key("inbox"), in: members, "a folder's path begins with / or ~/")
+            throw Self.fault(SettingKey("inbox"), in: members, "a folder's path begins with / or ~/")
         }
         readingsPerSecond = try Self.number("readingsPerSecond", in: members, 1...1000, "number") ?? readingsPerSecond
         commitEvery = try Self.number("commitEvery", in: members, 1...60, "number of seconds") ?? commitEvery
-        if let word = try members.decodeIfPresent(String.self, forKey: Key("heartbeats")) {
+        if let word = try members.decodeIfPresent(String.self, forKey: SettingKey("heartbeats")) {
             guard let known = Heartbeats(rawValue: word) else {
                 let words = Heartbeats.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Self.fault(Key("heartbeats"), in: members, "known are \(words)")
+                throw Self.fault(SettingKey("heartbeats"), in: members, "known are \(words)")
             }
             heartbeats = known
         }
-        guard members.contains(Key("sources")) else { return }
-        let sources = try members.nestedContainer(keyedBy: Key.self, forKey: Key("sources"))
+        guard members.contains(SettingKey("sources")) else { return }
+        let sources = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("sources"))
         for key in sources.allKeys {
             guard Self.sources.contains(key.stringValue) else {
                 throw Self.fault(key, in: sources, "unknown source; known are \(Self.sources.joined(separator: ", "))")
@@ -70,28 +70,22 @@ public struct HubConfiguration: Decodable, Sendable {
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
     private static func number(
-        _ name: String, in members: KeyedDecodingContainer<Key>, _ range: ClosedRange<Int>, _ what: String
+        _ name: String, in members: KeyedDecodingContainer<SettingKey>, _ range: ClosedRange<Int>, _ what: String
     ) throws -> Int? {
-        guard let number = try members.decodeIfPresent(Int.self, forKey: Key(name)) else { return nil }
+        guard let number = try members.decodeIfPresent(Int.self, forKey: SettingKey(name)) else { return nil }
         guard range.contains(number) else {
             var fault = fault(
-                Key(name), in: members, "expected a whole \(what) from \(range.lowerBound) to \(range.upperBound)")
+                SettingKey(name), in: members, "expected a whole \(what) from \(range.lowerBound) to \(range.upperBound)")
             fault.isOutOfRange = true
             throw fault
         }
         return number
     }
 
-    private static func fault(_ key: Key, in container: KeyedDecodingContainer<Key>, _ text: String) -> ConfigurationError {
+    private static func fault(_ key: SettingKey, in container: KeyedDecodingContainer<SettingKey>, _ text: String)
+        -> ConfigurationError
+    {
         let path = (container.codingPath + [key]).map(\.stringValue).joined(separator: ".")
         return ConfigurationError("'\(path)': \(text)")
-    }
-
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(_ name: String) { stringValue = name }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

@@ -36,8 +36,8 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         guard Self.isName(name) else {
             throw ConfigurationError("'\(path)': a target's name is of a to z, 0 to 9 and -, at most 64 of them")
         }
-        let members = try decoder.container(keyedBy: Key.self)
-        guard let kindName = try members.decodeIfPresent(String.self, forKey: Key("kind")),
+        let members = try decoder.container(keyedBy: SettingKey.self)
+        guard let kindName = try members.decodeIfPresent(String.self, forKey: SettingKey("kind")),
             let kind = ExporterKind(rawValue: kindName)
         else {
             let known = ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -49,11 +49,11 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             throw ConfigurationError(
                 "'\(path).\(unknown)': unknown key; known for \(kind.rawValue) are \(known.joined(separator: ", "))")
         }
-        types = try members.decodeIfPresent([String].self, forKey: Key("types"))
-        condition = try members.decodeIfPresent(String.self, forKey: Key("where"))
-        ownSources = try members.decodeIfPresent([String].self, forKey: Key("ownSources")) ?? []
-        units = try members.decodeIfPresent([String: String].self, forKey: Key("units")) ?? [:]
-        batch = try members.decodeIfPresent(Int.self, forKey: Key("batch"))
+        types = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
+        condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where"))
+        ownSources = try members.decodeIfPresent([String].self, forKey: SettingKey("ownSources")) ?? []
+        units = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
+        batch = try members.decodeIfPresent(Int.self, forKey: SettingKey("batch"))
         guard (1...100_000).contains(batch ?? 1) else {
             throw ConfigurationError("'\(path).batch': expected a whole number from 1 to 100000", isOutOfRange: true)
         }
@@ -124,13 +124,5 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             ExportContext(
                 name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
                 present: present.all, packet: present.packet, now: now))
-    }
-
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(_ name: String) { stringValue = name }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

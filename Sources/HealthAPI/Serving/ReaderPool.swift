@@ -81,7 +81,7 @@ final class Reader {
     func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }
 
     /// Notes that the client is given something of a type: an object, a stretch of statistics, a day's rings, a characteristic.
-    func tells(_ type: String, of subject: String, count: Int = 1) {
-        told[ReadTally.Kind(subject: subject, type: type), default: 0] += count
+    func tells(_ type: String, of subject: String) {
+        told[ReadTally.Kind(subject: subject, type: type), default: 0] += 1
     }
 }

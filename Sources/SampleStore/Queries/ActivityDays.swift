@@ -84,10 +84,12 @@ extension SampleStore {
         return all
     }
 
-    /// What the days of a query follow from, as it is now; `nil` where that is as it was, so that no day is otherwise.
+    /// What the days of a query follow from, as it is now, and whether that is otherwise than it was, so that a day may be.
     ///
     /// No sample is read for it: its cost grows with the commits since then.
-    public func activityState(of query: ActivityQuery, after known: ActivityState?) throws(StoreError) -> ActivityState? {
+    public func activityState(of query: ActivityQuery, after known: ActivityState?) throws(StoreError) -> (
+        state: ActivityState, isOther: Bool
+    ) {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var said: [CharacteristicEntry] = []
@@ -95,11 +97,13 @@ extension SampleStore {
         for subject in subjects { said += try characteristics(of: subject).entries }
         let orders = try sourceOrders()
         guard let known, known.said == said, known.orders == orders, try reasonNotToKnow(known.anchor) == nil else {
-            return ActivityState(anchor: try lastAnchor(), said: said, orders: orders)
+            return (ActivityState(anchor: try lastAnchor(), said: said, orders: orders), true)
         }
         let changed = try changedTypes(after: known.anchor)
-        guard !changed.types.isDisjoint(with: ActivityReader.types) else { return nil }
-        return ActivityState(anchor: changed.anchor, said: said, orders: orders)
+        return (
+            ActivityState(anchor: changed.anchor, said: said, orders: orders),
+            !changed.types.isDisjoint(with: ActivityReader.types)
+        )
     }
 
     /// Those who may have rings.

@@ -58,7 +58,12 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
                 let query = query
                 return try await store.follow(&known) { store, known in
                     // The state first: what is committed between the two is looked at again.
-                    guard let state = try store.activityState(of: query, after: known?.state) else { return nil }
+                    let (state, isOther) = try store.activityState(of: query, after: known?.state)
+                    if !isOther, let days = known?.days {
+                        // What was of no interest need not be looked at again.
+                        known = Known(days: days, state: state)
+                        return nil
+                    }
                     let days = try store.rings(query)
                     let isSame = days == known?.days
                     known = Known(days: days, state: state)

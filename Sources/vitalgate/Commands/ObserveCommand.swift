@@ -33,7 +33,7 @@ enum ObserveCommand: Command {
                 help: "At most how often: immediate (the default), hourly or daily. What comes meanwhile is told with it.",
                 completion: .values(BackgroundDelivery.Frequency.allCases.map(\.rawValue))),
             Option(names: ["--socket"], value: "PATH", help: "Tell the program that listens here.", completion: .file),
-            Option(names: ["--until-eof"], help: "End when standard input does, as the hub asks of those that it starts."),
+            SharedOptions.untilEOF,
         ],
         examples: [
             Example(

@@ -28,7 +28,7 @@ enum ExportCommand: Command {
         ],
         options: [
             Option(names: ["--once"], help: "End when the target has everything."),
-            Option(names: ["--until-eof"], help: "End when standard input does, as the hub asks of those that it starts."),
+            SharedOptions.untilEOF,
             Option(names: ["--to"], value: "FILE", help: "Write a file instead; it must not exist yet.", completion: .file),
             Option(
                 names: ["--format"], value: "FORMAT",
