@@ -16,8 +16,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-        // Gives a member as it is packed, for libdeflate, which unpacks what fits into memory in less than half of zlib's time.
-        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev", "libdeflate-dev"])]),
+        // libzip gives a member as it is packed; libdeflate unpacks what fits into memory in less than half of the time of zlib, which unpacks
+        // what does not.
+        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev", "libdeflate-dev", "zlib1g-dev"])]),
         // Writes an archive in one go, whose size nobody knows before.
         .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),

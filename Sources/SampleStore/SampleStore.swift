@@ -53,6 +53,8 @@ public final class SampleStore {
     let batch = BatchTable()
     let replacements = ReplacementTable()
     lazy var interner = Interner(connection: connection)
+    /// When statistics are gathered by several connections.
+    var sideBySide = SideBySide.Limits()
 
     /// Opens a store.
     ///
@@ -139,7 +141,7 @@ public final class SampleStore {
     private static func prepare(_ connection: Connection, access: Access, creation: Creation?) throws(StoreError) {
         // Acknowledged means durable: every commit is synchronised before it returns (WAL with FULL).
         try connection.execute("PRAGMA synchronous = FULL")
-        try connection.execute("PRAGMA cache_size = -8000")
+        try connection.execute("PRAGMA cache_size = -4000")
         try connection.execute("PRAGMA mmap_size = 0")
         let application = try connection.integer("PRAGMA application_id") ?? 0
         let version = try connection.integer("PRAGMA user_version") ?? 0

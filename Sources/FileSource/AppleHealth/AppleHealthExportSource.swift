@@ -67,7 +67,7 @@ public struct AppleHealthExportSource: FrameSource {
             }
         let input = PrefixedInput(FileInput(file, meter: meter))
         if try input.look(at: 4, AppleHealthExport.isArchive) {
-            let archive = ExportArchive(file, limits: limits, meter: meter)
+            let archive = try ExportArchive(file, limits: limits, meter: meter)
             let index = try archive.check()
             let elements = ExportElementReader(files: ExportFiles(index.files), received: received)
             try archive.readExport { input, offset, line in try elements.read(input, from: offset, line: line, handle) }

@@ -102,7 +102,7 @@ extension AppleHealthInterpreter {
         let identity = SampleIdentity(
             series: reading.origin.seriesKey, start: start.instant.microseconds, end: end.instant.microseconds,
             numeral: reading.numeral, unit: .one, ordinal: ordinal)
-        routes.workout = headers(of: tree, "\(identity)", start, end, locations, at: place)
+        routes.workout = headers(of: tree, identity, start, end, locations, at: place)
         for case .header(let header) in routes.workout { workout.routes.append("\(header.identity)") }
         do throws(Refusal) {
             reading.body = try body(workout, at: place)
@@ -115,7 +115,7 @@ extension AppleHealthInterpreter {
 
     /// What a workout's element says of its routes.
     private func headers(
-        of tree: ExportTree, _ workout: String, _ start: ExportTime.Moment, _ end: ExportTime.Moment,
+        of tree: ExportTree, _ workout: SampleIdentity, _ start: ExportTime.Moment, _ end: ExportTime.Moment,
         _ locations: [Result<RouteLocations, Refusal>], at place: Place
     ) -> [ExportRoutes.Entry] {
         var entries: [ExportRoutes.Entry] = []

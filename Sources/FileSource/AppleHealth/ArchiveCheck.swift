@@ -4,7 +4,7 @@ import Synchronization
 
 /// Unpacks every second of an archive's other files on a thread of its own, for whoever unpacks the rest.
 ///
-///     let half = ArchiveCheck(file, limits, unpacked)
+///     let half = ArchiveCheck(directory, limits, unpacked)
 ///     defer { half.cancel() }
 ///     … if half.isNextOurs() { try archive.drain() } …
 ///     try half.wait()
@@ -12,7 +12,6 @@ final class ArchiveCheck {
     private let unpacked: UnpackedCount
     private let thread = DispatchQueue(label: "vitalgate.check")
     private let failure = FailureBox()
-    private let isRunning: Bool
     private var turn = Turn()
 
     /// Whose turn it is: every second member is the other thread's.
@@ -29,20 +28,15 @@ final class ArchiveCheck {
         let error = Mutex<SourceError?>(nil)
     }
 
-    /// Begins. Where the file cannot be opened a second time nothing is done, and all of it is left.
+    /// Begins.
     ///
     /// - Parameter unpacked: counts what both unpack.
-    init(_ file: InputFile, _ limits: ZipArchive.Limits, _ unpacked: UnpackedCount) {
+    init(_ directory: ZipDirectory, _ limits: ZipArchive.Limits, _ unpacked: UnpackedCount) {
         self.unpacked = unpacked
-        guard let file = file.openedAgain() else {
-            isRunning = false
-            return
-        }
-        isRunning = true
         thread.async { [failure] in
             do throws(SourceError) {
                 var turn = Turn()
-                let archive = try ZipArchive(file, limits: limits, unpacked: unpacked)
+                let archive = ZipArchive(directory, limits: limits, unpacked: unpacked)
                 while let member = try archive.nextMember() {
                     if ExportArchive.Kind(member) != nil, turn.next() { try archive.drain() }
                 }
@@ -53,7 +47,7 @@ final class ArchiveCheck {
     }
 
     /// Whether the next of the other files is to be unpacked here.
-    func isNextOurs() -> Bool { !turn.next() || !isRunning }
+    func isNextOurs() -> Bool { !turn.next() }
 
     /// Waits until the other half is through.
     ///

@@ -31,12 +31,13 @@ struct ExportArchive {
     /// Routes, electrocardiograms and clinical records, twice as many as an export may name.
     static let maximumOthers = 2 * ExportFiles.maximumFiles
 
-    private let file: InputFile
+    private let directory: ZipDirectory
     private let limits: ZipArchive.Limits
     private let meter: ReadMeter?
 
-    init(_ file: InputFile, limits: ZipArchive.Limits, meter: ReadMeter?) {
-        (self.file, self.limits, self.meter) = (file, limits, meter)
+    init(_ file: InputFile, limits: ZipArchive.Limits, meter: ReadMeter?) throws(SourceError) {
+        directory = try ZipDirectory(file)
+        (self.limits, self.meter) = (limits, meter)
     }
 
     /// Unpacks once, without reading it, all that is read later: a checksum stands behind the last octet, and nothing of a member is worth
@@ -49,8 +50,8 @@ struct ExportArchive {
         /// The export's folder by where its files lie, for an export whose own name fits no locale.
         var folder: [UInt8]?
         let unpacked = UnpackedCount()
-        let archive = try ZipArchive(file, limits: limits, unpacked: unpacked)
-        let otherHalf = ArchiveCheck(file, limits, unpacked)
+        let archive = ZipArchive(directory, limits: limits, unpacked: unpacked)
+        let otherHalf = ArchiveCheck(directory, limits, unpacked)
         defer { otherHalf.cancel() }
         try forEachMember(of: archive) { member, input, root in
             if root != nil {
@@ -95,7 +96,7 @@ struct ExportArchive {
     private func names(of members: Set<UInt64>, in folder: [UInt8]) throws(SourceError) -> Set<UInt64> {
         guard !members.isEmpty, !folder.isEmpty else { return members }
         var names: Set<UInt64> = []
-        let archive = try ZipArchive(file, limits: limits, isChecked: true)
+        let archive = ZipArchive(directory, limits: limits, isChecked: true)
         while let member = try archive.nextMember() {
             guard Kind(member) != nil else { continue }
             names.insert(ExportFiles.key(ofMember: member.name, in: folder).withUnsafeBytes { FNV.hash($0) })
@@ -106,7 +107,7 @@ struct ExportArchive {
     /// Gives the export to `body`: where its root element begins.
     func readExport(_ body: (PrefixedInput, _ offset: Int, _ line: Int) throws -> Void) throws {
         var isRead = false
-        try forEachMember(of: ZipArchive(file, limits: limits, meter: meter, isChecked: true)) { _, input, root in
+        try forEachMember(of: ZipArchive(directory, limits: limits, meter: meter, isChecked: true)) { _, input, root in
             guard let root else { return }
             guard !isRead else { throw SourceError(.malformed, "the ZIP archive holds a second export, which was not read") }
             isRead = true
@@ -129,7 +130,7 @@ struct ExportArchive {
 
     /// Gives routes, electrocardiograms and clinical records to `body`, in the order of the archive.
     func readOthers(_ index: Index, _ body: (Other) throws -> Void) throws {
-        let stream = MemberStream(try ZipArchive(file, limits: limits, isChecked: true)) { member in
+        let stream = MemberStream(ZipArchive(directory, limits: limits, isChecked: true)) { member in
             switch Kind(member) {
             case .route: .rows(GPXFile.forEachBlock)
             case .electrocardiogram, .resource: .octets

@@ -12,8 +12,7 @@ struct ExportRoutes {
         var ordinal: UInt32
         var metadata: Metadata?
         var record: RecordIdentifier?
-        /// The UUID of its workout.
-        var workout: String
+        var workout: SampleIdentity
         var place: Place
         /// Its locations, where they stood in the export itself.
         var locations: RouteLocations?
@@ -39,7 +38,7 @@ struct ExportRoutes {
     /// The routes of the workout that was read last.
     var workout: [Entry] = []
     /// Those whose files come later, by the key of the file.
-    private var waiting: [[UInt8]: Header] = [:]
+    private var waiting = WaitingRoutes()
     /// The route whose file is being read; `nil` where nobody named it.
     private var current: Header?
     private var file = ""
@@ -97,7 +96,7 @@ struct ExportRoutes {
         if let locations = header.locations { return try Self.reading(of: header, locations, name: nil) }
         guard row.count > 4 else { throw Refusal("route: it has no locations, and names no file that has", at: place) }
         switch String(decoding: row[3], as: UTF8.self) {
-        case "later": waiting[Array(row[4])] = header
+        case "later": waiting.insert(header, for: Array(row[4]))
         case "here": current = header
         default: throw Refusal("route: " + String(decoding: row[4], as: UTF8.self), at: place)
         }
@@ -113,7 +112,7 @@ struct ExportRoutes {
         switch frame.payload {
         case .row(let row) where row[0].isText(GPXRow.file):
             file = ExportText.shown(row[1])
-            if let header = waiting.removeValue(forKey: Array(row[1])) { current = header }
+            if let header = waiting.remove(Array(row[1])) { current = header }
             reader.begin(base: current?.start, isWhole: current != nil)
             return .notData
         case .row(let row) where row[0].isText(GPXRow.end):
@@ -156,15 +155,15 @@ struct ExportRoutes {
 
     /// Behind the last file: what did not come is refused, and named by the first.
     mutating func finish() throws(Refusal) {
-        defer { waiting.removeAll() }
-        guard let first = waiting.values.map(\.place).min(by: { $0.number < $1.number }) else { return }
+        defer { waiting = WaitingRoutes() }
+        guard let first = waiting.firstPlace else { return }
         throw Refusal("route: its file did not come", at: first, readings: waiting.count)
     }
 
     private static func reading(
         of header: Header, _ locations: RouteLocations, name: String?
     ) throws(Refusal) -> Reading {
-        let route = WorkoutRoute(points: locations.points, workout: header.workout, name: name)
+        let route = WorkoutRoute(points: locations.points, workout: header.workout.description, name: name)
         guard let body = try? SampleBody(encoding: route, content: locations.content) else {
             throw Refusal("the route cannot be written down", at: header.place)
         }

@@ -34,12 +34,6 @@ public final class InputFile: Sendable {
         size = fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// The same file with a position of its own, for whoever reads it by position; `nil` where the system does not give one.
-    func openedAgain() -> InputFile? {
-        let again = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
-        return again < 0 ? nil : InputFile(opened: again, size: size)
-    }
-
     /// A descriptor for a library that moves about in the file and closes it; with a position of its own where the system gives one.
     func descriptorOfItsOwn() throws(SourceError) -> Int32 {
         let again = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
@@ -47,8 +41,6 @@ public final class InputFile: Sendable {
         guard descriptor >= 0 else { throw SourceError(.inputOutput, FileInput.message("cannot read it", errno)) }
         return descriptor
     }
-
-    private init(opened descriptor: Int32, size: Int64) { (self.descriptor, self.size) = (descriptor, size) }
 
     /// Opens a file in a folder. No link is followed on the way to it, and nothing is opened that is no file.
     ///

@@ -1,5 +1,3 @@
-import CZip
-import Glibc
 import Pipeline
 import Synchronization
 
@@ -14,7 +12,7 @@ final class UnpackedCount: Sendable {
     func cancel() { octets.store(.max / 2, ordering: .relaxed) }
 }
 
-/// A ZIP file, read member by member without unpacking anything to disk (libzip, and libdeflate for members that fit into memory).
+/// A ZIP file, read member by member without unpacking anything to disk.
 ///
 /// A member's name is looked at and never used as a path, so `../` in it does nothing.
 final class ZipArchive: ByteInput {
@@ -42,116 +40,67 @@ final class ZipArchive: ByteInput {
     /// Longest name that is looked at; an export's have less than a hundred bytes.
     static let maximumName = 1024
 
-    private let archive: OpaquePointer
-    private let count: UInt64
-    private let fileSize: Int64
+    private let directory: ZipDirectory
     private let isChecked: Bool
     private let limits: Limits
     private let meter: ReadMeter?
     private let unpacked: UnpackedCount
-    private let whole = WholeMember()
 
-    private var next: UInt64 = 0
+    private var next = 0
     private var current: Current?
     /// Packed octets of the members before the current one.
     private var passed: Int64 = 0
+    /// Members that were looked at, directories and links with them.
     private(set) var memberCount = 0
+    private let short = ShortMember()
 
     /// The member that is read.
     private struct Current {
-        var index: UInt64
-        var size: UInt64
-        var packedSize: UInt64
-        var checksum: UInt32
-        var isDeflated: Bool
-        var state = State.untouched
+        var index: Int
+        var entry: ZipDirectory.Entry
+        var member: (any ZipMember)?
         /// Octets of it that were unpacked.
         var unpacked: UInt64 = 0
-
-        enum State {
-            case untouched
-            case whole(position: Int)
-            case stream(OpaquePointer)
-        }
     }
 
+    /// Reads from the first member on.
+    ///
     /// - Parameters:
+    ///   - directory: others may read in it at the same time.
     ///   - isChecked: it was read through once, and found whole.
     ///   - unpacked: shared by those who unpack one file together, whose limits it is then.
     init(
-        _ file: InputFile, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false,
+        _ directory: ZipDirectory, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false,
         unpacked: UnpackedCount = UnpackedCount()
-    ) throws(SourceError) {
-        self.meter = meter
-        self.isChecked = isChecked
-        self.limits = limits
-        self.unpacked = unpacked
-        fileSize = file.size
-        // A position of its own: others read the file at the same time.
-        let descriptor = try file.descriptorOfItsOwn()
-        var code: Int32 = 0
-        guard let archive = zip_fdopen(descriptor, ZIP_RDONLY, &code) else {
-            close(descriptor)
-            throw SourceError(.malformed, "cannot be read as a ZIP archive: \(Self.message(code))")
-        }
-        self.archive = archive
-        count = UInt64(max(zip_get_num_entries(archive, 0), 0))
-    }
-
-    deinit {
-        leave()
-        zip_discard(archive)
+    ) {
+        (self.directory, self.limits, self.meter, self.isChecked, self.unpacked) = (directory, limits, meter, isChecked, unpacked)
     }
 
     /// Goes to the next regular file in the archive; `nil` at the end.
     func nextMember() throws(SourceError) -> Member? {
         leave()
-        while next < count {
+        while next < directory.count {
             let index = next
             next += 1
             memberCount += 1
             guard memberCount <= limits.members else {
                 throw SourceError(.malformed, "the ZIP archive holds more than \(limits.members) members")
             }
-            var about = zip_stat_t()
-            guard zip_stat_index(archive, index, UInt32(ZIP_FL_ENC_RAW), &about) == 0, let name = about.name else {
-                throw damage()
-            }
-            let bytes = UnsafeRawBufferPointer(start: name, count: min(strlen(name), Self.maximumName))
-            guard bytes.last != UInt8(ascii: "/"), isRegular(index) else { continue }
-            current = Current(
-                index: index, size: about.size, packedSize: about.comp_size, checksum: about.crc,
-                isDeflated: about.comp_method == UInt16(ZIP_CM_DEFLATE) && about.encryption_method == UInt16(ZIP_EM_NONE))
-            let isReadable = String(validating: bytes, as: UTF8.self) != nil
-            return Member(name: Array(bytes), suffix: isReadable ? Self.suffix(bytes) : "", isNameReadable: isReadable)
+            guard let entry = try refusing({ () throws(ZipFault) in try directory.entry(index) }) else { continue }
+            current = Current(index: index, entry: entry)
+            let name = UnsafeRawBufferPointer(rebasing: entry.name.prefix(Self.maximumName))
+            let isReadable = String(validating: name, as: UTF8.self) != nil
+            return Member(name: Array(name), suffix: isReadable ? Self.suffix(name) : "", isNameReadable: isReadable)
         }
         return nil
     }
 
-    /// Directories and links are of no use here: 0o170000 is S_IFMT, 0o100000 a regular file.
-    private func isRegular(_ index: UInt64) -> Bool {
-        var system: UInt8 = 0
-        var attributes: UInt32 = 0
-        guard zip_file_get_external_attributes(archive, index, 0, &system, &attributes) == 0, system == UInt8(ZIP_OPSYS_UNIX)
-        else { return true }
-        let kind = (attributes >> 16) & 0o170000
-        return kind == 0o100000 || kind == 0
-    }
-
     /// Unpacks some of the current member.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
-        switch try opened() {
-        case .whole(let position):
-            let count = whole.copy(from: position, into: buffer)
-            current?.state = .whole(position: position + count)
-            return count
-        case .stream(let stream):
-            let count = zip_fread(stream, buffer.baseAddress, UInt64(buffer.count))
-            guard count >= 0 else { throw damage(of: stream) }
-            try add(Int64(count))
-            return Int(count)
-        case .untouched: return 0
-        }
+        guard let member = try opened() else { return 0 }
+        let count = try refusing { () throws(ZipFault) in try member.read(into: buffer) }
+        if member is LongMember { try add(Int64(count)) }
+        return count
     }
 
     /// Unpacks the next octets of the current member; none at its end.
@@ -172,45 +121,32 @@ final class ZipArchive: ByteInput {
 
     /// Unpacks the rest of the current member, by which its checksum is compared.
     func drain() throws(SourceError) {
-        if case .whole = try opened() { return }
-        var buffer = [UInt8](repeating: 0, count: 256 << 10)
-        var failure: SourceError?
-        var count = 0
-        repeat {
-            count = buffer.withUnsafeMutableBytes { buffer in
-                do throws(SourceError) {
-                    return try read(into: buffer)
-                } catch {
-                    failure = error
-                    return 0
-                }
-            }
-        } while count > 0
-        if let failure { throw failure }
+        guard try opened() is LongMember else { return }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while try read(into: buffer) > 0 {}
     }
 
     /// Begins with the current member, where that is still to be done.
-    private func opened() throws(SourceError) -> Current.State {
-        guard let member = current else { return .untouched }
-        guard case .untouched = member.state else { return member.state }
-        let isWhole =
-            member.isDeflated && member.size <= WholeMember.maximumSize && member.packedSize <= WholeMember.maximumSize
-        guard let stream = zip_fopen_index(archive, member.index, isWhole ? UInt32(ZIP_FL_COMPRESSED) : 0) else { throw damage() }
-        current?.state = .stream(stream)
-        guard isWhole else { return .stream(stream) }
-        defer { zip_fclose(stream) }
-        current?.state = .whole(position: 0)
-        try add(Int64(member.size))
-        guard whole.read(stream, packedSize: Int(member.packedSize)) else { throw damage(of: stream) }
-        guard whole.unpack(size: Int(member.size), checksum: member.checksum) else { throw damage("its checksum is another one") }
-        return .whole(position: 0)
+    private func opened() throws(SourceError) -> (any ZipMember)? {
+        guard let (index, entry, member) = current.map({ ($0.index, $0.entry, $0.member) }) else { return nil }
+        if let member { return member }
+        guard !entry.isEncrypted else { throw damage(ZipFault(reason: "a member is encrypted")) }
+        let packed = try refusing { () throws(ZipFault) in try ZipDirectory.Packed(directory, index) }
+        guard ShortMember.takes(entry) else {
+            let long = try refusing { () throws(ZipFault) in try LongMember(packed, entry) }
+            current?.member = long
+            return long
+        }
+        try add(Int64(entry.size))
+        try refusing { () throws(ZipFault) in try short.begin(packed, entry) }
+        current?.member = short
+        return short
     }
 
     /// Ends what is read of the current member.
     private func leave() {
-        guard let member = current else { return }
-        if case .stream(let stream) = member.state { zip_fclose(stream) }
-        passed += Int64(clamping: member.packedSize)
+        passed += Int64(clamping: current?.entry.packedSize ?? 0)
         current = nil
     }
 
@@ -219,28 +155,32 @@ final class ZipArchive: ByteInput {
         let unpacked = unpacked.add(count)
         if let meter, let member = current {
             current?.unpacked += UInt64(count)
-            let part = Double(member.unpacked + UInt64(count)) / Double(max(member.size, 1))
-            meter.bytes = passed + Int64(min(part, 1) * Double(member.packedSize))
+            let part = Double(member.unpacked + UInt64(count)) / Double(max(member.entry.size, 1))
+            meter.bytes = passed + Int64(min(part, 1) * Double(member.entry.packedSize))
         }
         guard unpacked <= limits.total else {
             throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")
         }
-        guard unpacked <= limits.free || unpacked / limits.ratio <= fileSize else {
+        guard unpacked <= limits.free || unpacked / limits.ratio <= directory.fileSize else {
             throw SourceError(
                 .malformed, "the ZIP archive unpacks to more than \(limits.ratio) times its size, which no export does")
         }
     }
 
-    private func damage(of stream: OpaquePointer) -> SourceError { damage(String(cString: zip_file_strerror(stream))) }
+    private func refusing<Value>(_ body: () throws(ZipFault) -> Value) throws(SourceError) -> Value {
+        do throws(ZipFault) {
+            return try body()
+        } catch {
+            throw damage(error)
+        }
+    }
 
-    private func damage() -> SourceError { damage(String(cString: zip_strerror(archive))) }
-
-    private func damage(_ reason: String) -> SourceError {
+    private func damage(_ fault: ZipFault) -> SourceError {
         SourceError(
             .malformed,
             isChecked
-                ? "the ZIP archive was changed while it was read: \(reason)"
-                : "the ZIP archive is damaged: \(reason); nothing of it was taken")
+                ? "the ZIP archive was changed while it was read: \(fault.reason)"
+                : "the ZIP archive is damaged: \(fault.reason); nothing of it was taken")
     }
 
     private static func suffix(_ name: UnsafeRawBufferPointer) -> String {
@@ -248,76 +188,5 @@ final class ZipArchive: ByteInput {
         let bytes = name[(point + 1)...]
         guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
         return String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-
-    private static func message(_ code: Int32) -> String {
-        var error = zip_error_t()
-        zip_error_init_with_code(&error, code)
-        defer { zip_error_fini(&error) }
-        return String(cString: zip_error_strerror(&error))
-    }
-}
-
-/// A member that was unpacked in one go. Its room is used again for the next.
-private final class WholeMember {
-    /// Octets packed, and octets unpacked. A route of an hour has less.
-    static let maximumSize = 1 << 20
-
-    private var packed = Room()
-    private var octets = Room()
-    private var size = 0
-    private let decompressor = libdeflate_alloc_decompressor()
-
-    /// Grows, and is never filled for nothing.
-    private struct Room {
-        var octets = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-
-        mutating func grow(to count: Int) {
-            guard octets.count < count else { return }
-            octets.deallocate()
-            octets = .allocate(byteCount: count, alignment: 16)
-        }
-    }
-
-    deinit {
-        libdeflate_free_decompressor(decompressor)
-        packed.octets.deallocate()
-        octets.octets.deallocate()
-    }
-
-    /// Reads the packed octets.
-    ///
-    /// - Returns: whether there were as many as the archive says.
-    func read(_ stream: OpaquePointer, packedSize: Int) -> Bool {
-        packed.grow(to: packedSize)
-        var count = 0
-        while count < packedSize {
-            let part = zip_fread(stream, packed.octets.baseAddress! + count, UInt64(packedSize - count))
-            guard part > 0 else { return false }
-            count += Int(part)
-        }
-        packedCount = count
-        return true
-    }
-
-    private var packedCount = 0
-
-    /// - Returns: whether it is what the archive says.
-    func unpack(size: Int, checksum: UInt32) -> Bool {
-        octets.grow(to: max(size, 1))
-        self.size = 0
-        guard let decompressor,
-            libdeflate_deflate_decompress(
-                decompressor, packed.octets.baseAddress, packedCount, octets.octets.baseAddress, size, nil) == LIBDEFLATE_SUCCESS,
-            libdeflate_crc32(0, octets.octets.baseAddress, size) == checksum
-        else { return false }
-        self.size = size
-        return true
-    }
-
-    func copy(from position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = min(buffer.count, size - position)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: octets.octets[position..<(position + count)]))
-        return count
     }
 }

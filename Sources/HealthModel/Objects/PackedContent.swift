@@ -135,19 +135,12 @@ private final class Packer: @unchecked Sendable {
     private static let unused = Mutex<[Packer]>([])
 
     // Of one user at a time.
-    private let fast: OpaquePointer
-    private let usual: OpaquePointer
+    private lazy var fast = Self.compressor(level: 1)
+    private lazy var usual = Self.compressor(level: 6)
 
-    private init() {
-        guard let fast = libdeflate_alloc_compressor(1), let usual = libdeflate_alloc_compressor(6) else {
-            preconditionFailure("out of memory")
-        }
-        (self.fast, self.usual) = (fast, usual)
-    }
-
-    deinit {
-        libdeflate_free_compressor(fast)
-        libdeflate_free_compressor(usual)
+    private static func compressor(level: Int32) -> OpaquePointer {
+        guard let compressor = libdeflate_alloc_compressor(level) else { preconditionFailure("out of memory") }
+        return compressor
     }
 
     /// Few octets hardly become fewer by looking longer.

@@ -150,7 +150,8 @@ public struct MisunitDetector {
     ///
     /// - Parameter readings: in order of time; some hundred thousand at most, since a byte or two is kept for each and unit.
     public func stretches(of readings: [MisunitReading], series: Int64 = 0) -> [MisunitStretch] {
-        let readings = readings.filter { position($0, 0) != nil }
+        // There are many, and nearly always all can be judged.
+        let readings = readings.contains { position($0, 0) == nil } ? readings.filter { position($0, 0) != nil } : readings
         let units = walk(readings)
         var stretches: [MisunitStretch] = []
         var index = 0

@@ -9,9 +9,9 @@ struct ImportBatch {
     /// Of its local times, where there are any.
     var zone: String?
 
-    /// Empties it; the room stays.
+    /// Empties it; the room stays, but for what was hardly used: batches of large bodies have few samples.
     mutating func clear() {
-        output.samples.removeAll(keepingCapacity: true)
+        output.samples.removeAll(keepingCapacity: output.samples.count > output.samples.capacity / 8)
         output.refusals.removeAll(keepingCapacity: true)
         skipped.removeAll(keepingCapacity: true)
         zone = nil

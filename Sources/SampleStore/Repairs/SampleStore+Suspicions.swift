@@ -94,20 +94,21 @@ extension SampleStore {
         let cursor = try SampleCursor(store: self, query: query, of: Set(group.map(\.id)))
         defer { cursor.close() }
         var found: [Suspicion] = []
-        var readings: [(series: Int64, reading: MisunitReading)] = []
+        var readings: [MisunitReading] = []
+        /// Whose each of them is.
+        var owners: [Int64] = []
         /// The last reading of each series before the window: a stretch may go on behind it.
         var cuts: [Int64: Instant] = [:]
         func look() {
-            if query.descending { readings.reverse() }
-            for series in group where readings.contains(where: { $0.series == series.id }) {
-                let own = readings.map { entry in
-                    var reading = entry.reading
-                    reading.isWitness = entry.series != series.id
-                    return reading
-                }
-                let judged = own.filter { !$0.isWitness }
-                for stretch in detector.stretches(of: own, series: series.id) {
-                    if let cut = cuts[series.id], stretch.from == judged.first?.start,
+            if query.descending {
+                readings.reverse()
+                owners.reverse()
+            }
+            for series in group {
+                guard let first = owners.firstIndex(of: series.id), let last = owners.lastIndex(of: series.id) else { continue }
+                for index in readings.indices { readings[index].isWitness = owners[index] != series.id }
+                for stretch in detector.stretches(of: readings, series: series.id) {
+                    if let cut = cuts[series.id], stretch.from == readings[first].start,
                         let before = found.lastIndex(where: { $0.series.id == series.id && $0.stretch.to == cut }),
                         found[before].stretch.takes(stretch)
                     {
@@ -115,19 +116,23 @@ extension SampleStore {
                     }
                     found.append(Suspicion(stretch: stretch, series: series))
                 }
-                cuts[series.id] = judged.last?.start
+                cuts[series.id] = readings[last].start
             }
             readings.removeAll(keepingCapacity: true)
+            owners.removeAll(keepingCapacity: true)
         }
         while let stored = try cursor.nextWithSeries() {
             let sample = stored.stored.sample
+            // An array that doubles its room has twice of what is needed for a moment.
+            if readings.count == window / 8 {
+                readings.reserveCapacity(window)
+                owners.reserveCapacity(window)
+            }
             readings.append(
-                (
-                    stored.series,
-                    MisunitReading(
-                        start: sample.start, duration: Double(sample.end.microseconds - sample.start.microseconds) / 86_400e6,
-                        numeral: sample.numeral, unit: sample.unit)
-                ))
+                MisunitReading(
+                    start: sample.start, duration: Double(sample.end.microseconds - sample.start.microseconds) / 86_400e6,
+                    numeral: sample.numeral, unit: sample.unit))
+            owners.append(stored.series)
             if readings.count >= window { look() }
         }
         look()
