@@ -54,6 +54,12 @@ struct StatisticsGathering {
     ///
     /// - Parameter read: counts the rows that were read.
     func cells(within window: StatisticsWindow, read: inout Int) throws(StoreError) -> [StatisticsKey: Accumulator] {
+        if let parts = try SideBySide(self, window) { return try parts.cells(read: &read) }
+        return try cells(inPart: window, read: &read)
+    }
+
+    /// The same, by this connection alone.
+    func cells(inPart window: StatisticsWindow, read: inout Int) throws(StoreError) -> [StatisticsKey: Accumulator] {
         var gathered: [StatisticsKey: Accumulator] = [:]
         let zones = query.usesSampleZones ? ContextZones(store.connection, otherwise: query.intervals.zone) : nil
         for own in series {

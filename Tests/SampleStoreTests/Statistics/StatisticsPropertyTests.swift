@@ -42,7 +42,10 @@ import Testing
                 persons.append(person)
             }
             try test.keepExactly(batch)
-            for person in persons { try Self.compare(person, test, zone, first, &random) }
+            // The same in parts, however few there are.
+            let reader = try SampleStore(path: test.path, access: .read)
+            reader.sideBySide = SideBySide.Limits(rows: 1, connections: 3)
+            for person in persons { try Self.compare(person, test, reader, zone, first, &random) }
         }
     }
 
@@ -80,7 +83,8 @@ import Testing
     }
 
     private static func compare(
-        _ person: Person, _ test: TestStore, _ zone: TimeZoneRules, _ first: Int, _ random: inout SeededGenerator
+        _ person: Person, _ test: TestStore, _ reader: SampleStore, _ zone: TimeZoneRules, _ first: Int,
+        _ random: inout SeededGenerator
     ) throws {
         let (interval, hours) = [("1d", 0), ("1h", 1), ("6h", 6), ("3d", 0)][Int.random(in: 0..<4, using: &random)]
         let length = Int64(interval == "3d" ? 3 : 1) * Calendar.day
@@ -123,16 +127,19 @@ import Testing
             guard let figures = expected[intervals.index(of: row.start)] else { continue }
             expect(row, figures, person.type.aggregation, query.ranges, "\(person.told) \(query.intervals.interval) \(row.start)")
         }
-        // Some at a time it is the same.
+        // Some at a time it is the same, and by several connections.
         var batches: [Statistics] = []
         try test.store.statistics(query, batch: Int.random(in: 1...9, using: &random)) {
             batches += $0
             return true
         }
-        #expect(batches.map(\.start) == whole.map(\.start) && batches.map(\.count) == whole.map(\.count))
-        for (one, other) in zip(batches, whole) {
-            #expect(isNear(one.sum, other.sum) && isNear(one.average, other.average) && one.percentiles == other.percentiles)
-            #expect(isNear(one.duration, other.duration))
+        for others in [batches, try reader.statistics(query)] {
+            #expect(others.map(\.start) == whole.map(\.start) && others.map(\.count) == whole.map(\.count))
+            for (one, other) in zip(others, whole) {
+                #expect(isNear(one.sum, other.sum) && isNear(one.average, other.average) && one.percentiles == other.percentiles)
+                #expect((one.minimum, one.maximum, one.mostRecent) == (other.minimum, other.maximum, other.mostRecent))
+                #expect(isNear(one.duration, other.duration))
+            }
         }
     }
 
