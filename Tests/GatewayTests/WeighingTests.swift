@@ -56,6 +56,26 @@ import Testing
         #expect(try cursor.next() == nil)
     }
 
+    /// A scale that tells the room's temperature, too: the weight is somebody's, the room has no body.
+    @Test func theRoomOfAScale() throws {
+        let bench = try RadioBench()
+        let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
+        try bench.adopt("bthome-v2")
+        let address = try #require(try bench.store.adoptedDevices().first?.address)
+        try bench.store.assign(
+            device: address, to: Origin.unassigned,
+            sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
+        try bench.reload()
+        // 25.06 °C and 80.3 kg (bthome.io/format: 02 and 06).
+        bench.hear("advert:FCD2", [0x40, 0x02, 0xCA, 0x09, 0x06, 0x5E, 0x1F])
+        try bench.stop()
+        let found = try bench.samples().map(\.sample)
+        #expect(
+            found.map { "\($0.origin.type.id) \($0.origin.subject)" }.sorted() == [
+                "bodyMass \(ben)", "roomTemperature unassigned",
+            ])
+    }
+
     @Test func whyDuplicatesAreNotSeen() throws {
         let story = try FileStoryTests()
         let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg", "2026-07-21 06:31:00,bodyMass,80.2,kg"]

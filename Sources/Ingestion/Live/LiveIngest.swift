@@ -150,8 +150,9 @@ public final class LiveIngest {
         let before = pending.samples.count
         let counter = device.adopted.counter
         switch device.interpret(frame, at: loop.clock.uptime, into: &pending) {
-        case .readings(let count):
+        case .readings(let count, let leftOut):
             entered += count
+            if let leftOut { skipped[leftOut, default: 0] += 1 }
             assign(from: before, of: device)
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
             var levels = 0

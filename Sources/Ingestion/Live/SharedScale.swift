@@ -17,8 +17,10 @@ struct SharedScale {
         while index < batch.count {
             let members = PersonHistory.members(of: index, in: batch)
             defer { index = (members.last ?? index) + 1 }
-            guard let subject = try subject(of: members.map { batch[$0] }, uses, device) else { continue }
-            for member in members {
+            // A room has no body, whoever stands in it.
+            let ofBody = members.filter { !batch[$0].sample.origin.type.isOfRoom }
+            guard let subject = try subject(of: ofBody.map { batch[$0] }, uses, device) else { continue }
+            for member in ofBody {
                 guard let sample = PersonHistory.reading(batch[member].sample, of: subject) else { continue }
                 batch[member].sample = sample
             }
@@ -56,7 +58,7 @@ struct SharedScale {
             let matching = uses.filter { $0.weights.contains(weight.sample.value) }
             if matching.count == 1 { chosen = matching[0].subject }
             device.lastWeighing = chosen.map { (weight.sample.start, $0) }
-        } else if let last = device.lastWeighing, last.start == first.sample.start {
+        } else if let last = device.lastWeighing, last.start == first.sample.start || isOfLast(first.sample, device) {
             // The second half of a measurement has the time of the first.
             chosen = last.subject
         }
@@ -67,5 +69,10 @@ struct SharedScale {
             }
         }
         return chosen
+    }
+    /// Whether it came with the last weight, told once more.
+    private func isOfLast(_ sample: Sample, _ device: LiveDevice) -> Bool {
+        guard let again = device.weightAgain else { return false }
+        return again.received == sample.start && again.taken == device.lastWeighing?.start
     }
 }

@@ -29,7 +29,7 @@ enum DevicesCommand: Command {
                         completion: .command("vitalgate profile list --ids")),
                     Option(
                         names: ["--subject"], value: "ID",
-                        help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
+                        help: "Whose readings they are: me (the default; a room's are nobody's), a name, unassigned or a UUID."),
                     Option(names: ["--name"], value: "TEXT", help: "What you call it."),
                     Option(
                         names: ["--bind-key"], value: "HEX",
