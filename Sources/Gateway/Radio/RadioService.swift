@@ -213,6 +213,7 @@ extension AdoptedDevice {
         decisions.bindKey = bindKey
         decisions.ownKey = ownKey
         decisions.sharedBy = sharedBy
+        decisions.users = users
         return decisions
     }
 }

@@ -158,7 +158,8 @@ public final class LiveDevice {
                     return .skipped(SkipKind("flood"))
                 }
                 records?.number(&readings)
-                let received = joins.join(&readings, isPart: interpreter.isPart, frame)
+                let received = joins.join(
+                    &readings, isPart: interpreter.isPart, follows: interpreter.follows, frame)
                 weightAgain = leftOut?.weightTaken.map { ($0, received) }
                 forgetWhatStampsShowed(frame.received)
                 let gathered = gatherHeartbeats(received, into: &output)

@@ -65,6 +65,14 @@ public struct DeviceConnection: Hashable, Sendable {
         case glucose, pulseOximeter, continuousGlucose
     }
 
+    /// A conversation that the hub leads with the device.
+    public enum Dialogue: String, Hashable, Sendable, CaseIterable {
+        /// The User Data service: users consent in turn, by the numbers that a person gave.
+        case userData = "user-data"
+        /// Of QN's scales.
+        case qnScale = "qn-scale"
+    }
+
     /// What is done with the clock of the Current Time Service.
     public enum Clock: String, Hashable, Sendable, CaseIterable {
         /// Compared with the hub's, so that the device's times are corrected.
@@ -91,6 +99,8 @@ public struct DeviceConnection: Hashable, Sendable {
     public var writes: [ProfileWrite] = []
     /// Nil where the device stores none, or is not asked.
     public var recordAccess: RecordAccess?
+    /// Nil where the device is only asked, or told what `writes` says.
+    public var dialogue: Dialogue?
     /// Nil where it is left alone.
     public var clock: Clock?
     /// How long the hub stays.

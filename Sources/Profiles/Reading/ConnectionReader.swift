@@ -49,7 +49,7 @@ struct ConnectionReader {
         var serial = SerialConversation()
         serial.opening = (members["opening"]?.elements() ?? []).compactMap(FramingReader.octets)
         serial.closing = (members["closing"]?.elements() ?? []).compactMap(FramingReader.octets)
-        serial.dialogue = members["dialogue"]?.choice(SerialConversation.Dialogue.self)
+        serial.dialogue = members["dialogue"]?.text().flatMap { SerialConversation.Dialogue(rawValue: $0) }
         if let node = members["keepAlive"] {
             let parts = node.members(["octets", "every"])
             if let octets = parts["octets"].flatMap(FramingReader.octets), let every = parts["every"]?.integer(1...3600) {
@@ -89,6 +89,14 @@ struct ConnectionReader {
         connection.reads = characteristics(members["reads"], match)
         connection.writes = (members["writes"]?.elements() ?? []).compactMap { write($0, match) }
         connection.recordAccess = members["recordAccess"]?.choice(DeviceConnection.RecordAccess.self)
+        if let node = members["dialogue"] {
+            connection.dialogue = node.text().flatMap { DeviceConnection.Dialogue(rawValue: $0) }
+            if connection.dialogue == nil, connection.serial.dialogue == nil {
+                let names =
+                    DeviceConnection.Dialogue.allCases.map(\.rawValue) + SerialConversation.Dialogue.allCases.map(\.rawValue)
+                node.problem("must be one of \(names.joined(separator: ", "))")
+            }
+        }
         connection.clock = members["clock"]?.choice(DeviceConnection.Clock.self)
         connection.expectedInterval = members["expectedInterval"]?.integer(1...86_400)
         connection.needsBond = members["bond"]?.boolean() ?? false
