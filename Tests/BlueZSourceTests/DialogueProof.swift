@@ -30,6 +30,8 @@ enum DialogueProof {
         case .pause: "pause"
         case .deliver(let name, let octets): "\(name.characteristic)!\(hex(octets))"
         case .commit: "commit"
+        case .remember(let cursor): "remember \(cursor.fingerprint)"
+        case .clock(let time): "clock \(time)"
         case .tell(let notice): "\(notice)"
         case .ready: "ready"
         case .fail(let failure): "fail \(failure)"

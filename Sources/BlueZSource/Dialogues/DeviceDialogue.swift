@@ -48,6 +48,10 @@ enum DialogueCommand: Equatable {
     case deliver(CharacteristicName, [UInt8])
     /// Make all that was handed on durable, then say `committed`. One at a time.
     case commit
+    /// Keep this with the next commit, and give it to the next dialogue with the device.
+    case remember(RecordCursor)
+    /// This is what the device's clock shows.
+    case clock(WallTime)
     /// For a person; never with a value.
     case tell(DialogueNotice)
     /// The device is in use from now on: it is found to be live, and may be left when it is quiet.
@@ -64,6 +68,10 @@ enum DialogueNotice: Hashable {
     case consentRefused(user: UInt8)
     /// It said nothing when this user consented.
     case consentUnanswered(user: UInt8)
+    /// It has another hub's key, or none.
+    case needsPairingMode
+    /// Its memory was not read to its end.
+    case memoryUnread
     /// It speaks the protocol in a form that nobody has described.
     case unknownForm
 
@@ -77,6 +85,10 @@ enum DialogueNotice: Hashable {
             "it does not take the consent of its user \(user): the code is another one, or its battery was changed and it knows no users any "
                 + "more; `vitalgate devices assign \(address) --subject me --user \(user) --consent CODE` gives another"
         case .consentUnanswered(let user): "it did not answer the consent of its user \(user); its weighings come when it does"
+        case .needsPairingMode:
+            "it has another key than this hub: hold its Bluetooth button until P blinks, and it is given ours; its maker's app has to be paired "
+                + "anew after that"
+        case .memoryUnread: "its memory was not read to its end: it stopped answering; all of it is read the next time"
         case .unknownForm:
             "it tells its weighings in a form that is not known, and none is taken; `vitalgate capture FILE` keeps what it says"
         }

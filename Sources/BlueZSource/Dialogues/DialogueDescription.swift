@@ -4,13 +4,28 @@ public enum DialogueDescription: Hashable, Sendable {
     case userData([ConsentingUser])
     /// Scales of QN's make, Renpho's and others.
     case qnScale
+    /// Omron's cuffs: what they keep in their memory, and the key that they let us in with, 16 octets.
+    case omronCuff(CuffMemory, key: [UInt8])
+
+    /// The key that is used where a person has given none: omblepy's, so that a cuff that was read with it before is read at once.
+    public static let usualKey: [UInt8] = [
+        0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34, 0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34,
+    ]
+
+    /// Whether it tells what a device stored, and its clock with it: nothing of that is believed while nobody knows the clock.
+    public var tellsRecords: Bool { if case .omronCuff(let memory, _) = self { memory.clock != nil } else { false } }
 
     /// The dialogue with a device that has these characteristics; nil where it cannot be led with it.
-    func begin(_ available: Set<CharacteristicName>) -> (any DeviceDialogue)? {
+    ///
+    /// - Parameter cursor: what was remembered at the last commit.
+    func begin(_ available: Set<CharacteristicName>, from cursor: RecordCursor? = nil) -> (any DeviceDialogue)? {
         switch self {
         case .userData(let users):
             available.contains(UserDataDialogue.controlPoint) ? UserDataDialogue(users, available: available) : nil
         case .qnScale: QNScaleDialogue(available)
+        case .omronCuff(let memory, let key):
+            available.isSuperset(of: [OmronCuffDialogue.unlock, OmronCuffDialogue.requests] + OmronCuffDialogue.answers)
+                ? OmronCuffDialogue(memory, key: key, from: cursor) : nil
         }
     }
 }

@@ -13,6 +13,8 @@ extension DeviceSession {
         var requests: [DialogueCommand] = []
         var isAsking = false
         var awaitsCommit = false
+        /// What the next commit keeps.
+        var cursor: RecordCursor?
         var timer: EventLoop.Timer?
         var pause: EventLoop.Timer?
 
@@ -25,7 +27,7 @@ extension DeviceSession {
     /// A new table of services: the dialogue hears all from here on.
     func beginConversation() {
         endConversation()
-        conversation = description.dialogue?.begin(Set(table.characteristics.keys)).map { Conversation($0) }
+        conversation = description.dialogue?.begin(Set(table.characteristics.keys), from: memory.records).map { Conversation($0) }
     }
 
     func endConversation() {
@@ -68,8 +70,13 @@ extension DeviceSession {
         case .deliver(let name, let octets): deliver("gatt:\(name.characteristic)", octets)
         case .commit:
             conversation?.awaitsCommit = true
-            pendingCursor = memory.records
+            pendingCursor = conversation?.cursor ?? memory.records
             host.commit(self)
+        case .remember(let cursor): conversation?.cursor = cursor
+        case .clock(let shown):
+            let now = loop.clock.now
+            host.delegate?.learned(
+                ClockEvidence(shown: shown, received: now, expected: host.configuration.wallTime(now)), for: address)
         case .tell(let notice):
             host.delegate?.told(SourceNotice(.action, address.description, notice.text(for: address)))
         case .ready: handle(.finished(.converse, .done))
@@ -94,7 +101,7 @@ extension DeviceSession {
             ask(name, "WriteValue", [.bytes(octets), .options([:])]) { .written($0) }
         case .read(let name):
             ask(name, "ReadValue", [.options([:])]) { name, values in .read(name, values.first?.octets ?? []) }
-        case .deliver, .commit, .tell, .ready, .fail: conversation?.isAsking = false
+        case .deliver, .commit, .remember, .clock, .tell, .ready, .fail: conversation?.isAsking = false
         }
     }
 
@@ -131,6 +138,7 @@ extension DeviceSession {
     func committedConversation() -> Bool {
         guard conversation?.awaitsCommit == true else { return false }
         conversation?.awaitsCommit = false
+        memory.records = pendingCursor
         dialogueEvent(.committed)
         return true
     }

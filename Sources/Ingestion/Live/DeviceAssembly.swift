@@ -82,7 +82,7 @@ public struct DeviceAssembly: Sendable {
                 let opening = OpeningWrite(name: name, octets: write.octets)
                 if !description.writes.contains(opening) { description.writes.append(opening) }
             }
-            if description.dialogue == nil { description.dialogue = Self.dialogue(connection.dialogue, of: device) }
+            if description.dialogue == nil { description.dialogue = Self.dialogue(connection, of: device) }
             if description.recordAccess == nil { description.recordAccess = Self.recordAccess(connection.recordAccess) }
             if let clock = connection.clock {
                 description.clock = DeviceClock(isSet: clock == .set && description.clock?.isSet != false)
@@ -124,8 +124,8 @@ public struct DeviceAssembly: Sendable {
         }
     }
 
-    private static func dialogue(_ dialogue: DeviceConnection.Dialogue?, of device: AdoptedDevice) -> DialogueDescription? {
-        switch dialogue {
+    private static func dialogue(_ connection: DeviceConnection, of device: AdoptedDevice) -> DialogueDescription? {
+        switch connection.dialogue {
         case .userData:
             .userData(
                 device.users.compactMap { user in
@@ -136,6 +136,16 @@ public struct DeviceAssembly: Sendable {
                     return ConsentingUser(number: number, code: code)
                 })
         case .qnScale: .qnScale
+        case .omronCuff:
+            connection.memory.map {
+                .omronCuff(
+                    CuffMemory(
+                        mark: $0.mark, form: $0.form == .big ? .big : .little, users: $0.users.map { UInt16($0) },
+                        records: $0.records,
+                        block: $0.block,
+                        index: $0.index.map { UInt16($0) }, clock: $0.clock.map { UInt16($0) }),
+                    key: device.bindKey.flatMap(HexadecimalText.octets) ?? DialogueDescription.usualKey)
+            }
         case nil: nil
         }
     }

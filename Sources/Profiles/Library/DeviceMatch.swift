@@ -71,6 +71,30 @@ public struct DeviceConnection: Hashable, Sendable {
         case userData = "user-data"
         /// Of QN's scales.
         case qnScale = "qn-scale"
+        /// Of Omron's cuffs, whose ``memory`` is read.
+        case omronCuff = "omron-cuff"
+    }
+
+    /// Where a device keeps what it measured, for a dialogue that reads a memory.
+    public struct Memory: Hashable, Sendable {
+        /// How records are packed.
+        public enum Form: String, Hashable, Sendable, CaseIterable {
+            case big, little
+        }
+
+        /// Two octets that stand in front of each record that is handed on.
+        public var mark: [UInt8]
+        public var form: Form
+        /// Where the records of each user begin.
+        public var users: [Int]
+        /// How many each user has.
+        public var records: Int
+        /// How many octets are read at once.
+        public var block: Int
+        /// Where it stands which record was written last.
+        public var index: Int?
+        /// Where the clock stands.
+        public var clock: Int?
     }
 
     /// What is done with the clock of the Current Time Service.
@@ -101,6 +125,8 @@ public struct DeviceConnection: Hashable, Sendable {
     public var recordAccess: RecordAccess?
     /// Nil where the device is only asked, or told what `writes` says.
     public var dialogue: Dialogue?
+    /// Nil where the dialogue reads none.
+    public var memory: Memory?
     /// Nil where it is left alone.
     public var clock: Clock?
     /// How long the hub stays.

@@ -9,7 +9,7 @@ LOSES = True  # a hub is killed half way
 
 
 def weight(octets):
-    return int.from_bytes(octets[1:3], 'little') * 0.005
+    return round(int.from_bytes(octets[1:3], 'little') * 0.005, 3)
 
 
 def scenario(vm):
