@@ -40,6 +40,14 @@ public final class InputFile: Sendable {
         return again < 0 ? nil : InputFile(opened: again, size: size)
     }
 
+    /// A descriptor for a library that moves about in the file and closes it; with a position of its own where the system gives one.
+    func descriptorOfItsOwn() throws(SourceError) -> Int32 {
+        let again = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+        let descriptor = again < 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : again
+        guard descriptor >= 0 else { throw SourceError(.inputOutput, FileInput.message("cannot read it", errno)) }
+        return descriptor
+    }
+
     private init(opened descriptor: Int32, size: Int64) { (self.descriptor, self.size) = (descriptor, size) }
 
     /// Opens a file in a folder. No link is followed on the way to it, and nothing is opened that is no file.

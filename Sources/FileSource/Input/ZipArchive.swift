@@ -1,4 +1,4 @@
-import CArchive
+import CZip
 import Glibc
 import Pipeline
 import Synchronization
@@ -14,7 +14,7 @@ final class UnpackedCount: Sendable {
     func cancel() { octets.store(.max / 2, ordering: .relaxed) }
 }
 
-/// A ZIP file, read member by member without unpacking anything to disk (libarchive).
+/// A ZIP file, read member by member without unpacking anything to disk (libzip, and libdeflate for members that fit into memory).
 ///
 /// A member's name is looked at and never used as a path, so `../` in it does nothing.
 final class ZipArchive: ByteInput {
@@ -43,13 +43,37 @@ final class ZipArchive: ByteInput {
     static let maximumName = 1024
 
     private let archive: OpaquePointer
-    /// Its descriptor is the archive's.
-    private let file: InputFile
+    private let count: UInt64
+    private let fileSize: Int64
     private let isChecked: Bool
     private let limits: Limits
     private let meter: ReadMeter?
     private let unpacked: UnpackedCount
+    private let whole = WholeMember()
+
+    private var next: UInt64 = 0
+    private var current: Current?
+    /// Packed octets of the members before the current one.
+    private var passed: Int64 = 0
     private(set) var memberCount = 0
+
+    /// The member that is read.
+    private struct Current {
+        var index: UInt64
+        var size: UInt64
+        var packedSize: UInt64
+        var checksum: UInt32
+        var isDeflated: Bool
+        var state = State.untouched
+        /// Octets of it that were unpacked.
+        var unpacked: UInt64 = 0
+
+        enum State {
+            case untouched
+            case whole(position: Int)
+            case stream(OpaquePointer)
+        }
+    }
 
     /// - Parameters:
     ///   - isChecked: it was read through once, and found whole.
@@ -58,66 +82,75 @@ final class ZipArchive: ByteInput {
         _ file: InputFile, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false,
         unpacked: UnpackedCount = UnpackedCount()
     ) throws(SourceError) {
-        (self.file, self.unpacked) = (file, unpacked)
         self.meter = meter
         self.isChecked = isChecked
-        guard let archive = archive_read_new() else { throw SourceError(.inputOutput, "out of memory") }
-        self.archive = archive
         self.limits = limits
-        // Only ZIP: every further format is code that strangers' bytes could reach.
-        archive_read_support_format_zip(archive)
-        guard lseek(file.descriptor, 0, SEEK_SET) == 0, archive_read_open_fd(archive, file.descriptor, 128 << 10) == ARCHIVE_OK
-        else {
-            throw SourceError(.malformed, "cannot be read as a ZIP archive: \(Self.message(archive))")
+        self.unpacked = unpacked
+        fileSize = file.size
+        // A position of its own: others read the file at the same time.
+        let descriptor = try file.descriptorOfItsOwn()
+        var code: Int32 = 0
+        guard let archive = zip_fdopen(descriptor, ZIP_RDONLY, &code) else {
+            close(descriptor)
+            throw SourceError(.malformed, "cannot be read as a ZIP archive: \(Self.message(code))")
         }
+        self.archive = archive
+        count = UInt64(max(zip_get_num_entries(archive, 0), 0))
     }
 
-    deinit { archive_read_free(archive) }
+    deinit {
+        leave()
+        zip_discard(archive)
+    }
 
     /// Goes to the next regular file in the archive; `nil` at the end.
     func nextMember() throws(SourceError) -> Member? {
-        while true {
-            var entry: OpaquePointer?
-            let status = archive_read_next_header(archive, &entry)
-            if status == ARCHIVE_EOF { return nil }
-            if status == ARCHIVE_RETRY { continue }
-            // A warning is about the name, which may not fit the locale; the data is whole.
-            guard status == ARCHIVE_OK || status == ARCHIVE_WARN, let entry else {
-                throw damage()
-            }
+        leave()
+        while next < count {
+            let index = next
+            next += 1
             memberCount += 1
             guard memberCount <= limits.members else {
                 throw SourceError(.malformed, "the ZIP archive holds more than \(limits.members) members")
             }
-            // Directories and links are of no use here. 0o170000 is S_IFMT, 0o100000 a regular file.
-            let kind = archive_entry_filetype(entry) & 0o170000
-            guard kind == 0o100000 || kind == 0 else { continue }
-            let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry)
-            // What a name holds that fits no locale is compared as it is.
-            let bytes = name ?? archive_entry_pathname(entry)
-            let length = bytes.map { min(strlen($0), Self.maximumName) } ?? 0
-            return Member(
-                name: Array(UnsafeRawBufferPointer(start: bytes, count: length)), suffix: name.map(Self.suffix) ?? "",
-                isNameReadable: name != nil)
+            var about = zip_stat_t()
+            guard zip_stat_index(archive, index, UInt32(ZIP_FL_ENC_RAW), &about) == 0, let name = about.name else {
+                throw damage()
+            }
+            let bytes = UnsafeRawBufferPointer(start: name, count: min(strlen(name), Self.maximumName))
+            guard bytes.last != UInt8(ascii: "/"), isRegular(index) else { continue }
+            current = Current(
+                index: index, size: about.size, packedSize: about.comp_size, checksum: about.crc,
+                isDeflated: about.comp_method == UInt16(ZIP_CM_DEFLATE) && about.encryption_method == UInt16(ZIP_EM_NONE))
+            let isReadable = String(validating: bytes, as: UTF8.self) != nil
+            return Member(name: Array(bytes), suffix: isReadable ? Self.suffix(bytes) : "", isNameReadable: isReadable)
         }
+        return nil
+    }
+
+    /// Directories and links are of no use here: 0o170000 is S_IFMT, 0o100000 a regular file.
+    private func isRegular(_ index: UInt64) -> Bool {
+        var system: UInt8 = 0
+        var attributes: UInt32 = 0
+        guard zip_file_get_external_attributes(archive, index, 0, &system, &attributes) == 0, system == UInt8(ZIP_OPSYS_UNIX)
+        else { return true }
+        let kind = (attributes >> 16) & 0o170000
+        return kind == 0o100000 || kind == 0
     }
 
     /// Unpacks some of the current member.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
-        while true {
-            let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
-            if count == Int(ARCHIVE_RETRY) { continue }
-            guard count >= 0 else { throw damage() }
-            let unpacked = unpacked.add(Int64(count))
-            meter?.bytes = archive_filter_bytes(archive, -1)
-            guard unpacked <= limits.total else {
-                throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")
-            }
-            guard unpacked <= limits.free || unpacked / limits.ratio <= file.size else {
-                throw SourceError(
-                    .malformed, "the ZIP archive unpacks to more than \(limits.ratio) times its size, which no export does")
-            }
+        switch try opened() {
+        case .whole(let position):
+            let count = whole.copy(from: position, into: buffer)
+            current?.state = .whole(position: position + count)
             return count
+        case .stream(let stream):
+            let count = zip_fread(stream, buffer.baseAddress, UInt64(buffer.count))
+            guard count >= 0 else { throw damage(of: stream) }
+            try add(Int64(count))
+            return Int(count)
+        case .untouched: return 0
         }
     }
 
@@ -139,6 +172,7 @@ final class ZipArchive: ByteInput {
 
     /// Unpacks the rest of the current member, by which its checksum is compared.
     func drain() throws(SourceError) {
+        if case .whole = try opened() { return }
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         var failure: SourceError?
         var count = 0
@@ -155,26 +189,135 @@ final class ZipArchive: ByteInput {
         if let failure { throw failure }
     }
 
-    private func damage() -> SourceError {
-        let reason = Self.message(archive)
-        return SourceError(
+    /// Begins with the current member, where that is still to be done.
+    private func opened() throws(SourceError) -> Current.State {
+        guard let member = current else { return .untouched }
+        guard case .untouched = member.state else { return member.state }
+        let isWhole =
+            member.isDeflated && member.size <= WholeMember.maximumSize && member.packedSize <= WholeMember.maximumSize
+        guard let stream = zip_fopen_index(archive, member.index, isWhole ? UInt32(ZIP_FL_COMPRESSED) : 0) else { throw damage() }
+        current?.state = .stream(stream)
+        guard isWhole else { return .stream(stream) }
+        defer { zip_fclose(stream) }
+        current?.state = .whole(position: 0)
+        try add(Int64(member.size))
+        guard whole.read(stream, packedSize: Int(member.packedSize)) else { throw damage(of: stream) }
+        guard whole.unpack(size: Int(member.size), checksum: member.checksum) else { throw damage("its checksum is another one") }
+        return .whole(position: 0)
+    }
+
+    /// Ends what is read of the current member.
+    private func leave() {
+        guard let member = current else { return }
+        if case .stream(let stream) = member.state { zip_fclose(stream) }
+        passed += Int64(clamping: member.packedSize)
+        current = nil
+    }
+
+    /// Counts what was unpacked.
+    private func add(_ count: Int64) throws(SourceError) {
+        let unpacked = unpacked.add(count)
+        if let meter, let member = current {
+            current?.unpacked += UInt64(count)
+            let part = Double(member.unpacked + UInt64(count)) / Double(max(member.size, 1))
+            meter.bytes = passed + Int64(min(part, 1) * Double(member.packedSize))
+        }
+        guard unpacked <= limits.total else {
+            throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")
+        }
+        guard unpacked <= limits.free || unpacked / limits.ratio <= fileSize else {
+            throw SourceError(
+                .malformed, "the ZIP archive unpacks to more than \(limits.ratio) times its size, which no export does")
+        }
+    }
+
+    private func damage(of stream: OpaquePointer) -> SourceError { damage(String(cString: zip_file_strerror(stream))) }
+
+    private func damage() -> SourceError { damage(String(cString: zip_strerror(archive))) }
+
+    private func damage(_ reason: String) -> SourceError {
+        SourceError(
             .malformed,
             isChecked
                 ? "the ZIP archive was changed while it was read: \(reason)"
                 : "the ZIP archive is damaged: \(reason); nothing of it was taken")
     }
 
-    private static func suffix(_ name: UnsafePointer<CChar>) -> String {
-        let length = strlen(name)
-        var start = length
-        while start > 0, length - start < 16, name[start - 1] != 0x2E, name[start - 1] != 0x2F { start -= 1 }
-        guard start > 0, name[start - 1] == 0x2E else { return "" }
-        let bytes = UnsafeRawBufferPointer(start: name + start, count: length - start)
+    private static func suffix(_ name: UnsafeRawBufferPointer) -> String {
+        guard let point = name.suffix(16).lastIndex(where: { $0 == 0x2E || $0 == 0x2F }), name[point] == 0x2E else { return "" }
+        let bytes = name[(point + 1)...]
         guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
         return String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    private static func message(_ archive: OpaquePointer) -> String {
-        archive_error_string(archive).map { String(cString: $0) } ?? "error \(archive_errno(archive))"
+    private static func message(_ code: Int32) -> String {
+        var error = zip_error_t()
+        zip_error_init_with_code(&error, code)
+        defer { zip_error_fini(&error) }
+        return String(cString: zip_error_strerror(&error))
+    }
+}
+
+/// A member that was unpacked in one go. Its room is used again for the next.
+private final class WholeMember {
+    /// Octets packed, and octets unpacked. A route of an hour has less.
+    static let maximumSize = 1 << 20
+
+    private var packed = Room()
+    private var octets = Room()
+    private var size = 0
+    private let decompressor = libdeflate_alloc_decompressor()
+
+    /// Grows, and is never filled for nothing.
+    private struct Room {
+        var octets = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+        mutating func grow(to count: Int) {
+            guard octets.count < count else { return }
+            octets.deallocate()
+            octets = .allocate(byteCount: count, alignment: 16)
+        }
+    }
+
+    deinit {
+        libdeflate_free_decompressor(decompressor)
+        packed.octets.deallocate()
+        octets.octets.deallocate()
+    }
+
+    /// Reads the packed octets.
+    ///
+    /// - Returns: whether there were as many as the archive says.
+    func read(_ stream: OpaquePointer, packedSize: Int) -> Bool {
+        packed.grow(to: packedSize)
+        var count = 0
+        while count < packedSize {
+            let part = zip_fread(stream, packed.octets.baseAddress! + count, UInt64(packedSize - count))
+            guard part > 0 else { return false }
+            count += Int(part)
+        }
+        packedCount = count
+        return true
+    }
+
+    private var packedCount = 0
+
+    /// - Returns: whether it is what the archive says.
+    func unpack(size: Int, checksum: UInt32) -> Bool {
+        octets.grow(to: max(size, 1))
+        self.size = 0
+        guard let decompressor,
+            libdeflate_deflate_decompress(
+                decompressor, packed.octets.baseAddress, packedCount, octets.octets.baseAddress, size, nil) == LIBDEFLATE_SUCCESS,
+            libdeflate_crc32(0, octets.octets.baseAddress, size) == checksum
+        else { return false }
+        self.size = size
+        return true
+    }
+
+    func copy(from position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, size - position)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: octets.octets[position..<(position + count)]))
+        return count
     }
 }

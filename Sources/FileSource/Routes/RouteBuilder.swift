@@ -23,27 +23,29 @@ struct RouteBuilder {
     private var base: Int64?
     private var first: Int64?
     private var last: Int64 = .min
-    private var numbers: [Numeral?]
     private var ends: (first: UInt64, last: UInt64) = (0, 0)
 
     /// - Parameter base: the route's start, where something else than its locations tells it.
     init(base: Instant?) {
         self.base = base?.microseconds
-        numbers = Array(repeating: nil, count: WorkoutRoute.columns.count)
     }
 
     /// Takes a location with the columns of ``GPXRow``.
     mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: Time, at place: Place) throws(Refusal) {
         guard cells.count >= GPXRow.count else { throw Refusal("it is no location", at: place) }
-        numbers[0] = try self.time(cells[GPXRow.time], time, at: place)
-        numbers[1] = try degrees(cells[GPXRow.latitude], "latitude", 90, at: place)
-        numbers[2] = try degrees(cells[GPXRow.longitude], "longitude", 180, at: place)
-        for column in GPXRow.elevation...GPXRow.speed { numbers[column] = try Self.number(cells[column], column, at: place) }
+        try append(self.time(cells[GPXRow.time], time, at: place), at: place)
+        try append(degrees(cells[GPXRow.latitude], "latitude", 90, at: place), at: place)
+        try append(degrees(cells[GPXRow.longitude], "longitude", 180, at: place), at: place)
+        for column in GPXRow.elevation...GPXRow.speed { try append(Self.number(cells[column], column, at: place), at: place) }
         let mark = FNV.hash(cells[GPXRow.latitude]) &* 31 &+ FNV.hash(cells[GPXRow.longitude])
-        if writer.count == 0 { ends.first = mark }
+        if writer.count == 1 { ends.first = mark }
         ends.last = mark
+    }
+
+    /// In the order of a route's columns.
+    @inline(__always) private mutating func append(_ number: Numeral?, at place: Place) throws(Refusal) {
         do throws(ContentError) {
-            try writer.append(numbers)
+            try writer.append(number: number)
         } catch {
             throw Refusal("the route is longer than any: \(error)", at: place)
         }

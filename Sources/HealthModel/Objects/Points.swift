@@ -47,14 +47,21 @@ public struct PointsWriter {
     private let columns: [Points.Column]
     private var writer = ContentWriter()
     private var state: [PointColumnState]
-    private var octets: [UInt8] = []
+    /// Room for a stretch and a point; the first ``used`` of them wait. An array that grows octet by octet is looked at for each of them.
+    private var octets: [UInt8]
+    private var used = 0
+    /// The column of the next number.
+    private var column = 0
     /// Points that came so far.
     public private(set) var count = 0
+
+    private static let stretch = 32 << 10
 
     /// Of no points yet.
     public init(columns: [Points.Column]) {
         self.columns = columns
         state = Array(repeating: PointColumnState(), count: columns.count)
+        octets = Array(repeating: 0, count: Self.stretch + columns.count * PointColumnState.longest)
     }
 
     /// Adds a point.
@@ -62,21 +69,32 @@ public struct PointsWriter {
     /// - Parameter numbers: one for each column; `nil` where the point does not tell it.
     /// - Throws: ``ContentError/tooLong``.
     public mutating func append(_ numbers: [Numeral?]) throws(ContentError) {
-        // A point at once: an array that grows octet by octet is looked at for each of them.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: state.count * PointColumnState.longest) { point in
-            var end = 0
-            for index in state.indices { state[index].write(index < numbers.count ? numbers[index] : nil, to: point, at: &end) }
-            octets.append(contentsOf: point[..<end])
-        }
+        for index in columns.indices { try append(number: index < numbers.count ? numbers[index] : nil) }
+    }
+
+    /// Adds a point number by number, in the order of the columns; with the last one it is complete.
+    ///
+    /// - Parameter number: `nil` where the point does not tell it.
+    /// - Throws: ``ContentError/tooLong``.
+    public mutating func append(number: Numeral?) throws(ContentError) {
+        var end = used
+        octets.withUnsafeMutableBufferPointer { state[column].write(number, to: $0, at: &end) }
+        used = end
+        column += 1
+        guard column == state.count else { return }
+        column = 0
         count += 1
-        guard octets.count >= 32 << 10 else { return }
-        try writer.append(octets)
-        octets.removeAll(keepingCapacity: true)
+        if end >= Self.stretch { try flush() }
+    }
+
+    private mutating func flush() throws(ContentError) {
+        try writer.append(Array(octets[..<used]))
+        used = 0
     }
 
     /// What was added; nothing may be added behind.
     public mutating func end() throws(ContentError) -> (points: Points, content: PackedContent) {
-        try writer.append(octets)
+        try flush()
         return (Points(columns: columns, count: count), try writer.end())
     }
 }

@@ -26,7 +26,7 @@ public struct ImportService {
     /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
     private static let batch = 16_384
     /// Octets of bodies in one commit, about: routes and documents are large.
-    private static let bodies = 2 << 20
+    private static let bodies = 1 << 20
     /// Refusals that wait for a commit at most.
     private static let refusals = 4096
 
