@@ -6,6 +6,8 @@ public enum DialogueDescription: Hashable, Sendable {
     case qnScale
     /// Omron's cuffs: what they keep in their memory, and the key that they let us in with, 16 octets.
     case omronCuff(CuffMemory, key: [UInt8])
+    /// Viatom's and Wellue's rings.
+    case o2Ring
 
     /// The key that is used where a person has given none: omblepy's, so that a cuff that was read with it before is read at once.
     public static let usualKey: [UInt8] = [
@@ -13,7 +15,13 @@ public enum DialogueDescription: Hashable, Sendable {
     ]
 
     /// Whether it tells what a device stored, and its clock with it: nothing of that is believed while nobody knows the clock.
-    public var tellsRecords: Bool { if case .omronCuff(let memory, _) = self { memory.clock != nil } else { false } }
+    public var tellsRecords: Bool {
+        switch self {
+        case .omronCuff(let memory, _): memory.clock != nil
+        case .o2Ring: true
+        case .userData, .qnScale: false
+        }
+    }
 
     /// The dialogue with a device that has these characteristics; nil where it cannot be led with it.
     ///
@@ -23,6 +31,8 @@ public enum DialogueDescription: Hashable, Sendable {
         case .userData(let users):
             available.contains(UserDataDialogue.controlPoint) ? UserDataDialogue(users, available: available) : nil
         case .qnScale: QNScaleDialogue(available)
+        case .o2Ring:
+            available.isSuperset(of: [O2RingDialogue.answers, O2RingDialogue.requests]) ? O2RingDialogue(from: cursor) : nil
         case .omronCuff(let memory, let key):
             available.isSuperset(of: [OmronCuffDialogue.unlock, OmronCuffDialogue.requests] + OmronCuffDialogue.answers)
                 ? OmronCuffDialogue(memory, key: key, from: cursor) : nil

@@ -136,6 +136,7 @@ public struct DeviceAssembly: Sendable {
                     return ConsentingUser(number: number, code: code)
                 })
         case .qnScale: .qnScale
+        case .o2Ring: .o2Ring
         case .omronCuff:
             connection.memory.map {
                 .omronCuff(

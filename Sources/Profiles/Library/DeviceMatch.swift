@@ -73,6 +73,8 @@ public struct DeviceConnection: Hashable, Sendable {
         case qnScale = "qn-scale"
         /// Of Omron's cuffs, whose ``memory`` is read.
         case omronCuff = "omron-cuff"
+        /// Of Viatom's and Wellue's rings: the nights that they stored.
+        case o2Ring = "o2ring"
     }
 
     /// Where a device keeps what it measured, for a dialogue that reads a memory.
