@@ -87,7 +87,7 @@ _vitalgate_options() {
         '/devices/forget') candidates=('--bond' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/merge') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/part') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/devices/assign') candidates=('--subject' '--range' '--samples' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/assign') candidates=('--subject' '--range' '--user' '--consent' '--samples' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -368,6 +368,8 @@ _vitalgate_option() {
         '/devices/forget --bond') kind= ;;
         '/devices/assign --subject') kind=none ;;
         '/devices/assign --range') kind=none ;;
+        '/devices/assign --user') kind=none ;;
+        '/devices/assign --consent') kind=none ;;
         '/devices/assign --samples') kind=none ;;
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;

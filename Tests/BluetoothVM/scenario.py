@@ -16,8 +16,8 @@ CONFIGURATION = '/tmp/vitalgate.json5'
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LOGS = pathlib.Path('/vm/log')
 
-ADDRESSES = {name: f'C0:01:02:03:04:0{number}' for number, name in enumerate(
-    ('heart', 'thermo', 'cuff', 'glucose', 'oximeter', 'scale', 'bthome', 'cgm', 'sealed'), start=1)}
+ADDRESSES = {name: f'C0:01:02:03:04:{number:02X}' for number, name in enumerate(
+    ('heart', 'thermo', 'cuff', 'glucose', 'oximeter', 'scale', 'bthome', 'cgm', 'sealed', 'users', 'qn'), start=1)}
 
 
 def rest(asked):

@@ -94,6 +94,34 @@ import Testing
         #expect(samples[2].timeOrigin == .receipt)
     }
 
+    /// Beurer's scales tell time and user with the weight alone, and what they measured through the body right behind it. What comes later, or
+    /// without a weight, is measured when it comes.
+    @Test func whatFollowsAWeight() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-body-composition", "sig-user-data", "sig-weight-scale")
+        // 07:30 in Berlin: a minute before it arrives.
+        let weight: [UInt8] = [0x06, 0xB0, 0x36, 0xEA, 0x07, 11, 20, 7, 30, 0, 2]
+        let composition: [UInt8] = [0x10, 0x02, 0xF5, 0x00, 0xA4, 0x01, 0x88, 0x13]
+        bench.hear("gatt:2A9D", weight)
+        bench.hear("gatt:2A9C", composition, after: .seconds(1))
+        bench.hear("gatt:2A9C", composition, after: .seconds(1))
+        bench.hear("gatt:2A9D", weight, after: .seconds(60))
+        bench.hear("gatt:2A9C", composition, after: .seconds(11))
+        // The scale says it all again: the same samples.
+        bench.hear("gatt:2A9D", weight, after: .seconds(60))
+        bench.hear("gatt:2A9C", composition, after: .seconds(2))
+        try bench.stop()
+        let samples = try bench.samples().map(\.sample)
+        let weighed = try #require(samples.first { $0.origin.type == .bodyMass })
+        #expect(samples.count { $0.origin.type == .bodyMass } == 1)
+        let together = samples.filter { $0.start == weighed.start }
+        #expect(
+            together.map(\.origin.type.id).sorted() == ["bodyFatPercentage", "bodyImpedance", "bodyMass", "musclePercentage"])
+        #expect(together.allSatisfy { $0.metadata?.json == #"{"userIndex":2}"# && $0.timeOrigin == .device })
+        // Two that stood alone.
+        #expect(samples.count == 4 + 2 * 3)
+    }
+
     /// A sensor that keeps its packet's number has measured nothing new, however long it says so; another number is another measurement.
     @Test func packetsOfAdvertisements() throws {
         let bench = try RadioBench()

@@ -166,6 +166,29 @@ import Testing
             adverts: adverts, isBonded: false, isConnected: false, adapter: "hci0")
     }
 
+    /// What `scan` says of a device that is not adopted.
+    @Test func whatToDo() throws {
+        let assembly = DeviceAssembly(library: try Checkout.library)
+        let adopt = "vitalgate devices adopt C0:01:02:03:04:01"
+        let pair = "vitalgate devices pair C0:01:02:03:04:01"
+        let strap = try #require(assembly.advice(for: near(services: [0x180D, 0x180F])))
+        #expect(strap.names == ["Heart Rate"] && strap.commands == [adopt])
+        var cuff = near(services: [0x1810])
+        #expect(assembly.advice(for: cuff)?.commands == [pair, adopt])
+        cuff.isBonded = true
+        #expect(assembly.advice(for: cuff)?.commands == [adopt])
+        var changing = near(services: [0x180D])
+        changing.addressIsDurable = false
+        #expect(assembly.advice(for: changing)?.commands == [pair, adopt])
+        let users = try #require(assembly.advice(for: near(services: [], name: "BF720")))
+        #expect(users.names.contains("Weight Scale") && users.commands.count == 3)
+        #expect(users.commands.last?.hasSuffix("--subject me --user NUMBER --consent CODE") == true)
+        let sealed = near(services: [], adverts: [.service(BluetoothUUID(0xFE95))])
+        #expect(assembly.advice(for: sealed)?.commands == [adopt + " [--bind-key KEY]"])
+        #expect(assembly.advice(for: near(services: [0x180F])) == nil)
+        #expect(assembly.advice(for: near(services: [])) == nil)
+    }
+
     @Test func aScaleHasSeveralProfiles() throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let profiles = assembly.profiles(for: near(services: [0x180A, 0x180F, 0x181B, 0x181D])).map(\.id)

@@ -56,6 +56,52 @@ import Testing
         #expect(try cursor.next() == nil)
     }
 
+    /// The number that a scale gives its user counts before any range, and what follows the weight is the same person's. A number that is nobody's, and
+    /// a guest's, go by the range.
+    @Test func theScalesOwnWord() throws {
+        let bench = try RadioBench()
+        let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
+        try bench.adopt("sig-body-composition", "sig-weight-scale")
+        let address = try #require(try bench.store.adoptedDevices().first?.address)
+        try bench.store.assign(
+            device: address, to: Origin.unassigned, sharedBy: [SharedUse(subject: ben, weights: 60...80)],
+            users: [ScaleUser(number: 1, subject: anna), ScaleUser(number: 2, subject: ben, consent: 7)])
+        try bench.reload()
+        func weigh(_ user: UInt8, minute: UInt8) {
+            // 70 kg, in Ben's range.
+            bench.hear("gatt:2A9D", [0x06, 0xB0, 0x36, 0xEA, 0x07, 11, 20, 7, minute, 0, user], after: .seconds(20))
+            bench.hear("gatt:2A9C", [0x00, 0x02, 0xF5, 0x00, 0x88, 0x13], after: .seconds(1))
+        }
+        for (index, user) in [UInt8(1), 2, 3, 255].enumerated() { weigh(user, minute: UInt8(10 + index)) }
+        try bench.stop()
+        let samples = try bench.samples().map(\.sample).sorted { ($0.start, $0.origin.type.id) < ($1.start, $1.origin.type.id) }
+        #expect(samples.filter { $0.origin.type == .bodyMass }.map(\.origin.subject) == [anna, ben, ben, ben])
+        #expect(samples.filter { $0.origin.type.id == "bodyImpedance" }.map(\.origin.subject) == [anna, ben, ben, ben])
+        // One person's again: what the numbers were is forgotten.
+        try bench.store.assign(device: address, to: anna)
+        #expect(try bench.store.adoptedDevices().first?.users == [])
+    }
+
+    /// A scale that tells the room's temperature, too: the weight is somebody's, the room has no body.
+    @Test func theRoomOfAScale() throws {
+        let bench = try RadioBench()
+        let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
+        try bench.adopt("bthome-v2")
+        let address = try #require(try bench.store.adoptedDevices().first?.address)
+        try bench.store.assign(
+            device: address, to: Origin.unassigned,
+            sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
+        try bench.reload()
+        // 25.06 °C and 80.3 kg (bthome.io/format: 02 and 06).
+        bench.hear("advert:FCD2", [0x40, 0x02, 0xCA, 0x09, 0x06, 0x5E, 0x1F])
+        try bench.stop()
+        let found = try bench.samples().map(\.sample)
+        #expect(
+            found.map { "\($0.origin.type.id) \($0.origin.subject)" }.sorted() == [
+                "bodyMass \(ben)", "roomTemperature unassigned",
+            ])
+    }
+
     @Test func whyDuplicatesAreNotSeen() throws {
         let story = try FileStoryTests()
         let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg", "2026-07-21 06:31:00,bodyMass,80.2,kg"]

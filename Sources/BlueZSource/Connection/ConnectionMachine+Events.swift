@@ -25,6 +25,8 @@ extension ConnectionMachine {
         case unsubscribe(CharacteristicName)
         case subscribe(CharacteristicName)
         case write(OpeningWrite)
+        /// The device's own dialogue, up to where it is found to be in use.
+        case converse
         case collect
         /// Waits until the caller has made the records durable.
         case commit
@@ -37,6 +39,7 @@ extension ConnectionMachine {
             case .readClock: "its clock"
             case .read(let name), .subscribe(let name), .unsubscribe(let name): "\(name)"
             case .write(let write): "\(write.name)"
+            case .converse: "the conversation with it"
             case .collect: "its stored records"
             case .commit: "the store"
             case .setClock: "its clock to be set"

@@ -175,8 +175,8 @@ struct ConnectionMachine {
         guard !steps.isEmpty else { return goLive(now) }
         let step = steps.removeFirst()
         state = .working(step)
-        // Records have time limits of their own, and a commit is the caller's to make.
-        let takesItsTime = step == .collect || step == .commit
+        // Records and dialogues have time limits of their own, and a commit is the caller's to make.
+        let takesItsTime = step == .converse || step == .collect || step == .commit
         deadline = takesItsTime ? nil : now + limits.step
         let slow = tellIfSlow(now)
         if takesItsTime { asksSince = nil }

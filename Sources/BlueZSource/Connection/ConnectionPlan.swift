@@ -37,6 +37,7 @@ enum ConnectionPlan {
         steps += description.reads.filter(available.contains).map { .read($0) }
         if !description.isStream { steps += enabling }
         steps += description.writes.filter { available.contains($0.name) }.map { .write($0) }
+        if description.dialogue?.begin(available) != nil { steps.append(.converse) }
         let collects = description.recordAccess.map { available.contains($0.controlPoint) } ?? false
         if collects { steps += [.collect, .commit] }
         if let clock, clock.isSet { steps.append(.setClock) }
@@ -52,6 +53,7 @@ extension ConnectionMachine.Step {
         case .information: true
         case .read(let name), .subscribe(let name), .unsubscribe(let name): kept.contains(name)
         case .write(let write): kept.contains(write.name)
+        case .converse: false
         case .readClock, .setClock: description.clock.map { kept.contains($0.name) } ?? true
         case .collect, .commit: description.recordAccess.map { kept.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
         }

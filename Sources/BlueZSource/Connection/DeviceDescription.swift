@@ -34,6 +34,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var writes: [OpeningWrite] = []
     /// Stored records.
     public var recordAccess: RecordAccessDescription?
+    /// What is talked about with the device, where it wants more than to be asked; nil for most.
+    public var dialogue: DialogueDescription?
     /// The clock that is read, and where allowed set; nil where there is none.
     public var clock: DeviceClock?
     /// When it is connected; as long as it lets us where nothing else is said.

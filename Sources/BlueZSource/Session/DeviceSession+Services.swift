@@ -21,6 +21,7 @@ extension DeviceSession {
         recordTimer?.cancel()
         for name in pipes.keys where !kept.contains(name) { endPipe(name) }
         table = found
+        beginConversation()
         handle(.resolved(Set(found.characteristics.keys), kept: kept))
     }
 

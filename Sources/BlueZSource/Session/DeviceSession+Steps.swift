@@ -12,6 +12,7 @@ extension DeviceSession {
         case .subscribe(let name): subscribe(name)
         case .unsubscribe(let name): unsubscribe(name)
         case .write(let write): begin(write)
+        case .converse: converse()
         case .collect: collect()
         case .commit: host.commit(self)
         case .setClock: setClock()
@@ -254,8 +255,11 @@ extension DeviceSession {
 
     /// The caller has committed.
     func committed() {
-        memory.records = pendingCursor
         pendingToken = nil
+        // All that was handed on is durable, whoever asked for it.
+        let hadConversation = committedConversation()
+        guard machine.state == .working(.commit) || !hadConversation else { return }
+        memory.records = pendingCursor
         if records != nil { recordEvent(.committed) }
         handle(.finished(.commit, .done))
     }

@@ -27,6 +27,7 @@ final class DeviceSession {
     var evidence: ClockEvidence?
     var records: RecordAccess?
     var recordTimer: EventLoop.Timer?
+    var conversation: Conversation?
     /// The cursor of a commit that is waited for.
     var pendingCursor: RecordCursor?
     var pendingToken: CommitToken?
@@ -164,6 +165,7 @@ final class DeviceSession {
         if records != nil { recordEvent(.linkLost) }
         records = nil
         recordTimer?.cancel()
+        endConversation()
         pendingToken = nil
         hadBattery = false
     }
@@ -198,6 +200,8 @@ final class DeviceSession {
             recordEvent(.indicated(value))
         } else if isRecord, isCollecting {
             recordEvent(name == description.recordAccess?.measurement ? .measured(value) : .context(value))
+        } else if conversation != nil {
+            dialogueEvent(.received(name, value))
         } else {
             deliver("gatt:\(name.characteristic)", value)
         }

@@ -133,7 +133,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         device.readingsPerSecond = settings.readingsPerSecond
         device.gathersHeartbeats = settings.gathersHeartbeats
         device.expectedInterval = description.expectedInterval
-        device.hasRecords = description.recordAccess != nil
+        device.hasRecords = description.recordAccess != nil || description.dialogue?.tellsRecords == true
         live.recallClock(of: device)
         known[description.address] = Known(device: device, adopted: adopted, description: description)
         source.adopt(description, memory: adopted.memory)
@@ -213,6 +213,7 @@ extension AdoptedDevice {
         decisions.bindKey = bindKey
         decisions.ownKey = ownKey
         decisions.sharedBy = sharedBy
+        decisions.users = users
         return decisions
     }
 }

@@ -122,6 +122,12 @@ struct CapturedDevice: Codable, Hashable, Sendable {
         var to: Double
     }
 
+    /// A user whom the device numbers; without what is consented with.
+    struct User: Codable, Hashable, Sendable {
+        var number: Int
+        var subject: String
+    }
+
     var address: String
     var key: String
     var name: String
@@ -131,6 +137,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var said: CapturedDescription?
     var ownKey: String?
     var shared: [Share]?
+    var users: [User]?
     var aliases: [String: String]?
     var zone: String
     /// Whether its advertisements are encrypted.
@@ -156,6 +163,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
             Share(subject: $0.subject, from: $0.weights.lowerBound, to: $0.weights.upperBound)
         }
         shared = shares.isEmpty ? nil : shares
+        users = adopted.users.isEmpty ? nil : adopted.users.map { User(number: $0.number, subject: $0.subject) }
         aliases = device.aliases.isEmpty ? nil : device.aliases
         zone = device.zone.identifier
         sealed = adopted.bindKey != nil

@@ -169,6 +169,7 @@ public final class Replay {
         adopted.ownKey = about.ownKey
         adopted.counter = about.counter
         adopted.sharedBy = (about.shared ?? []).map { SharedUse(subject: $0.subject, weights: $0.from...$0.to) }
+        adopted.users = (about.users ?? []).map { ScaleUser(number: $0.number, subject: $0.subject) }
         if about.sealed {
             adopted.bindKey = settings.keys[about.address]
             if adopted.bindKey == nil {

@@ -16,7 +16,7 @@ public struct DeviceAssembly: Sendable {
     /// where nothing else does, so what nearly every device has comes last.
     public func profiles(for device: NearbyDevice) -> [Profile] {
         let matches = library.profiles.filter { profile in
-            guard profile.hasBinaryReadings else { return false }
+            guard profile.hasBinaryReadings || profile.connection.dialogue != nil else { return false }
             if profile.match.readable, Self.reads(profile, device) == true { return true }
             return Self.matches(profile.match, device) && Self.agrees(profile, device)
         }
@@ -82,6 +82,7 @@ public struct DeviceAssembly: Sendable {
                 let opening = OpeningWrite(name: name, octets: write.octets)
                 if !description.writes.contains(opening) { description.writes.append(opening) }
             }
+            if description.dialogue == nil { description.dialogue = Self.dialogue(connection, of: device) }
             if description.recordAccess == nil { description.recordAccess = Self.recordAccess(connection.recordAccess) }
             if let clock = connection.clock {
                 description.clock = DeviceClock(isSet: clock == .set && description.clock?.isSet != false)
@@ -120,6 +121,33 @@ public struct DeviceAssembly: Sendable {
                 return nil
             }
             return CharacteristicName(service, characteristic)
+        }
+    }
+
+    private static func dialogue(_ connection: DeviceConnection, of device: AdoptedDevice) -> DialogueDescription? {
+        switch connection.dialogue {
+        case .userData:
+            .userData(
+                device.users.compactMap { user in
+                    guard let number = UInt8(exactly: user.number), let code = user.consent.flatMap({ UInt16(exactly: $0) })
+                    else {
+                        return nil
+                    }
+                    return ConsentingUser(number: number, code: code)
+                })
+        case .qnScale: .qnScale
+        case .o2Ring: .o2Ring
+        case .omronCuff:
+            connection.memory.map {
+                .omronCuff(
+                    CuffMemory(
+                        mark: $0.mark, form: $0.form == .big ? .big : .little, users: $0.users.map { UInt16($0) },
+                        records: $0.records,
+                        block: $0.block,
+                        index: $0.index.map { UInt16($0) }, clock: $0.clock.map { UInt16($0) }),
+                    key: device.bindKey.flatMap(HexadecimalText.octets) ?? DialogueDescription.usualKey)
+            }
+        case nil: nil
         }
     }
 

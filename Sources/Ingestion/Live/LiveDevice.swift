@@ -11,6 +11,8 @@ public final class LiveDevice {
     public var expectedInterval: Duration?
     /// Who was weighed last, where it is shared, and when.
     var lastWeighing: (start: Instant, subject: String)?
+    /// Where the last frame told a weight again: when that weight was taken, and when what else the frame told was received.
+    private(set) var weightAgain: (taken: Instant, received: Instant)?
     /// When and how often it has delivered since this object was made, and its battery.
     public internal(set) var activity = DeviceActivity()
     private(set) var profiles: [Profile]
@@ -89,8 +91,8 @@ public final class LiveDevice {
     }
 
     enum Outcome {
-        /// So many readings came in; they are samples, refusals, or held back until a time is settled.
-        case readings(Int)
+        /// So many readings came in; they are samples, refusals, or held back until a time is settled. What else the frame told was told before.
+        case readings(Int, leftOut: SkipKind? = nil)
         case skipped(SkipKind)
     }
 
@@ -149,23 +151,22 @@ public final class LiveDevice {
             if let session = interpreter.toldSession() { learnSession(session.timestamp) }
             switch outcome {
             case .readings:
-                if joins.isRepeated(readings, number: interpreter.packetNumber, frame) {
-                    return .skipped(SkipKind("repeated-advert"))
-                }
-                if repeats.areRepeated(readings, at: frame.received, within: interpreter.repeatsWithin) {
-                    return .skipped(SkipKind("repeated"))
-                }
+                let leftOut = repeats.leaveOut(
+                    of: &readings, number: interpreter.packetNumber, within: interpreter.repeatsWithin, frame)
+                if let leftOut, readings.isEmpty { return .skipped(leftOut.kind) }
                 if frame.channel.hasPrefix("advert:"), !flood.takes(readings.count, at: uptime) {
                     return .skipped(SkipKind("flood"))
                 }
                 records?.number(&readings)
-                let received = joins.join(&readings, isPart: interpreter.isPart, frame)
+                let received = joins.join(
+                    &readings, isPart: interpreter.isPart, follows: interpreter.follows, frame)
+                weightAgain = leftOut?.weightTaken.map { ($0, received) }
                 forgetWhatStampsShowed(frame.received)
                 let gathered = gatherHeartbeats(received, into: &output)
                 let first = output.samples.count
                 path.process(readings, of: frame, received: received, into: &output)
                 holdUntimed(&output.samples, from: first, frame)
-                return .readings(readings.count + gathered)
+                return .readings(readings.count + gathered, leftOut: leftOut?.kind)
             case .skipped(let kind):
                 if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
                 return .skipped(kind)
@@ -370,6 +371,8 @@ public final class LiveDevice {
     package func clockWasSet(by step: Int64) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
         joins.clockWasSet(by: step)
+        repeats.clockWasSet(by: step)
+        lastWeighing?.start.microseconds &+= step
         beats.clockWasSet(by: step)
         stamps.removeAll()
         normaliser.learnedClock?.hubWasSet(by: step)

@@ -46,7 +46,7 @@ public final class LiveIngest {
     private var changes: [() throws -> Void] = []
     private var arrivals: Set<String> = []
     /// By device key: who shares a device.
-    private var shared: [String: [SharedUse]] = [:]
+    private var shared: [String: Set<String>] = [:]
     /// Addresses of devices of which something is durable.
     public private(set) var delivered: Set<String> = []
     private var failing: Failing?
@@ -150,8 +150,9 @@ public final class LiveIngest {
         let before = pending.samples.count
         let counter = device.adopted.counter
         switch device.interpret(frame, at: loop.clock.uptime, into: &pending) {
-        case .readings(let count):
+        case .readings(let count, let leftOut):
             entered += count
+            if let leftOut { skipped[leftOut, default: 0] += 1 }
             assign(from: before, of: device)
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
             var levels = 0
@@ -198,7 +199,7 @@ public final class LiveIngest {
     /// Whose the last samples are, where the device is shared. Where the store cannot tell what it knows, they stay nobody's: a person can
     /// assign them later.
     private func assign(from first: Int, of device: LiveDevice) {
-        shared[device.key] = device.adopted.sharedBy.isEmpty ? nil : device.adopted.sharedBy
+        shared[device.key] = device.adopted.isShared ? device.adopted.sharers : nil
         do {
             try SharedScale(store: store).assign(&pending.samples, from: first, of: device)
         } catch {

@@ -1,32 +1,115 @@
 import HealthModel
 import Pipeline
 
-/// Tells readings that are sent again from new ones: an oximeter sends its numbers 60 times a second, with each piece of the curve.
+/// Leaves out what a device tells again: an oximeter sends its numbers 60 times a second, a scale its weight until somebody steps off it.
+///
+/// Each type counts by itself, whatever stands beside it: a scale tells the weight first, and then the same weighing once more with what it
+/// measured through the body.
 struct RepeatedReadings {
-    /// Of each set of types apart: some devices tell temperature and humidity by turns.
-    private var last: [[SampleType]: (values: [Value], taken: Instant)] = [:]
+    private var taken = TakenReadings()
+    /// By channel.
+    private var packets: [String: Packet] = [:]
 
-    private static let maximumSets = 64
-
-    private struct Value: Equatable {
-        var type: SampleType
-        var numeral: Numeral
-        var unit: Unit
+    private struct Packet {
+        var number: Int64
+        var taken = TakenReadings()
+        var heard: Instant
     }
 
-    /// Whether these are the readings that were taken last, within so many seconds of them; 0: never.
-    mutating func areRepeated(_ readings: [Reading], at time: Instant, within seconds: Int) -> Bool {
-        guard seconds > 0 else { return false }
-        let values = readings.map { Value(type: $0.origin.type, numeral: $0.numeral, unit: $0.unit) }
-        let types = values.map(\.type)
-        if let last = last[types], last.values == values {
-            let passed = time.microseconds &- last.taken.microseconds
-            // A clock that was set back must not silence a device.
-            if passed >= 0, passed < Int64(seconds) * 1_000_000 { return true }
+    /// What was left out of a frame.
+    struct LeftOut {
+        var kind: SkipKind
+        /// When the weight was taken that the frame tells again.
+        var weightTaken: Instant?
+    }
+
+    /// A device that keeps its packet's number has measured nothing new. One that was silent for this long may have come round to it again.
+    private static let packetRow: Int64 = 3_600_000_000
+
+    /// Leaves out the readings that were taken already: with the same packet's number, or within so many seconds of the last (0: never).
+    mutating func leaveOut(
+        of readings: inout [Reading], number: Int64?, within seconds: Int, _ frame: RawFrame
+    ) -> LeftOut? {
+        let count = readings.count
+        var leftOut: LeftOut?
+        if let number {
+            var packet = packets[frame.channel] ?? Packet(number: number, heard: frame.received)
+            let silence = abs(frame.received.microseconds &- packet.heard.microseconds)
+            if packet.number != number || silence >= Self.packetRow { packet = Packet(number: number, heard: frame.received) }
+            packet.heard = frame.received
+            let weight = packet.taken.leaveOut(of: &readings, at: frame.received) { _ in true }
+            packets[frame.channel] = packet
+            if readings.count < count { leftOut = LeftOut(kind: SkipKind("repeated-advert"), weightTaken: weight) }
         }
-        if last.count >= Self.maximumSets { last.removeAll() }
-        last[types] = (values, time)
-        return false
+        if seconds > 0, !readings.isEmpty {
+            let before = readings.count
+            let weight = taken.leaveOut(of: &readings, at: frame.received) { taken in
+                let passed = frame.received.microseconds &- taken.microseconds
+                // A clock that was set back must not silence a device.
+                return passed >= 0 && passed < Int64(seconds) * 1_000_000
+            }
+            if readings.count < before {
+                leftOut = LeftOut(kind: SkipKind("repeated"), weightTaken: weight ?? leftOut?.weightTaken)
+            }
+        }
+        // What is left alone belongs together with nothing.
+        if leftOut != nil, readings.count == 1 { readings[0].group = .none }
+        return leftOut
+    }
+
+    /// The clock that says when frames were heard was set, by so many microseconds.
+    mutating func clockWasSet(by step: Int64) {
+        taken.clockWasSet(by: step)
+        for channel in packets.keys {
+            packets[channel]?.heard.microseconds &+= step
+            packets[channel]?.taken.clockWasSet(by: step)
+        }
+    }
+}
+
+/// The values of each type that a device told last, and when they were taken.
+private struct TakenReadings {
+    private struct Value {
+        var numeral: Numeral
+        var unit: Unit
+        var taken: Instant
+    }
+
+    private var values: [SampleType: [Value]] = [:]
+
+    /// Leaves out the readings whose type and value were told last, where `isRecent` says that they still count.
+    ///
+    /// - Returns: when the weight was taken that was left out.
+    mutating func leaveOut(of readings: inout [Reading], at time: Instant, isRecent: (Instant) -> Bool) -> Instant? {
+        // A frame may tell several of one type, such as two probes: each counts for one.
+        var open = values
+        var told: [SampleType: (values: [Value], isNew: Bool)] = [:]
+        var weightTaken: Instant?
+        readings.removeAll { reading in
+            let type = reading.origin.type
+            let known = open[type]?.firstIndex {
+                $0.numeral == reading.numeral && $0.unit == reading.unit && isRecent($0.taken)
+            }
+            guard let known, let value = open[type]?.remove(at: known) else {
+                told[type, default: ([], false)].values.append(Value(numeral: reading.numeral, unit: reading.unit, taken: time))
+                told[type]?.isNew = true
+                return false
+            }
+            told[type, default: ([], false)].values.append(value)
+            if type == .bodyMass { weightTaken = value.taken }
+            return true
+        }
+        // Where a type told nothing new, what was told beside it before counts as well.
+        for (type, told) in told where told.isNew { values[type] = told.values }
+        return weightTaken
+    }
+
+    mutating func clockWasSet(by step: Int64) {
+        for (type, list) in values {
+            values[type] = list.map {
+                Value(numeral: $0.numeral, unit: $0.unit, taken: Instant(microseconds: $0.taken.microseconds &+ step))
+            }
+        }
     }
 }
 

@@ -2,8 +2,9 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Tells by the weight which of the people who share a scale stood on it. Where the ranges of two meet, or nobody's holds the weight, nothing is
-/// guessed: the weighing is ``Origin/unassigned`` until a person assigns it. All that came in one frame is the same person's.
+/// Tells which of the people who share a scale stood on it: by the number that the scale itself gives them, else by the weight. Where the ranges of
+/// two meet, or nobody's holds the weight, nothing is guessed: the weighing is ``Origin/unassigned`` until a person assigns it. All that came in one
+/// frame is the same person's.
 ///
 /// The subject is part of a reading's identity. A reading that is known, as anybody's, stays whose it is, whatever the ranges say by now.
 struct SharedScale {
@@ -12,13 +13,15 @@ struct SharedScale {
     /// Assigns what came of a shared device, from `first` on.
     func assign(_ batch: inout [GatedSample], from first: Int, of device: LiveDevice) throws {
         let uses = device.adopted.sharedBy
-        guard !uses.isEmpty else { return }
+        guard device.adopted.isShared else { return }
         var index = first
         while index < batch.count {
             let members = PersonHistory.members(of: index, in: batch)
             defer { index = (members.last ?? index) + 1 }
-            guard let subject = try subject(of: members.map { batch[$0] }, uses, device) else { continue }
-            for member in members {
+            // A room has no body, whoever stands in it.
+            let ofBody = members.filter { !batch[$0].sample.origin.type.isOfRoom }
+            guard let subject = try subject(of: ofBody.map { batch[$0] }, uses, device) else { continue }
+            for member in ofBody {
                 guard let sample = PersonHistory.reading(batch[member].sample, of: subject) else { continue }
                 batch[member].sample = sample
             }
@@ -29,7 +32,7 @@ struct SharedScale {
     ///
     /// - Parameter uses: by device key.
     static func assign(
-        _ batch: inout [GatedSample], asKnownIn store: SampleStore, sharedBy uses: [String: [SharedUse]]
+        _ batch: inout [GatedSample], asKnownIn store: SampleStore, sharedBy uses: [String: Set<String>]
     ) throws {
         guard !uses.isEmpty else { return }
         var index = 0
@@ -38,7 +41,7 @@ struct SharedScale {
             defer { index = (members.last ?? index) + 1 }
             let sample = batch[index].sample
             guard let key = sample.origin.device?.key, let uses = uses[key], try !store.knows(sample) else { continue }
-            for subject in [Origin.unassigned] + uses.map(\.subject) where subject != sample.origin.subject {
+            for subject in [Origin.unassigned] + uses.sorted() where subject != sample.origin.subject {
                 guard let other = PersonHistory.reading(sample, of: subject), try store.knows(other) else { continue }
                 for member in members {
                     if let other = PersonHistory.reading(batch[member].sample, of: subject) { batch[member].sample = other }
@@ -52,20 +55,43 @@ struct SharedScale {
     private func subject(of frame: [GatedSample], _ uses: [SharedUse], _ device: LiveDevice) throws -> String? {
         guard let first = frame.first, first.sample.origin.subject == Origin.unassigned else { return nil }
         var chosen: String?
-        if let weight = frame.first(where: { $0.sample.origin.type == .bodyMass && $0.rule == nil }) {
+        if let user = user(of: frame, device) {
+            chosen = user
+            if let weight = frame.first(where: { $0.sample.origin.type == .bodyMass }) {
+                device.lastWeighing = (weight.sample.start, user)
+            }
+        } else if let weight = frame.first(where: { $0.sample.origin.type == .bodyMass && $0.rule == nil }) {
             let matching = uses.filter { $0.weights.contains(weight.sample.value) }
             if matching.count == 1 { chosen = matching[0].subject }
             device.lastWeighing = chosen.map { (weight.sample.start, $0) }
-        } else if let last = device.lastWeighing, last.start == first.sample.start {
+        } else if let last = device.lastWeighing, last.start == first.sample.start || isOfLast(first.sample, device) {
             // The second half of a measurement has the time of the first.
             chosen = last.subject
         }
         if try store.knows(first.sample) { return nil }
-        for use in uses where use.subject != chosen {
-            if let other = PersonHistory.reading(first.sample, of: use.subject), try store.knows(other) {
-                return use.subject
-            }
+        for subject in device.adopted.sharers.sorted() where subject != chosen {
+            if let other = PersonHistory.reading(first.sample, of: subject), try store.knows(other) { return subject }
         }
         return chosen
     }
+    /// Whom the scale's own number means, where it says one.
+    private func user(of frame: [GatedSample], _ device: LiveDevice) -> String? {
+        guard !device.adopted.users.isEmpty, case .number(let number)? = frame.first?.sample.metadata?["userIndex"] else {
+            return nil
+        }
+        return device.adopted.users.first { Double($0.number) == number.doubleValue }?.subject
+    }
+
+    /// Whether it came with the last weight, told once more.
+    private func isOfLast(_ sample: Sample, _ device: LiveDevice) -> Bool {
+        guard let again = device.weightAgain else { return false }
+        return again.received == sample.start && again.taken == device.lastWeighing?.start
+    }
+}
+
+extension AdoptedDevice {
+    /// Whether several people use it.
+    var isShared: Bool { !sharedBy.isEmpty || !users.isEmpty }
+    /// Those who do.
+    var sharers: Set<String> { Set(sharedBy.map(\.subject) + users.map(\.subject)) }
 }

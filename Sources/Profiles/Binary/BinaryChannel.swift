@@ -27,6 +27,9 @@ struct BinaryChannel: Sendable {
     /// Holds for frames that are a part of a measurement which takes two.
     var part: BitCondition?
 
+    /// The channel whose measurement a frame belongs to that has no time of its own.
+    var follows: String?
+
     struct Description: Sendable {
         var span: FrameDescription.Span
         var types: [SampleType]

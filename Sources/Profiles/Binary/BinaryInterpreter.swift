@@ -73,6 +73,9 @@ public final class BinaryInterpreter: FrameInterpreter {
     /// Equal readings that come within so many seconds of those that were taken are the same measurement, sent again.
     public var repeatsWithin: Int { channel.repeatsWithin }
 
+    /// The channel whose last measurement a frame belongs to that has no time of its own; nil for most.
+    public var follows: String? { channel.follows }
+
     /// The fields of the last frame as one JSON object.
     public var fieldsJSON: [UInt8] { decoder.fieldsJSON(frame) }
 

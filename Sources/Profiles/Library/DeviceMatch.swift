@@ -65,6 +65,40 @@ public struct DeviceConnection: Hashable, Sendable {
         case glucose, pulseOximeter, continuousGlucose
     }
 
+    /// A conversation that the hub leads with the device.
+    public enum Dialogue: String, Hashable, Sendable, CaseIterable {
+        /// The User Data service: users consent in turn, by the numbers that a person gave.
+        case userData = "user-data"
+        /// Of QN's scales.
+        case qnScale = "qn-scale"
+        /// Of Omron's cuffs, whose ``memory`` is read.
+        case omronCuff = "omron-cuff"
+        /// Of Viatom's and Wellue's rings: the nights that they stored.
+        case o2Ring = "o2ring"
+    }
+
+    /// Where a device keeps what it measured, for a dialogue that reads a memory.
+    public struct Memory: Hashable, Sendable {
+        /// How records are packed.
+        public enum Form: String, Hashable, Sendable, CaseIterable {
+            case big, little
+        }
+
+        /// Two octets that stand in front of each record that is handed on.
+        public var mark: [UInt8]
+        public var form: Form
+        /// Where the records of each user begin.
+        public var users: [Int]
+        /// How many each user has.
+        public var records: Int
+        /// How many octets are read at once.
+        public var block: Int
+        /// Where it stands which record was written last.
+        public var index: Int?
+        /// Where the clock stands.
+        public var clock: Int?
+    }
+
     /// What is done with the clock of the Current Time Service.
     public enum Clock: String, Hashable, Sendable, CaseIterable {
         /// Compared with the hub's, so that the device's times are corrected.
@@ -91,6 +125,10 @@ public struct DeviceConnection: Hashable, Sendable {
     public var writes: [ProfileWrite] = []
     /// Nil where the device stores none, or is not asked.
     public var recordAccess: RecordAccess?
+    /// Nil where the device is only asked, or told what `writes` says.
+    public var dialogue: Dialogue?
+    /// Nil where the dialogue reads none.
+    public var memory: Memory?
     /// Nil where it is left alone.
     public var clock: Clock?
     /// How long the hub stays.

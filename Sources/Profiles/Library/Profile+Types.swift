@@ -12,4 +12,10 @@ extension Profile {
         for channel in binaries { for reading in channel.readings { found.insert(reading.type) } }
         return found.sorted { $0.id < $1.id }
     }
+
+    /// Whether all that it reads is of a room, or of the sensor's battery: it has no person then.
+    public var tellsOnlyOfRoom: Bool {
+        let types = types.filter { $0 != .batteryLevel }
+        return !types.isEmpty && types.allSatisfy(\.isOfRoom)
+    }
 }

@@ -15,7 +15,7 @@ struct BinaryChannelReader {
     func read(_ name: String) -> BinaryChannel {
         let members = node.members([
             "channel", "layout", "skip", "information", "time", "readings", "metadata", "source", "notes", "describes",
-            "packet", "part", "framing", "packed", "port", "repeatsWithin", "session",
+            "packet", "part", "framing", "packed", "port", "repeatsWithin", "session", "follows",
         ])
         let id = profile.id.hasPrefix("sig-") ? String(profile.id.dropFirst(4)) : profile.id
         let kind = name.hasPrefix("serial:") ? "serial." : "ble."
@@ -42,6 +42,13 @@ struct BinaryChannelReader {
         channel.session = members["session"].flatMap(session)
         if let packet = members["packet"] { channel.packet = field(packet)?.0 }
         if let part = members["part"] { channel.part = layout.condition(part, layout.root) }
+        if let follows = members["follows"], let text = follows.text() {
+            if text.hasPrefix("gatt:") {
+                channel.follows = text
+            } else {
+                follows.problem("a channel such as gatt:2A9D is expected here")
+            }
+        }
         serial(members, name, &channel)
         channel.plan = layout.plan
         return channel

@@ -49,7 +49,7 @@ struct ConnectionReader {
         var serial = SerialConversation()
         serial.opening = (members["opening"]?.elements() ?? []).compactMap(FramingReader.octets)
         serial.closing = (members["closing"]?.elements() ?? []).compactMap(FramingReader.octets)
-        serial.dialogue = members["dialogue"]?.choice(SerialConversation.Dialogue.self)
+        serial.dialogue = members["dialogue"]?.text().flatMap { SerialConversation.Dialogue(rawValue: $0) }
         if let node = members["keepAlive"] {
             let parts = node.members(["octets", "every"])
             if let octets = parts["octets"].flatMap(FramingReader.octets), let every = parts["every"]?.integer(1...3600) {
@@ -83,12 +83,24 @@ struct ConnectionReader {
         let members =
             node?.members([
                 "reads", "subscriptions", "recordAccess", "clock", "presence", "expectedInterval", "bond", "opening", "keepAlive",
-                "closing", "dialogue", "writes",
+                "closing", "dialogue", "writes", "memory",
             ]) ?? [:]
         connection.serial = serial(members)
         connection.reads = characteristics(members["reads"], match)
         connection.writes = (members["writes"]?.elements() ?? []).compactMap { write($0, match) }
         connection.recordAccess = members["recordAccess"]?.choice(DeviceConnection.RecordAccess.self)
+        if let node = members["dialogue"] {
+            connection.dialogue = node.text().flatMap { DeviceConnection.Dialogue(rawValue: $0) }
+            if connection.dialogue == nil, connection.serial.dialogue == nil {
+                let names =
+                    DeviceConnection.Dialogue.allCases.map(\.rawValue) + SerialConversation.Dialogue.allCases.map(\.rawValue)
+                node.problem("must be one of \(names.joined(separator: ", "))")
+            }
+        }
+        connection.memory = members["memory"].flatMap(memory)
+        if (connection.memory != nil) != (connection.dialogue == .omronCuff) {
+            (node ?? root).problem("memory and the dialogue omron-cuff belong together")
+        }
         connection.clock = members["clock"]?.choice(DeviceConnection.Clock.self)
         connection.expectedInterval = members["expectedInterval"]?.integer(1...86_400)
         connection.needsBond = members["bond"]?.boolean() ?? false
@@ -108,6 +120,29 @@ struct ConnectionReader {
                 "subscriptions is missing: with several services in match it has to name each characteristic's")
         }
         return connection
+    }
+
+    /// `{ mark: "7322", form: "big", users: ["02AC", "0824"], records: 100, block: 56, index: "0260", clock: "0276" }`
+    private static func memory(_ node: ProfileNode) -> DeviceConnection.Memory? {
+        let members = node.members(["mark", "form", "users", "records", "block", "index", "clock"])
+        func address(_ node: ProfileNode) -> Int? {
+            guard let text = node.text(), text.utf8.count == 4, let number = UInt16(text, radix: 16) else {
+                node.problem("an address is a number of four hexadecimal digits")
+                return nil
+            }
+            return Int(number)
+        }
+        let users = (members["users"]?.elements() ?? []).compactMap(address)
+        guard let mark = members["mark"].flatMap(FramingReader.octets), mark.count == 2,
+            let form = members["form"]?.choice(DeviceConnection.Memory.Form.self), !users.isEmpty,
+            let records = members["records"]?.integer(1...1000), let block = members["block"]?.integer(1...56)
+        else {
+            node.problem("mark, form, users, records and block are needed")
+            return nil
+        }
+        return DeviceConnection.Memory(
+            mark: mark, form: form, users: users, records: records, block: block, index: members["index"].flatMap(address),
+            clock: members["clock"].flatMap(address))
     }
 
     /// `{ to: "1A10/2A11", octets: "55AA90" }`

@@ -12,8 +12,10 @@ public struct AdoptedDevice: Hashable, Sendable {
     public var name: String
     /// Whose readings they are: a UUID or ``Origin/unassigned``.
     public var subject: String
-    /// Those who share it, told by their weight; it is nobody's alone then. ``SampleStore/assign(device:to:sharedBy:)`` sets it.
+    /// Those who share it, told by their weight; it is nobody's alone then. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
     public var sharedBy: [SharedUse] = []
+    /// Those whom the device tells apart itself, by its numbers. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
+    public var users: [ScaleUser] = []
     /// Microseconds since 1970.
     public var adopted: Int64
     /// What the device said of itself, once it did; its key is ``key``.
@@ -95,7 +97,10 @@ extension SampleStore {
             device.ownKey = statement.optionalText(21)
             devices.append(device)
         }
-        for index in devices.indices { devices[index].sharedBy = try sharedUses(of: devices[index].address) }
+        for index in devices.indices {
+            devices[index].sharedBy = try sharedUses(of: devices[index].address)
+            devices[index].users = try scaleUsers(of: devices[index].address)
+        }
         return devices
     }
 
@@ -125,7 +130,7 @@ extension SampleStore {
             _ = try statement.step()
             // One person's from now on.
             guard device.subject != Origin.unassigned else { return }
-            try connection.run("DELETE FROM shared_use WHERE address = ?", .text(device.address))
+            try forgetUsers(of: device.address)
         }
     }
 
@@ -149,7 +154,7 @@ extension SampleStore {
         try connection.transaction {
             try connection.run("DELETE FROM device WHERE address = ?", .text(address))
             guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
-            try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
+            try forgetUsers(of: address)
         }
     }
 

@@ -25,6 +25,23 @@ public struct SharedUse: Hashable, Sendable {
     }
 }
 
+/// A user whom a device numbers itself, such as the users of a scale.
+public struct ScaleUser: Hashable, Sendable {
+    /// The device's number, 1 to 254.
+    public var number: Int
+    /// Who that is.
+    public var subject: String
+    /// What the device wants before it tells this user's measurements, 0 to 65535; nil where it asks for nothing.
+    public var consent: Int?
+
+    /// Puts it together.
+    public init(number: Int, subject: String, consent: Int? = nil) {
+        self.number = number
+        self.subject = subject
+        self.consent = consent
+    }
+}
+
 extension SampleStore {
     /// The longest name, in octets.
     public static let longestName = 200
@@ -67,7 +84,7 @@ extension SampleStore {
         try connection.transaction {
             let devices = try connection.integer(
                 """
-                SELECT (SELECT count(*) FROM shared_use WHERE subject = ?1)
+                SELECT (SELECT count(*) FROM shared_use WHERE subject = ?1) + (SELECT count(*) FROM scale_user WHERE subject = ?1)
                     + (SELECT count(*) FROM device WHERE subject = ?1 AND subject <> ?2)
                 """, .text(subject), .text(self.subject))
             guard devices == 0 else {
@@ -94,15 +111,44 @@ extension SampleStore {
         return uses
     }
 
-    /// Says whose a device's readings are: one person's, or those of the people whose weights are told. Running hubs hear of it when they
-    /// read their settings again.
+    /// The users whom a device numbers itself.
+    public func scaleUsers(of address: String) throws(StoreError) -> [ScaleUser] {
+        let statement = try connection.statement(
+            "SELECT number, subject, consent FROM scale_user WHERE address = ? ORDER BY number")
+        defer { statement.reset() }
+        try statement.bind([.text(address)])
+        var users: [ScaleUser] = []
+        while try statement.step() {
+            users.append(
+                ScaleUser(
+                    number: Int(statement.integer(0)), subject: statement.text(1),
+                    consent: statement.optionalInteger(2).map(Int.init)))
+        }
+        return users
+    }
+
+    /// Forgets who shares a device, and the users whom it numbers.
+    func forgetUsers(of address: String) throws {
+        try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
+        try connection.run("DELETE FROM scale_user WHERE address = ?", .text(address))
+    }
+
+    /// Says whose a device's readings are: one person's, or those of the people whose weights or whose numbers are told. Running hubs hear of it
+    /// when they read their settings again.
     ///
     /// - Throws: ``StoreError`` where no device has this address.
-    public func assign(device address: String, to subject: String, sharedBy uses: [SharedUse] = []) throws {
+    public func assign(
+        device address: String, to subject: String, sharedBy uses: [SharedUse] = [], users: [ScaleUser] = []
+    ) throws {
         try connection.transaction {
             try connection.run("UPDATE device SET subject = ? WHERE address = ?", .text(subject), .text(address))
             guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
-            try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
+            try forgetUsers(of: address)
+            for user in users {
+                try connection.run(
+                    "INSERT INTO scale_user(address, number, subject, consent) VALUES(?, ?, ?, ?)", .text(address),
+                    .integer(Int64(user.number)), .text(user.subject), .optional(user.consent.map(Int64.init)))
+            }
             for use in uses {
                 try connection.run(
                     "INSERT INTO shared_use(address, subject, low, high) VALUES(?, ?, ?, ?)", .text(address),

@@ -3,6 +3,7 @@ import CommandLineKit
 import Gateway
 import HealthModel
 import Ingestion
+import Profiles
 import SampleStore
 import Wire
 
@@ -46,8 +47,11 @@ struct DeviceAdoption {
                 name = near.name
             }
             device = AdoptedDevice(
-                address: stored, key: stored, profiles: profiles, name: name, subject: store.subject,
-                adopted: context.machine.now().microseconds)
+                address: stored, key: stored, profiles: profiles, name: name,
+                subject: Self.subject(of: profiles, library, store), adopted: context.machine.now().microseconds)
+            if subject == nil, device.subject == Origin.unassigned {
+                context.note("what it measures is a room's and nobody's; --subject makes it a person's")
+            }
         }
         if let subject { device.subject = subject }
         if let name = invocation.string("--name") { device.name = name }
@@ -60,6 +64,12 @@ struct DeviceAdoption {
         try store.save(device)
         context.note("\(address) is read by \(device.profiles.joined(separator: ", "))")
         return .success
+    }
+
+    /// Whose its readings are where nobody says it: a room has no body.
+    private static func subject(of ids: [String], _ library: ProfileLibrary, _ store: SampleStore) -> String {
+        let profiles = ids.compactMap { library[$0] }.filter { !$0.tellsOnlyOfDevice }
+        return !profiles.isEmpty && profiles.allSatisfy(\.tellsOnlyOfRoom) ? Origin.unassigned : store.subject
     }
 
     private enum Search {

@@ -13,7 +13,8 @@ struct DeviceAssignment {
         name: "assign", summary: "Say whose a device's readings are.",
         discussion: """
             With --range a scale is shared: each person has a range of weights, and a weighing in exactly one of them is that person's, with all that was \
-            measured in it. Where ranges meet, and outside of all, it is unassigned: nothing is guessed. A running hub takes it up when it is sent \
+            measured in it. Where ranges meet, and outside of all, it is unassigned: nothing is guessed. With --user it is the scale's own number that \
+            tells a person, and counts before any range; a scale that keeps its weighings for users who consent wants --consent, too. A running hub takes it up when it is sent \
             SIGHUP. Without --range all that the device measures from now on is one person's. --samples gives samples that are there \
             to a person; 'vitalgate migrate undo' takes that back.
             """,
@@ -22,11 +23,20 @@ struct DeviceAssignment {
             Option(names: ["--subject"], value: "WHO", help: "A person: a name, me, unassigned or a UUID."),
             Option(
                 names: ["--range"], value: "LOW..HIGH", help: "The person's weights, in kg or with a unit: '130..180 [lb_av]'."),
+            Option(names: ["--user"], value: "NUMBER", help: "The number that the device itself gives the person, 1 to 254."),
+            Option(
+                names: ["--consent"], value: "CODE",
+                help:
+                    "What the device wants before it tells this user's weighings, as it shows or its app was given: 0 to 65535; - reads it from standard input."
+            ),
             Option(names: ["--samples"], value: "UUID", help: "Give these samples to the person.", repeating: true),
         ],
         examples: [
             Example("vitalgate devices assign scale --subject me --range 70..90", "The scale is shared; these weights are mine."),
             Example("vitalgate devices assign scale --subject Anna --range 50..65", "And these are Anna's."),
+            Example(
+                "vitalgate devices assign scale --subject me --user 1 --consent 2520",
+                "The scale tells its users apart itself, and I am its first."),
             Example(
                 "vitalgate devices assign --samples 019a0000-0000-8000-8000-000000000001 --subject Anna",
                 "This weighing was Anna's, too."),
@@ -47,6 +57,7 @@ struct DeviceAssignment {
         let subject = try StoreAccess.subject(who, in: store)
         guard uuids.isEmpty else { return try assign(uuids, to: subject, store) }
         let device = try device(store)
+        if let user = try self.user(subject) { return try assign(user, of: device, store) }
         guard let range = invocation.string("--range") else {
             try store.assign(device: device.address, to: subject)
             context.note("all that it measures from now on is one person's")
@@ -57,7 +68,7 @@ struct DeviceAssignment {
         }
         let use = SharedUse(subject: subject, weights: try weights(range))
         let uses = device.sharedBy.filter { $0.subject != subject } + [use]
-        try store.assign(device: device.address, to: Origin.unassigned, sharedBy: uses)
+        try store.assign(device: device.address, to: Origin.unassigned, sharedBy: uses, users: device.users)
         if uses.contains(where: { $0.subject != subject && $0.weights.overlaps(use.weights) }) {
             context.note("warning: the range meets another one; weighings in both are unassigned")
         }
@@ -75,6 +86,43 @@ struct DeviceAssignment {
         context.note(
             "\(Readable.count(count)) samples assigned (this is migration \(migration); 'vitalgate migrate undo \(migration)' takes it back)"
         )
+        return .success
+    }
+
+    /// The user whom the device numbers; nil where no number is given.
+    private func user(_ subject: String) throws -> ScaleUser? {
+        let invocation = context.invocation
+        let code = try context.secret("--consent")
+        guard let number = try invocation.integer("--user", in: 1...254) else {
+            if code != nil { throw UsageError(.missingArgument("--user"), command: "vitalgate devices assign") }
+            return nil
+        }
+        guard invocation.string("--range") == nil else {
+            throw invocation.invalid(
+                "--user", value: "\(number)", expected: "either --user or --range; one after the other, both count")
+        }
+        guard subject != Origin.unassigned else {
+            throw invocation.invalid("--user", value: "\(number)", expected: "a person with it, not unassigned")
+        }
+        var consent: Int?
+        if let code {
+            // What is nearly a code must not end up in a log.
+            guard let read = UInt16(code) else {
+                throw invocation.invalid("--consent", value: "…", expected: "a number from 0 to 65535")
+            }
+            consent = Int(read)
+        }
+        return ScaleUser(number: number, subject: subject, consent: consent)
+    }
+
+    private func assign(_ user: ScaleUser, of device: AdoptedDevice, _ store: SampleStore) throws -> ExitCode {
+        var user = user
+        // Another person for a number that consents already.
+        let known = device.users.first { $0.number == user.number }
+        if user.consent == nil { user.consent = known?.consent }
+        let users = device.users.filter { $0.number != user.number } + [user]
+        try store.assign(device: device.address, to: Origin.unassigned, sharedBy: device.sharedBy, users: users)
+        context.note("\(Readable.count(users.count)) of its users have a number; what it says of others is unassigned")
         return .success
     }
 

@@ -29,7 +29,7 @@ enum DevicesCommand: Command {
                         completion: .command("vitalgate profile list --ids")),
                     Option(
                         names: ["--subject"], value: "ID",
-                        help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
+                        help: "Whose readings they are: me (the default; a room's are nobody's), a name, unassigned or a UUID."),
                     Option(names: ["--name"], value: "TEXT", help: "What you call it."),
                     Option(
                         names: ["--bind-key"], value: "HEX",
@@ -89,6 +89,12 @@ enum DevicesCommand: Command {
         }
     }
 
+    private static func owner(of device: AdoptedDevice, in store: SampleStore) -> String {
+        let sharers = Set(device.sharedBy.map(\.subject) + device.users.map(\.subject))
+        guard sharers.isEmpty else { return "shared by \(sharers.count)" }
+        return device.subject == store.subject ? "me" : device.subject
+    }
+
     private static func list(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
@@ -109,6 +115,14 @@ enum DevicesCommand: Command {
                     return range
                 }
                 if !ranges.isEmpty { object.set("ranges", ranges) }
+                let users = device.users.map { user in
+                    var object = JSONObject()
+                    object.set("number", user.number)
+                    object.set("subject", user.subject == store.subject ? "me" : user.subject)
+                    object.set("consents", user.consent != nil)
+                    return object
+                }
+                if !users.isEmpty { object.set("users", users) }
                 object.set("adopted", Instant(microseconds: device.adopted).description)
                 object.set("manufacturer", device.device?.manufacturer)
                 object.set("model", device.device?.model)
@@ -123,8 +137,7 @@ enum DevicesCommand: Command {
             let adopted = Instant(microseconds: device.adopted)
             return [
                 device.address, device.name, device.goesBy, device.profiles.joined(separator: " "),
-                device.sharedBy.isEmpty
-                    ? device.subject == store.subject ? "me" : device.subject : "shared by \(device.sharedBy.count)",
+                Self.owner(of: device, in: store),
                 String(adopted.wallTime(at: zone.offset(at: adopted)).description.prefix(10)),
             ]
         }

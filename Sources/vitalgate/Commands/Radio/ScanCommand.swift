@@ -10,8 +10,8 @@ enum ScanCommand: Command {
     static let specification = CommandSpecification(
         name: "scan", summary: "Show which Bluetooth devices are near.",
         discussion: """
-            Listens for advertisements and connects to nobody; shows which profiles read what is heard. A device whose address is \
-            marked as changing has to be paired before it can be adopted.
+            Listens for advertisements and connects to nobody; shows which profiles read what is heard, and the commands after which \
+            what is not adopted yet is read. A device whose address is marked as changing has to be paired before it can be adopted.
             """,
         options: [
             RadioOptions.seconds, Option(names: ["--all"], help: "Show also devices that no profile reads."), Format.option,
@@ -28,7 +28,9 @@ enum ScanCommand: Command {
         defer { radio.source.stop() }
         guard radio.waitForAdapter() else { return context.noAdapter() }
         let found = radio.run(limit: .seconds(seconds + 10)) { radio.source.scan(.seconds(seconds), completion: $0) } ?? []
-        let rows = found.map { Row(device: $0, profiles: assembly.profiles(for: $0).map(\.id), adopted: adopted) }
+        let rows = found.map {
+            Row(device: $0, profiles: assembly.profiles(for: $0).map(\.id), advice: assembly.advice(for: $0), adopted: adopted)
+        }
         let shown = rows.filter { context.invocation.flag("--all") || !$0.profiles.isEmpty || $0.isAdopted }
         if context.format == .ndjson {
             for row in shown { try context.streams.output.write(row.object.line) }
@@ -37,6 +39,11 @@ enum ScanCommand: Command {
                 header: ["address", "name", "dBm", "profiles", "adopted", "bonded"], rows: shown.map(\.cells))
             let hidden = rows.count - shown.count
             if hidden > 0 { context.note("\(hidden) more that no profile reads; --all shows them") }
+            for row in shown {
+                guard let advice = row.advice else { continue }
+                context.note(
+                    "\(row.device.address) (\(advice.names.joined(separator: ", "))): \(advice.commands.joined(separator: "; "))")
+            }
         }
         return .success
     }
@@ -44,12 +51,15 @@ enum ScanCommand: Command {
     private struct Row {
         var device: NearbyDevice
         var profiles: [String]
+        /// Of one that is not adopted.
+        var advice: DeviceAdvice?
         var isAdopted: Bool
 
-        init(device: NearbyDevice, profiles: [String], adopted: Set<String>) {
+        init(device: NearbyDevice, profiles: [String], advice: DeviceAdvice?, adopted: Set<String>) {
             self.device = device
             self.profiles = profiles
             isAdopted = adopted.contains(DeviceAssembly.storedAddress(device.address))
+            self.advice = isAdopted ? nil : advice
         }
 
         var cells: [String] {
@@ -67,6 +77,10 @@ enum ScanCommand: Command {
             object.set("name", device.name)
             object.set("strength", device.strength)
             object.set("profiles", profiles)
+            if let advice {
+                object.set("is", advice.names)
+                object.set("next", advice.commands)
+            }
             object.set("adopted", isAdopted)
             object.set("bonded", device.isBonded)
             object.set("connected", device.isConnected)

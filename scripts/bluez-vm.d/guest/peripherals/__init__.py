@@ -6,5 +6,6 @@ ledger      what was sent, as NDJSON, so that a test can compare it with what ar
 peripheral  what every sensor does: services, streams, faults
 records     stored records and the Record Access Control Point
 advertisers sensors that nobody connects to
+scales      scales that want to be spoken with
 catalogue   all sensors: the file to add one to
 """

@@ -6,6 +6,7 @@ from .advertisers import BTHome, Sealed
 from .formats import SFLOAT_NAN, date_time, medical_float, sfloat
 from .peripheral import Peripheral, Stream, Value, battery_service, current_time_service, set_clock
 from .records import FACING_TIME, SEQUENCE_NUMBER, Record, RecordAccess, Recorder, control_point
+from .scales import QN, Users
 
 
 class Heart(Peripheral):
@@ -310,6 +311,6 @@ class CGM(Recorder, Peripheral):
 
 
 SENSORS = {kind.__name__.lower(): kind for kind in (
-    Heart, Thermo, Cuff, Glucose, Oximeter, Scale, CGM, BTHome, Sealed)}
+    Heart, Thermo, Cuff, Glucose, Oximeter, Scale, CGM, BTHome, Sealed, Users, QN)}
 for name, kind in SENSORS.items():
     kind.name = name

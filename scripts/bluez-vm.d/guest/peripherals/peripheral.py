@@ -97,6 +97,7 @@ class Peripheral(Neighbour):
     advertised: list[int] = []
     services: dict[int, list[Value]] = {}
     streams: list[Stream] = []
+    local_name = ''  # else VM and the sensor's
     maker, model, firmware, serial = 'Vitalgate', 'V-0', '1.0.0', '0001'
     bonding = False  # subscriptions need an encrypted, bonded link
 
@@ -112,7 +113,7 @@ class Peripheral(Neighbour):
         host = Host()
         host.controller = self.controller
         self.device = Device(host=host, config=DeviceConfiguration(
-            name=f'VM {self.name}', address=hci.Address(self.address, hci.Address.RANDOM_DEVICE_ADDRESS),
+            name=self.local_name or f'VM {self.name}', address=hci.Address(self.address, hci.Address.RANDOM_DEVICE_ADDRESS),
             advertising_interval_min=200, advertising_interval_max=200))
         self.device.keystore = MemoryKeyStore()
         self.device.pairing_config_factory = lambda _connection: PairingConfig(
@@ -122,7 +123,7 @@ class Peripheral(Neighbour):
             (core.AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
              b''.join(struct.pack('<H', uuid) for uuid in self.advertised)),
             (core.AdvertisingData.APPEARANCE, struct.pack('<H', self.appearance)),
-            (core.AdvertisingData.COMPLETE_LOCAL_NAME, f'VM {self.name}'.encode()),
+            (core.AdvertisingData.COMPLETE_LOCAL_NAME, (self.local_name or f'VM {self.name}').encode()),
         ]))
         self.characteristics: dict[int, Characteristic] = {}
         self.device.add_services(self._services())

@@ -1,0 +1,78 @@
+import HealthModel
+
+/// Where an Omron cuff keeps what in its EEPROM, which is another place in each model.
+public struct CuffMemory: Hashable, Sendable {
+    /// How a record is packed.
+    public enum Form: String, Hashable, Sendable, CaseIterable {
+        /// 14 octets, the highest bit first (HEM-7322T, HEM-7600T).
+        case big
+        /// 16 octets, the other way round (HEM-7361T).
+        case little
+    }
+
+    /// Stand in front of all that is handed on, so that a frame tells which model it is of: two octets, such as 73 22.
+    public var mark: [UInt8]
+    /// Of its records.
+    public var form: Form
+    /// Where the records of each user begin.
+    public var users: [UInt16]
+    /// How many each user has.
+    public var records: Int
+    /// How many octets are read at once, 56 at most.
+    public var block: Int
+    /// Where eight octets tell which record was written last; nil where that is not known, and all is read each time.
+    public var index: UInt16?
+    /// Where month, year, hour, day, second and minute stand; nil where that is not known.
+    public var clock: UInt16?
+
+    /// A memory of its parts.
+    public init(
+        mark: [UInt8], form: Form, users: [UInt16], records: Int, block: Int, index: UInt16? = nil, clock: UInt16? = nil
+    ) {
+        self.mark = mark
+        (self.form, self.users, self.records, self.block, self.index, self.clock) = (form, users, records, block, index, clock)
+    }
+
+    static let clockSize = 6
+
+    /// `month, year since 2000, hour, day, second, minute`; nil where that is no time.
+    static func clock(_ octets: [UInt8]) -> WallTime? {
+        guard octets.count == clockSize else { return nil }
+        let year = 2000 + Int(octets[1])
+        let date: [UInt8] = [UInt8(year & 0xFF), UInt8(year >> 8), octets[0], octets[3], octets[2], octets[5], octets[4]]
+        return DeviceTime.read(date, layout: .dateTime)
+    }
+}
+
+extension CuffMemory.Form {
+    /// Octets of a record.
+    var size: Int { self == .big ? 14 : 16 }
+
+    /// `systolic u16, diastolic u16, pulse u16, state u8, date and time 7`, whatever the form.
+    ///
+    ///     big, bits from the highest:     0 diastolic 8 · systolic less 25, 8 · year 8 · pulse 8 · moved · irregular · month 4 · day 5 · hour 5 ·
+    ///                                     52 minute 6 · second 6
+    ///     little, octets turned round:    68 minute 6 · second 6 · moved · irregular · month 4 · day 5 · hour 5 · 98 year 6 · pulse 8 ·
+    ///                                     diastolic 8 · systolic less 25, 8
+    func told(_ record: [UInt8]) -> [UInt8] {
+        let octets = self == .big ? record : record.reversed()
+        func bits(_ range: ClosedRange<Int>) -> Int {
+            range.reduce(0) { $0 << 1 | Int(octets[$1 / 8] >> UInt8(7 - $1 % 8) & 1) }
+        }
+        let isBig = self == .big
+        let systolic = bits(isBig ? 8...15 : 120...127) + 25
+        let diastolic = bits(isBig ? 0...7 : 112...119)
+        let pulse = bits(isBig ? 24...31 : 104...111)
+        let state = bits(isBig ? 32...32 : 80...80) | bits(isBig ? 33...33 : 81...81) << 1
+        let year = 2000 + bits(isBig ? 16...23 : 98...103)
+        let month = bits(isBig ? 34...37 : 82...85)
+        let day = bits(isBig ? 38...42 : 86...90)
+        let hour = bits(isBig ? 43...47 : 91...95)
+        let minute = bits(isBig ? 52...57 : 68...73)
+        // It was seen to count on to 63.
+        let second = min(bits(isBig ? 58...63 : 74...79), 59)
+        let values = [systolic, diastolic, pulse].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let date = [year & 0xFF, year >> 8, month, day, hour, minute, second].map { UInt8($0) }
+        return values + [UInt8(state)] + date
+    }
+}

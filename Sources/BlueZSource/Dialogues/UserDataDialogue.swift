@@ -1,0 +1,175 @@
+/// The User Data service with several users on one scale: each consents in turn, and the scale tells what it keeps for that user.
+///
+///     request to 2A9F               answer, indicated by 2A9F
+///     02 <user> <code u16>          20 02 01     consent is given · 05 the code is another · 02 03 04 not possible
+///     read 2A85 2A8C 2A8E FFF3,     (date of birth, sex, height, activity): written back as they are, after which
+///     write them, 2A99 01 00 00 00  scales of Beurer's tell a body composition that is not all zeros
+///
+/// What a user's consent brought is durable before the next user is asked for. With several users it goes round three times, so that somebody who
+/// is being weighed while another's turn it is comes as well; then it rests, lest it keep the link for ever. Nothing is ever registered or deleted.
+///
+/// Source: Bluetooth User Data Service 1.0, User Control Point; the order of the profile's fields and the increment as Beurer's app writes them
+/// (capture of a BF788 described in ble-scale-sync, issue 229).
+struct UserDataDialogue: DeviceDialogue {
+    static let controlPoint = CharacteristicName(0x181C, 0x2A9F)
+    static let increment = CharacteristicName(0x181C, 0x2A99)
+    /// Date of birth, sex, height, and the activity that Beurer's scales want beside them.
+    static let fields = [
+        CharacteristicName(0x181C, 0x2A85), CharacteristicName(0x181C, 0x2A8C), CharacteristicName(0x181C, 0x2A8E),
+        CharacteristicName(0xFFF0, 0xFFF3),
+    ]
+    /// No answer comes later than this.
+    static let patience: Duration = .seconds(10)
+    /// After so long without a measurement a user's are told.
+    static let quiet: Duration = .seconds(4)
+    static let rounds = 3
+
+    private(set) var deadline: Duration?
+    private var state = State.idle
+    private let users: [ConsentingUser]
+    private let fields: [CharacteristicName]
+    private let hasIncrement: Bool
+    private var isReady = false
+    /// Something came that is not durable yet.
+    private var hasNews = false
+    private var turns = 0
+    /// Of the user who has consented: fields that are being read, what they hold, and writes without an answer. The next user is not asked for
+    /// meanwhile, lest one's fields be written into another's.
+    private var reading: Set<CharacteristicName> = []
+    private var values: [CharacteristicName: [UInt8]] = [:]
+    private var writing: [CharacteristicName] = []
+
+    private enum State: Equatable {
+        case idle
+        /// The user of this place was asked for consent.
+        case consenting(Int)
+        case listening(Int)
+        case committing(Int)
+        case resting
+    }
+
+    init(_ users: [ConsentingUser], available: Set<CharacteristicName>) {
+        self.users = users
+        fields = Self.fields.filter(available.contains)
+        hasIncrement = available.contains(Self.increment)
+    }
+
+    mutating func handle(_ event: DialogueEvent, at now: DialogueTime) -> [DialogueCommand] {
+        switch event {
+        case .start:
+            guard state == .idle else { return [] }
+            guard !users.isEmpty else {
+                state = .resting
+                return [.tell(.needsUsers)] + ready()
+            }
+            return consent(0, now)
+        case .received(Self.controlPoint, let octets): return answered(octets, now)
+        case .received(let name, let octets):
+            hasNews = true
+            if case .listening = state { deadline = now.uptime + Self.quiet }
+            return [.deliver(name, octets)]
+        case .read(let name, let octets):
+            guard reading.remove(name) != nil else { return [] }
+            // A field that is empty is not written: what is there stays as it is.
+            if !octets.isEmpty { values[name] = octets }
+            return writeBack()
+        case .written(let name):
+            isAnswered(name)
+            return []
+        case .refused(Self.controlPoint, let failure):
+            guard case .consenting(let place) = state else { return [] }
+            // A missing bond is the connection's to speak of.
+            if !isReady, failure == .authentication { return [.fail(failure)] }
+            return [.tell(.consentUnanswered(user: users[place].number))] + next(after: place, now)
+        case .refused(let name, _):
+            // What may not be read is not written.
+            if reading.remove(name) != nil { return writeBack() }
+            isAnswered(name)
+            return []
+        case .committed:
+            guard case .committing(let place) = state else { return [] }
+            return consentNext(after: place, now)
+        case .tick: return tick(now)
+        }
+    }
+
+    private mutating func tick(_ now: DialogueTime) -> [DialogueCommand] {
+        guard let due = deadline, now.uptime >= due else { return [] }
+        deadline = nil
+        switch state {
+        case .consenting(let place): return [.tell(.consentUnanswered(user: users[place].number))] + next(after: place, now)
+        case .listening(let place):
+            guard reading.isEmpty, writing.isEmpty else {
+                deadline = now.uptime + Self.quiet
+                return []
+            }
+            return next(after: place, now)
+        case .idle, .committing, .resting: return []
+        }
+    }
+
+    private mutating func consent(_ place: Int, _ now: DialogueTime) -> [DialogueCommand] {
+        state = .consenting(place)
+        deadline = now.uptime + Self.patience
+        let user = users[place]
+        return [.write(Self.controlPoint, [0x02, user.number, UInt8(user.code & 0xFF), UInt8(user.code >> 8)])]
+    }
+
+    /// `20 02 <value>`; what answers another request is not ours.
+    private mutating func answered(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+        guard case .consenting(let place) = state, octets.count >= 3, octets[0] == 0x20, octets[1] == 0x02 else { return [] }
+        guard octets[2] == 0x01 else {
+            return [.tell(.consentRefused(user: users[place].number))] + next(after: place, now)
+        }
+        state = .listening(place)
+        deadline = now.uptime + Self.quiet
+        reading = Set(fields)
+        values = [:]
+        return ready() + (fields.isEmpty ? writeBack() : fields.map { .read($0) })
+    }
+
+    /// Once all is read: each field as it was, in the order of the maker's app, and then the increment.
+    private mutating func writeBack() -> [DialogueCommand] {
+        guard reading.isEmpty else { return [] }
+        var commands: [DialogueCommand] = fields.compactMap { name in values[name].map { .write(name, $0) } }
+        writing = fields.filter { values[$0] != nil }
+        if hasIncrement {
+            commands.append(.write(Self.increment, [0x01, 0, 0, 0]))
+            writing.append(Self.increment)
+        }
+        values = [:]
+        return commands
+    }
+
+    private mutating func isAnswered(_ name: CharacteristicName) {
+        if let place = writing.firstIndex(of: name) { writing.remove(at: place) }
+    }
+
+    /// A user's turn is over: what came is made durable, and then the next one's begins.
+    private mutating func next(after place: Int, _ now: DialogueTime) -> [DialogueCommand] {
+        guard hasNews else { return consentNext(after: place, now) }
+        hasNews = false
+        state = .committing(place)
+        deadline = nil
+        return ready() + [.commit]
+    }
+
+    private mutating func consentNext(after place: Int, _ now: DialogueTime) -> [DialogueCommand] {
+        let commands = ready()
+        turns += 1
+        let most = users.count == 1 ? 1 : Self.rounds * users.count
+        guard turns < most else {
+            // The last one stays the one whose weighings come as they are taken.
+            state = .resting
+            deadline = nil
+            return commands
+        }
+        return commands + consent((place + 1) % users.count, now)
+    }
+
+    private mutating func ready() -> [DialogueCommand] {
+        guard !isReady else { return [] }
+        isReady = true
+        return [.ready]
+    }
+}

@@ -1,0 +1,96 @@
+import HealthModel
+import PipelineTesting
+import Testing
+
+@testable import BlueZSource
+
+/// What every dialogue has to hold, whatever the device says.
+enum DialogueProof {
+    static func time(_ seconds: Int) -> DialogueTime {
+        let now = Instant(seconds: 1_764_000_000 + Int64(seconds))
+        return DialogueTime(uptime: .seconds(1000 + seconds), now: now, wall: now.wallTime(at: ZoneOffset(seconds: 3600)))
+    }
+
+    static func hex(_ octets: [UInt8]) -> String {
+        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+    }
+
+    static func octets(_ hex: String) -> [UInt8] {
+        let digits = Array(hex.filter { $0 != " " }.utf8)
+        return stride(from: 0, to: digits.count, by: 2).map { index in
+            UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) ?? 0
+        }
+    }
+
+    /// `2A9F<0201D809` for a write, `?` a read, `!` what is handed on.
+    static func text(_ command: DialogueCommand) -> String {
+        switch command {
+        case .write(let name, let octets): "\(name.characteristic)<\(hex(octets))"
+        case .read(let name): "\(name.characteristic)?"
+        case .pause: "pause"
+        case .deliver(let name, let octets): "\(name.characteristic)!\(hex(octets))"
+        case .commit: "commit"
+        case .remember(let cursor): "remember \(cursor.fingerprint)"
+        case .clock(let time): "clock \(time)"
+        case .tell(let notice): "\(notice)"
+        case .ready: "ready"
+        case .fail(let failure): "fail \(failure)"
+        }
+    }
+
+    /// Ten thousand frames that nobody meant, in a conversation that is under way, with every prefix of some that were meant; with answers that come
+    /// late, twice, or not at all. It must not trap, asks for one commit at a time, says once that it is ready, and asks for no more than it hears.
+    static func survives(
+        _ begin: () -> any DeviceDialogue, names: [CharacteristicName], meant: [[UInt8]],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for seed in 0..<10 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var dialogue = begin()
+            var (now, committing, ready, asked) = (0, false, 0, 0)
+            func check(_ commands: [DialogueCommand]) {
+                for command in commands {
+                    switch command {
+                    case .commit:
+                        #expect(!committing, "a second commit, seed \(seed)", sourceLocation: sourceLocation)
+                        committing = true
+                    case .ready: ready += 1
+                    case .write, .read: asked += 1
+                    default: break
+                    }
+                }
+                #expect(commands.count <= 16, sourceLocation: sourceLocation)
+            }
+            if seed.isMultiple(of: 2) { check(dialogue.handle(.start, at: time(0))) }
+            for _ in 0..<1000 {
+                let name = names.randomElement(using: &random) ?? names[0]
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0:
+                    committing = false
+                    check(dialogue.handle(.committed, at: time(now)))
+                case 1: check(dialogue.handle(.written(name), at: time(now)))
+                case 2: check(dialogue.handle(.refused(name, .other), at: time(now)))
+                case 3: check(dialogue.handle(.start, at: time(now)))
+                case 4:
+                    now += Int.random(in: 0...20, using: &random)
+                    check(dialogue.handle(.tick, at: time(now)))
+                case 5, 6:
+                    let frame = meant.randomElement(using: &random) ?? []
+                    check(
+                        dialogue.handle(
+                            .received(name, Array(frame.prefix(Int.random(in: 0...frame.count, using: &random)))), at: time(now)))
+                case 7: check(dialogue.handle(.read(name, meant.randomElement(using: &random) ?? []), at: time(now)))
+                default:
+                    let count = Int.random(in: 0...24, using: &random)
+                    // Coarse, so that they come near to what is meant.
+                    let octets = (0..<count).map { _ in
+                        [0x10, 0x12, 0x20, 0x02, 0x01, 0x0F, 0xFF, 0x00].randomElement(using: &random) ?? 0
+                    }
+                    check(dialogue.handle(.received(name, octets.map { UInt8($0) }), at: time(now)))
+                }
+            }
+            #expect(ready <= 1, "ready \(ready) times, seed \(seed)", sourceLocation: sourceLocation)
+            #expect(asked <= 2000, sourceLocation: sourceLocation)
+        }
+    }
+}

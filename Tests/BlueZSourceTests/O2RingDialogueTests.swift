@@ -1,0 +1,180 @@
+import HealthModel
+import PipelineTesting
+import Testing
+
+@testable import BlueZSource
+
+/// Rings that store nights.
+@Suite struct O2RingDialogueTests {
+    /// A ring that answers as viatom-o2ring-ble's tests have it; answers in pieces of 20 octets.
+    private struct Ring {
+        var files: [(name: String, octets: [UInt8])] = []
+        var open: [UInt8]?
+        var time = "2026-11-20,08:31:15"
+        var heard: [UInt8] = []
+        var asked: [UInt8] = []
+        /// Whether a piece of an answer comes, and how often.
+        var times: () -> Int = { 1 }
+
+        mutating func answer(_ piece: [UInt8]) -> [[UInt8]] {
+            heard = piece.first == 0xAA ? piece : heard + piece
+            guard heard.count >= 8, heard.count == 8 + (Int(heard[5]) | Int(heard[6]) << 8) else { return [] }
+            let request = heard
+            heard = []
+            guard request[1] == request[2] ^ 0xFF, request.last == O2RingDialogue.check(request.dropLast()) else { return [] }
+            asked.append(request[1])
+            let block = Int(request[3]) | Int(request[4]) << 8
+            var (status, data) = (UInt8(0), [UInt8]())
+            switch request[1] {
+            case 0x14:
+                let list = files.map(\.name).joined(separator: ",")
+                data =
+                    Array(#"{"Region":"CE","Model":"1652","CurTIME":"\#(time)","FileList":"\#(list)","CurBAT":"80%"}"#.utf8) + [
+                        0, 0,
+                    ]
+            case 0x03:
+                let name = String(decoding: request[7..<request.count - 2], as: UTF8.self)
+                open = files.first { $0.name == name }?.octets
+                let size = open?.count ?? 0
+                data = [UInt8(size & 0xFF), UInt8(size >> 8 & 0xFF), UInt8(size >> 16), 0]
+                if open == nil { status = 9 }
+            case 0x04: data = Array((open ?? []).dropFirst(block * 200).prefix(200))
+            default: open = nil
+            }
+            var answer: [UInt8] =
+                [0x55, status, status ^ 0xFF, request[3], request[4], UInt8(data.count & 0xFF), UInt8(data.count >> 8)] + data
+            answer.append(O2RingDialogue.check(answer[...]))
+            return stride(from: 0, to: answer.count, by: 20).flatMap { start in
+                [[UInt8]](repeating: Array(answer[start..<min(start + 20, answer.count)]), count: times())
+            }
+        }
+    }
+
+    /// A file as viatom-o2ring-ble's tests build it: version 3, from 22:33:40 on, 4 seconds a record; some without a finger.
+    private static func file(_ records: Int, day: UInt8 = 31, version: UInt8 = 3, step: Int = 4) -> [UInt8] {
+        let size = 40 + records * 5
+        let seconds = records * step
+        var octets: [UInt8] = [version, 0, 0xEA, 0x07, 1, day, 22, 33, 40]
+        octets += [UInt8(size & 0xFF), UInt8(size >> 8 & 0xFF), UInt8(size >> 16), 0]
+        octets += [UInt8(seconds & 0xFF), UInt8(seconds >> 8)]
+        octets += [UInt8](repeating: 0, count: 40 - octets.count)
+        for index in 0..<records {
+            let finger: [UInt8] = [UInt8(90 + index % 10), UInt8(60 + index % 40), 0, 3, 0]
+            octets += index % 7 == 6 ? [0xFF, 0xFF, 0xFF, 0, 0] : finger
+        }
+        return octets
+    }
+
+    private struct Session {
+        var records: [String] = []
+        var clocks: [String] = []
+        var cursor: RecordCursor?
+        var said: [String] = []
+        var commits = 0
+    }
+
+    private func talk(to ring: inout Ring, from cursor: RecordCursor? = nil) -> Session {
+        var dialogue = O2RingDialogue(from: cursor)
+        var session = Session()
+        session.cursor = cursor
+        var (now, kept) = (0, RecordCursor?.none)
+        var commands = dialogue.handle(.start, at: DialogueProof.time(0))
+        for _ in 0..<20_000 {
+            if commands.isEmpty {
+                guard dialogue.deadline != nil else { break }
+                now += 1
+                commands = dialogue.handle(.tick, at: DialogueProof.time(now))
+                continue
+            }
+            switch commands.removeFirst() {
+            case .write(let name, let octets):
+                #expect(name == O2RingDialogue.requests && octets.count <= 20)
+                for piece in ring.answer(octets) {
+                    commands += dialogue.handle(.received(O2RingDialogue.answers, piece), at: DialogueProof.time(now))
+                }
+            case .deliver(_, let octets): session.records.append(DialogueProof.hex(octets))
+            case .clock(let time): session.clocks.append(time.description)
+            case .remember(let cursor): kept = cursor
+            case .commit:
+                session.commits += 1
+                session.cursor = kept
+                commands += dialogue.handle(.committed, at: DialogueProof.time(now))
+            case .tell(let notice): session.said.append("\(notice)")
+            case .ready: session.said.append("ready")
+            case .fail(let failure): session.said.append("fail \(failure)")
+            case .read, .pause: break
+            }
+        }
+        return session
+    }
+
+    @Test func eachNightOnce() {
+        var ring = Ring(files: [("20260131223340", Self.file(500)), ("20260130223340", Self.file(3, day: 30))])
+        let first = talk(to: &ring)
+        #expect(first.records.count == 3 + 500 - 500 / 7)
+        // The older night first.
+        #expect(first.records[0] == "5A3C0003EA07011E162128" && first.records[1] == "5B3D0003EA07011E16212C")
+        #expect(first.records[3] == "5A3C0003EA07011F162128")
+        #expect(first.clocks == ["2026-11-20T08:31:15.000000"] && first.said == ["ready"] && first.commits == 2)
+        #expect(Set(first.records).count == first.records.count)
+        // Nothing new: only the list is read.
+        ring.asked = []
+        let second = talk(to: &ring, from: first.cursor)
+        #expect(second.records.isEmpty && second.said == ["ready"] && ring.asked == [0x14])
+        ring.files.append(("20260201223340", Self.file(2, day: 1)))
+        ring.files.remove(at: 1)
+        let third = talk(to: &ring, from: first.cursor)
+        #expect(third.records.count == 2 && third.commits == 1)
+        // A clock that was set back: its newest night sorts before all others, and all is read rather than none.
+        ring.files.append(("20250101000000", Self.file(1)))
+        ring.files.append(("20250102000000", Self.file(1)))
+        let fourth = talk(to: &ring, from: third.cursor)
+        #expect(fourth.records.count == third.records.count + 500 - 500 / 7 + 2)
+        #expect(talk(to: &ring, from: fourth.cursor).records.isEmpty)
+    }
+
+    @Test func whatIsNoNight() {
+        for octets in [Self.file(10, version: 2), Self.file(10, step: 3), Array(Self.file(10).dropLast(2)), [3, 0], []] {
+            var ring = Ring(files: [("20260131223340", octets), ("20260201223340", Self.file(2, day: 1))])
+            let session = talk(to: &ring)
+            #expect(session.records.count == 2 && session.said.last == "ready", "\(session.said)")
+        }
+        var silent = Ring(files: [("20260131223340", Self.file(2))])
+        silent.times = { 0 }
+        #expect(talk(to: &silent).said == ["memoryUnread", "ready"])
+        var empty = Ring()
+        #expect(talk(to: &empty).said == ["ready"])
+        #expect(DialogueDescription.o2Ring.begin([O2RingDialogue.answers]) == nil)
+    }
+
+    /// Pieces that are lost, and come twice: a block is asked for again, and each record is handed on once.
+    @Test(arguments: 0..<30) func overABadLink(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var ring = Ring(files: [("20260131223340", Self.file(300))])
+        ring.times = {
+            [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2].randomElement(
+                using: &random) ?? 1
+        }
+        let session = talk(to: &ring)
+        #expect(Set(session.records).count == session.records.count, "twice, seed \(seed)")
+        if session.said == ["ready"] {
+            #expect(session.records.count == 300 - 300 / 7 && session.commits == 1, "seed \(seed)")
+        } else {
+            #expect(session.said == ["memoryUnread", "ready"] && session.cursor == nil, "seed \(seed)")
+        }
+    }
+
+    /// The answers of viatom-o2ring-ble's tests have this check octet.
+    @Test func theCheckOctet() {
+        let answer = DialogueProof.octets("5500FF00000F006148005501060100000003000A141EBA")
+        #expect(O2RingDialogue.check(answer.dropLast()) == 0xBA)
+    }
+
+    @Test func survivesWhatNobodyMeant() {
+        DialogueProof.survives(
+            { O2RingDialogue(from: nil) }, names: [O2RingDialogue.answers, O2RingDialogue.requests],
+            meant: [
+                DialogueProof.octets("5500FF00000F006148005501060100000003000A141EBA"), DialogueProof.octets("5500FF000000004B"),
+            ])
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+
+/// A room has no body: what is measured of its air is nobody's, unless a person says otherwise.
+@Suite struct RoomSensorTests {
+    private func subjects(_ folder: TestFolder) throws -> [String: String] {
+        var found: [String: String] = [:]
+        for device in try folder.vitalgate("devices", "list", "--format", "ndjson").objects() {
+            found[device["address"].text ?? ""] = device["subject"].text
+        }
+        return found
+    }
+
+    @Test func whoseAnAdoptedDeviceIs() throws {
+        let folder = try TestFolder()
+        func adopt(_ last: String, _ more: String...) throws -> String {
+            let run = try folder.vitalgate(["devices", "adopt", "C0:01:02:03:04:0\(last)"] + more)
+            #expect(run.status == 0, "\(run.errors)")
+            return run.errors
+        }
+        #expect(try adopt("1", "--profile", "govee-h5075").contains("a room's and nobody's"))
+        // With its battery's level, which is of the device.
+        _ = try adopt("2", "--profile", "aranet4")
+        #expect(try !adopt("3", "--profile", "govee-h5075", "--subject", "me").contains("nobody's"))
+        _ = try adopt("4", "--profile", "sig-heart-rate")
+        // It may be a scale.
+        _ = try adopt("5", "--profile", "bthome-v2")
+        let found = try subjects(folder)
+        let me = try #require(found["bluetooth:C0:01:02:03:04:04"])
+        #expect(me != "unassigned")
+        #expect(
+            found.values.sorted() == [me, me, me, "unassigned", "unassigned"].sorted()
+                && found["bluetooth:C0:01:02:03:04:01"] == "unassigned" && found["bluetooth:C0:01:02:03:04:02"] == "unassigned",
+            "\(found)")
+        // What was adopted stays whose it is, also when it is adopted again.
+        _ = try adopt("3", "--profile", "govee-h5074")
+        #expect(try subjects(folder)["bluetooth:C0:01:02:03:04:03"] == me)
+    }
+}
