@@ -65,47 +65,11 @@ import Testing
         return octets
     }
 
-    private struct Session {
-        var records: [String] = []
-        var clocks: [String] = []
-        var cursor: RecordCursor?
-        var said: [String] = []
-        var commits = 0
-    }
-
-    private func talk(to ring: inout Ring, from cursor: RecordCursor? = nil) -> Session {
-        var dialogue = O2RingDialogue(from: cursor)
-        var session = Session()
-        session.cursor = cursor
-        var (now, kept) = (0, RecordCursor?.none)
-        var commands = dialogue.handle(.start, at: DialogueProof.time(0))
-        for _ in 0..<20_000 {
-            if commands.isEmpty {
-                guard dialogue.deadline != nil else { break }
-                now += 1
-                commands = dialogue.handle(.tick, at: DialogueProof.time(now))
-                continue
-            }
-            switch commands.removeFirst() {
-            case .write(let name, let octets):
-                #expect(name == O2RingDialogue.requests && octets.count <= 20)
-                for piece in ring.answer(octets) {
-                    commands += dialogue.handle(.received(O2RingDialogue.answers, piece), at: DialogueProof.time(now))
-                }
-            case .deliver(_, let octets): session.records.append(DialogueProof.hex(octets))
-            case .clock(let time): session.clocks.append(time.description)
-            case .remember(let cursor): kept = cursor
-            case .commit:
-                session.commits += 1
-                session.cursor = kept
-                commands += dialogue.handle(.committed, at: DialogueProof.time(now))
-            case .tell(let notice): session.said.append("\(notice)")
-            case .ready: session.said.append("ready")
-            case .fail(let failure): session.said.append("fail \(failure)")
-            case .read, .pause: break
-            }
+    private func talk(to ring: inout Ring, from cursor: RecordCursor? = nil) -> DialogueTalk {
+        DialogueTalk(O2RingDialogue(from: cursor), from: cursor) { name, octets in
+            #expect(name == O2RingDialogue.requests && octets.count <= 20)
+            return ring.answer(octets).map { (O2RingDialogue.answers, $0) }
         }
-        return session
     }
 
     @Test func eachNightOnce() {
@@ -115,7 +79,8 @@ import Testing
         // The older night first.
         #expect(first.records[0] == "5A3C0003EA07011E162128" && first.records[1] == "5B3D0003EA07011E16212C")
         #expect(first.records[3] == "5A3C0003EA07011F162128")
-        #expect(first.clocks == ["2026-11-20T08:31:15.000000"] && first.said == ["ready"] && first.commits == 2)
+        #expect(
+            first.clocks.map(\.description) == ["2026-11-20T08:31:15.000000"] && first.said == ["ready"] && first.commits == 2)
         #expect(Set(first.records).count == first.records.count)
         // Nothing new: only the list is read.
         ring.asked = []

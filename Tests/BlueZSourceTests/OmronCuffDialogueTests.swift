@@ -54,48 +54,8 @@ import Testing
         }
     }
 
-    private struct Session {
-        var records: [String] = []
-        var clocks: [WallTime] = []
-        var cursor: RecordCursor?
-        var said: [String] = []
-        var commits = 0
-        /// Records that were handed on when the commit was asked for.
-        var atCommit = 0
-    }
-
-    /// One conversation to its end.
-    private func talk(to cuff: inout Cuff, from cursor: RecordCursor? = nil, memory: CuffMemory = memory) -> Session {
-        var dialogue = OmronCuffDialogue(memory, key: Self.key, from: cursor)
-        var session = Session()
-        var now = 0
-        var commands = dialogue.handle(.start, at: DialogueProof.time(0))
-        for _ in 0..<20_000 {
-            if commands.isEmpty {
-                guard dialogue.deadline != nil else { break }
-                now += 1
-                commands = dialogue.handle(.tick, at: DialogueProof.time(now))
-                continue
-            }
-            switch commands.removeFirst() {
-            case .write(let name, let octets):
-                for (name, piece) in cuff.answer(name, octets) {
-                    commands += dialogue.handle(.received(name, piece), at: DialogueProof.time(now))
-                }
-            case .deliver(_, let octets): session.records.append(DialogueProof.hex(octets))
-            case .clock(let time): session.clocks.append(time)
-            case .remember(let cursor): session.cursor = cursor
-            case .commit:
-                session.commits += 1
-                session.atCommit = session.records.count
-                commands += dialogue.handle(.committed, at: DialogueProof.time(now))
-            case .tell(let notice): session.said.append("\(notice)")
-            case .ready: session.said.append("ready")
-            case .fail(let failure): session.said.append("fail \(failure)")
-            case .read, .pause: break
-            }
-        }
-        return session
+    private func talk(to cuff: inout Cuff, from cursor: RecordCursor? = nil, memory: CuffMemory = memory) -> DialogueTalk {
+        DialogueTalk(OmronCuffDialogue(memory, key: Self.key, from: cursor), from: cursor) { cuff.answer($0, $1) }
     }
 
     private func cuff() -> Cuff {

@@ -178,7 +178,7 @@ struct OmronCuffDialogue: DeviceDialogue {
     private mutating func took(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
         switch state {
         case .readingIndex:
-            let found = octets.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+            let found = RecordNumber.hash(octets[...])
             if let cursor, cursor.fingerprint == found { return end(now) }
             index = found
             return clock(now)

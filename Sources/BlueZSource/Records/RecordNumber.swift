@@ -35,7 +35,7 @@ struct RecordNumber: Equatable {
     }
 
     /// FNV-1a, 64 bits: it has to tell one device's records apart, not to withstand anybody.
-    private static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

@@ -36,7 +36,7 @@ struct ExportArchive {
     private let meter: ReadMeter?
 
     init(_ file: InputFile, limits: ZipArchive.Limits, meter: ReadMeter?) throws(SourceError) {
-        directory = try ZipDirectory(file)
+        directory = try ZipDirectory(file, limit: limits.directory)
         (self.limits, self.meter) = (limits, meter)
     }
 

@@ -33,8 +33,10 @@ final class ZipDirectory: @unchecked Sendable {
     /// The file's, in octets.
     let fileSize: Int64
 
-    /// - Throws: ``SourceError`` where the file is no ZIP archive.
-    init(_ file: InputFile) throws(SourceError) {
+    /// - Parameter limit: octets of the directory; in memory it takes seven times as many where names are short.
+    /// - Throws: ``SourceError`` where the file is no ZIP archive, or its directory is longer.
+    init(_ file: InputFile, limit: Int64) throws(SourceError) {
+        try ZipDirectorySize.check(file, limit: limit)
         fileSize = file.size
         // A position of its own: others read the file at the same time.
         let descriptor = try file.descriptorOfItsOwn()

@@ -199,7 +199,8 @@ public final class LiveIngest {
     /// Whose the last samples are, where the device is shared. Where the store cannot tell what it knows, they stay nobody's: a person can
     /// assign them later.
     private func assign(from first: Int, of device: LiveDevice) {
-        shared[device.key] = device.adopted.isShared ? device.adopted.sharers : nil
+        let sharers = device.adopted.sharers
+        shared[device.key] = sharers.isEmpty ? nil : sharers
         do {
             try SharedScale(store: store).assign(&pending.samples, from: first, of: device)
         } catch {

@@ -13,7 +13,7 @@ struct SharedScale {
     /// Assigns what came of a shared device, from `first` on.
     func assign(_ batch: inout [GatedSample], from first: Int, of device: LiveDevice) throws {
         let uses = device.adopted.sharedBy
-        guard device.adopted.isShared else { return }
+        guard !device.adopted.sharers.isEmpty else { return }
         var index = first
         while index < batch.count {
             let members = PersonHistory.members(of: index, in: batch)
@@ -74,6 +74,7 @@ struct SharedScale {
         }
         return chosen
     }
+
     /// Whom the scale's own number means, where it says one.
     private func user(of frame: [GatedSample], _ device: LiveDevice) -> String? {
         guard !device.adopted.users.isEmpty, case .number(let number)? = frame.first?.sample.metadata?["userIndex"] else {
@@ -87,11 +88,4 @@ struct SharedScale {
         guard let again = device.weightAgain else { return false }
         return again.received == sample.start && again.taken == device.lastWeighing?.start
     }
-}
-
-extension AdoptedDevice {
-    /// Whether several people use it.
-    var isShared: Bool { !sharedBy.isEmpty || !users.isEmpty }
-    /// Those who do.
-    var sharers: Set<String> { Set(sharedBy.map(\.subject) + users.map(\.subject)) }
 }

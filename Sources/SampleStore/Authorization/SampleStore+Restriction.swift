@@ -45,6 +45,7 @@ struct Restriction {
 
     /// Puts the views before the tables of a connection.
     func apply(to connection: Connection) throws(StoreError) {
+        connection.isRestricted = true
         let statement = try Statement(
             connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
         var names: [String] = []

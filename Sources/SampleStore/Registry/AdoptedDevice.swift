@@ -16,6 +16,8 @@ public struct AdoptedDevice: Hashable, Sendable {
     public var sharedBy: [SharedUse] = []
     /// Those whom the device tells apart itself, by its numbers. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
     public var users: [ScaleUser] = []
+    /// All who share it: by their weights, or by its numbers.
+    public var sharers: Set<String> { Set(sharedBy.map(\.subject) + users.map(\.subject)) }
     /// Microseconds since 1970.
     public var adopted: Int64
     /// What the device said of itself, once it did; its key is ``key``.

@@ -5,6 +5,8 @@ final class Connection {
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     let isWritable: Bool
+    /// Views stand before its tables: another connection to the same file would see more.
+    var isRestricted = false
     /// Snapshots that are open.
     var readers = 0
 

@@ -12,7 +12,7 @@ struct SideBySide {
     struct Limits {
         /// Rows that a series has in the window at least. Fewer are read sooner than a connection is opened.
         var rows = 50_000
-        /// Connections at most; one that the hub's own work has to share the machine with leaves it the rest.
+        /// At most; no more than the machine has processors.
         var connections = min(4, SideBySide.processors)
     }
 
@@ -27,19 +27,21 @@ struct SideBySide {
     init?(_ gathering: StatisticsGathering, _ window: StatisticsWindow) throws(StoreError) {
         let store = gathering.store
         let limits = store.sideBySide
-        guard limits.connections > 1, gathering.query.type.kind == .quantity, !store.connection.isWritable, store.client == nil,
-            let parts = try Self.parts(of: window, gathering, limits), let last = try? store.lastChange()
+        guard limits.connections > 1, gathering.query.type.kind == .quantity, !store.connection.isWritable,
+            !store.connection.isRestricted, let parts = try Self.parts(of: window, gathering, limits),
+            let last = try? store.lastChange()
         else { return nil }
         var gatherings = [gathering]
         var snapshots: [Snapshot] = []
         while gatherings.count < min(limits.connections, parts.count) {
             // Whatever is in the way of a second connection, the first one can do all.
-            guard let other = try? SampleStore(path: store.path, access: .read), other.identifier == store.identifier,
-                let snapshot = try? Snapshot(other.connection), try other.lastChange() == last
+            guard let other = try? SampleStore(path: store.path, access: .read), !store.connection.hasMoved,
+                let snapshot = try? Snapshot(other.connection), (try? other.lastChange()) == last,
+                let next = try? StatisticsGathering(
+                    store: other, query: gathering.query, plan: gathering.plan, series: gathering.series)
             else { break }
             snapshots.append(snapshot)
-            gatherings.append(
-                try StatisticsGathering(store: other, query: gathering.query, plan: gathering.plan, series: gathering.series))
+            gatherings.append(next)
         }
         guard gatherings.count > 1 else { return nil }
         (self.gatherings, self.parts, self.snapshots) = (gatherings, parts, snapshots)

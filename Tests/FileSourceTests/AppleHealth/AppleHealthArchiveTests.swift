@@ -41,6 +41,27 @@ import Testing
         #expect(error?.reason == "the ZIP archive holds more than 10 members")
     }
 
+    /// A directory is read into memory whole, before any of its members is looked at.
+    @Test func boundsTheDirectory() {
+        let many = ZipWriter((0..<30_000).map { ("\($0)", []) }).bytes
+        var limits = ZipArchive.Limits()
+        limits.directory = 1 << 20
+        let long = "the ZIP archive's directory has more than 1 MiB, which no export's has"
+        #expect(ImportedExport(many, limits: limits).error?.reason == long)
+        // The record that counts may be another one than the last.
+        #expect(ImportedExport(many + Array(many.suffix(22)).map { $0 == 0x75 ? 0 : $0 }, limits: limits).error?.reason == long)
+        #expect(ImportedExport(many).error?.reason.hasPrefix("no Apple Health export in the ZIP archive") == true)
+    }
+
+    /// More members than the directory has room for: a library that believes the number makes room for all of them.
+    @Test func refusesADirectoryThatIsTooShortForItsMembers() {
+        var archive = ZipWriter([("export.xml", Self.export)]).bytes
+        let end = archive.count - 22
+        archive.replaceSubrange(end + 8..<end + 12, with: [0xFE, 0xFF, 0xFE, 0xFF])
+        let reason = "the ZIP archive is damaged: its directory is too short; nothing of it was taken"
+        #expect(ImportedExport(archive).error?.reason == reason)
+    }
+
     /// 13 bits say 258 bytes: a file of 130 KB that unpacks to 20 MB. What stands before the blanks is not delivered either.
     @Test func stopsUnpackingABomb() {
         let archive = ZipWriter(deflatedExport: "<HealthData>\(record())", blanks: 20_000_000)

@@ -90,8 +90,7 @@ enum DevicesCommand: Command {
     }
 
     private static func owner(of device: AdoptedDevice, in store: SampleStore) -> String {
-        let sharers = Set(device.sharedBy.map(\.subject) + device.users.map(\.subject))
-        guard sharers.isEmpty else { return "shared by \(sharers.count)" }
+        guard device.sharers.isEmpty else { return "shared by \(device.sharers.count)" }
         return device.subject == store.subject ? "me" : device.subject
     }
 

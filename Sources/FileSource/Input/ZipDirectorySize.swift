@@ -1,0 +1,62 @@
+import Glibc
+import Pipeline
+
+/// How large an archive's directory is said to be, looked at before a library reads it into memory (PKWARE's APPNOTE.TXT, sections 4.3.14 to
+/// 4.3.16).
+enum ZipDirectorySize {
+    /// Octets of the shortest entry.
+    private static let entry: UInt64 = 46
+    /// Octets in which the record at the archive's end begins: its comment has 65,535 at most.
+    private static let tail = 65_535 + 22 + 20
+
+    /// Refuses what no export has: a directory of more than `limit` octets, or fewer than its members take.
+    ///
+    /// Whatever may be taken for the record at the end is looked at, since which of several counts is each library's own choice.
+    static func check(_ file: InputFile, limit: Int64) throws(SourceError) {
+        let start = max(0, file.size - Int64(tail))
+        let octets = read(file, at: start, count: Int(file.size - start))
+        for index in octets.indices where octets[index] == UInt8(ascii: "P") {
+            if has([0x50, 0x4B, 5, 6], octets, at: index), index + 22 <= octets.count {
+                try check(members: number(octets, index + 10, 2), size: number(octets, index + 12, 4), limit)
+            }
+            if has([0x50, 0x4B, 6, 7], octets, at: index), index + 20 <= octets.count,
+                let place = Int64(exactly: number(octets, index + 8, 8))
+            {
+                let record = read(file, at: place, count: 56)
+                guard record.count == 56, has([0x50, 0x4B, 6, 6], record, at: 0) else { continue }
+                try check(members: number(record, 32, 8), size: number(record, 40, 8), limit)
+            }
+        }
+    }
+
+    private static func check(members: UInt64, size: UInt64, _ limit: Int64) throws(SourceError) {
+        // All ones stand for what the longer record tells.
+        guard size != UInt64(UInt32.max) else { return }
+        guard size <= UInt64(limit) else {
+            throw SourceError(.malformed, "the ZIP archive's directory has more than \(limit >> 20) MiB, which no export's has")
+        }
+        guard members == 0xFFFF || members <= size / entry else {
+            throw SourceError(.malformed, "the ZIP archive is damaged: its directory is too short; nothing of it was taken")
+        }
+    }
+
+    private static func has(_ mark: [UInt8], _ octets: [UInt8], at index: Int) -> Bool {
+        index + mark.count <= octets.count && octets[index..<index + mark.count].elementsEqual(mark)
+    }
+
+    private static func number(_ octets: [UInt8], _ index: Int, _ count: Int) -> UInt64 {
+        octets[index..<index + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Fewer octets where the file has no more there.
+    private static func read(_ file: InputFile, at place: Int64, count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+            guard let first = buffer.baseAddress, place <= file.size else { return }
+            while length < count {
+                let part = pread(file.descriptor, first + length, count - length, off_t(place) + off_t(length))
+                guard part > 0 else { return }
+                length += part
+            }
+        }
+    }
+}

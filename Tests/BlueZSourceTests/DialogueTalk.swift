@@ -1,0 +1,52 @@
+import HealthModel
+
+@testable import BlueZSource
+
+/// One conversation with a device to its end: what it came to.
+struct DialogueTalk {
+    /// What was handed on, in hexadecimal.
+    private(set) var records: [String] = []
+    private(set) var clocks: [WallTime] = []
+    /// What the last commit kept.
+    private(set) var cursor: RecordCursor?
+    private(set) var said: [String] = []
+    private(set) var commits = 0
+    /// Records that were handed on when the last commit was asked for.
+    private(set) var atCommit = 0
+
+    /// - Parameter answer: what the device notifies when it is written to.
+    init(
+        _ dialogue: some DeviceDialogue, from cursor: RecordCursor?,
+        answer: (CharacteristicName, [UInt8]) -> [(CharacteristicName, [UInt8])]
+    ) {
+        var dialogue = dialogue
+        self.cursor = cursor
+        var (now, kept) = (0, cursor)
+        var commands = dialogue.handle(.start, at: DialogueProof.time(0))
+        for _ in 0..<20_000 {
+            if commands.isEmpty {
+                guard dialogue.deadline != nil else { break }
+                now += 1
+                commands = dialogue.handle(.tick, at: DialogueProof.time(now))
+                continue
+            }
+            switch commands.removeFirst() {
+            case .write(let name, let octets):
+                for (name, piece) in answer(name, octets) {
+                    commands += dialogue.handle(.received(name, piece), at: DialogueProof.time(now))
+                }
+            case .deliver(_, let octets): records.append(DialogueProof.hex(octets))
+            case .clock(let time): clocks.append(time)
+            case .remember(let next): kept = next
+            case .commit:
+                commits += 1
+                (atCommit, self.cursor) = (records.count, kept)
+                commands += dialogue.handle(.committed, at: DialogueProof.time(now))
+            case .tell(let notice): said.append("\(notice)")
+            case .ready: said.append("ready")
+            case .fail(let failure): said.append("fail \(failure)")
+            case .read, .pause: break
+            }
+        }
+    }
+}
