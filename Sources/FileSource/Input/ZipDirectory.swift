@@ -98,8 +98,9 @@ final class ZipDirectory: @unchecked Sendable {
 
         /// - Returns: how many octets came; 0 at the end.
         func read(into buffer: UnsafeMutableRawBufferPointer) throws(ZipFault) -> Int {
+            guard let room = buffer.baseAddress else { return 0 }
             let read = directory.lock.withLock { _ -> Result<Int, ZipFault> in
-                let count = zip_fread(stream, buffer.baseAddress, UInt64(buffer.count))
+                let count = zip_fread(stream, room, UInt64(buffer.count))
                 return count >= 0 ? .success(Int(count)) : .failure(ZipFault(reason: String(cString: zip_file_strerror(stream))))
             }
             return try read.get()
