@@ -3,8 +3,8 @@ import Pipeline
 
 /// Leaves out what a device tells again: an oximeter sends its numbers 60 times a second, a scale its weight until somebody steps off it.
 ///
-/// Each type counts by itself, whatever stands beside it: a scale tells the weight first, and then the same weighing once more with what it
-/// measured through the body.
+/// A frame with other types than the one before counts type by type: a scale tells the weight first, and then the same weighing once more with what
+/// it measured through the body.
 struct RepeatedReadings {
     private var taken = TakenReadings()
     /// By channel.
@@ -73,32 +73,43 @@ private struct TakenReadings {
         var numeral: Numeral
         var unit: Unit
         var taken: Instant
+        /// The types of the frame that it was taken of.
+        var frame: Set<SampleType>
     }
 
     private var values: [SampleType: [Value]] = [:]
 
-    /// Leaves out the readings whose type and value were told last, where `isRecent` says that they still count.
+    /// Leaves out the readings whose type and value were told last, where `isRecent` says that they still count. A frame with the types of the one that
+    /// told them, and something new, is another measurement: what stays the same in it was measured again.
     ///
     /// - Returns: when the weight was taken that was left out.
     mutating func leaveOut(of readings: inout [Reading], at time: Instant, isRecent: (Instant) -> Bool) -> Instant? {
+        let frame = Set(readings.map(\.origin.type))
         // A frame may tell several of one type, such as two probes: each counts for one.
         var open = values
-        var told: [SampleType: (values: [Value], isNew: Bool)] = [:]
-        var weightTaken: Instant?
-        readings.removeAll { reading in
-            let type = reading.origin.type
-            let known = open[type]?.firstIndex {
+        let known: [Value?] = readings.map { reading in
+            let place = open[reading.origin.type]?.firstIndex {
                 $0.numeral == reading.numeral && $0.unit == reading.unit && isRecent($0.taken)
             }
-            guard let known, let value = open[type]?.remove(at: known) else {
-                told[type, default: ([], false)].values.append(Value(numeral: reading.numeral, unit: reading.unit, taken: time))
-                told[type]?.isNew = true
-                return false
-            }
-            told[type, default: ([], false)].values.append(value)
-            if type == .bodyMass { weightTaken = value.taken }
-            return true
+            return place.flatMap { open[reading.origin.type]?.remove(at: $0) }
         }
+        let hasNews = known.contains { $0 == nil }
+        var told: [SampleType: (values: [Value], isNew: Bool)] = [:]
+        var weightTaken: Instant?
+        var left: [Reading] = []
+        for (reading, known) in zip(readings, known) {
+            let type = reading.origin.type
+            if let known, !hasNews || known.frame != frame {
+                told[type, default: ([], false)].values.append(known)
+                if type == .bodyMass { weightTaken = known.taken }
+            } else {
+                told[type, default: ([], false)].values.append(
+                    Value(numeral: reading.numeral, unit: reading.unit, taken: time, frame: frame))
+                told[type]?.isNew = true
+                left.append(reading)
+            }
+        }
+        readings = left
         // Where a type told nothing new, what was told beside it before counts as well.
         for (type, told) in told where told.isNew { values[type] = told.values }
         return weightTaken
@@ -106,8 +117,10 @@ private struct TakenReadings {
 
     mutating func clockWasSet(by step: Int64) {
         for (type, list) in values {
-            values[type] = list.map {
-                Value(numeral: $0.numeral, unit: $0.unit, taken: Instant(microseconds: $0.taken.microseconds &+ step))
+            values[type] = list.map { value in
+                var value = value
+                value.taken.microseconds &+= step
+                return value
             }
         }
     }
