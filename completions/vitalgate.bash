@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'clients' 'api' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'clients' 'api' 'page' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -16,6 +16,7 @@ _vitalgate_commands() {
         '/characteristics') candidates=('list' 'set') ;;
         '/clients') candidates=('list' 'add' 'token' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
         '/api') candidates=('serve' 'openapi') ;;
+        '/page') candidates=('open' 'sessions') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
@@ -113,6 +114,9 @@ _vitalgate_options() {
         '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/serve') candidates=('--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/page') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/page/open') candidates=('--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/page/sessions') candidates=('--end' '--end-all' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/doctor') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/generate/bash-completion') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -418,6 +422,12 @@ _vitalgate_option() {
         '/clients/ledger --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/clients/ledger --safe') kind= ;;
         '/api/serve --time-zone') kind=none ;;
+        '/page/open --subject') kind=none ;;
+        '/page/sessions --end') kind=none ;;
+        '/page/sessions --end-all') kind= ;;
+        '/page/sessions --time-zone') kind=none ;;
+        '/page/sessions --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/page/sessions --safe') kind= ;;
         '/doctor --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/doctor --safe') kind= ;;
         *' --store') kind=file; global=1 ;;

@@ -42,3 +42,13 @@ public struct HTTPRequest: Sendable {
     /// The body, within the bound that was given for it.
     public let body: [UInt8]
 }
+
+extension HTTPRequest {
+    /// The body of a form (`application/x-www-form-urlencoded`).
+    ///
+    /// - Throws: ``Problem`` where it is none.
+    public func form() throws(Problem) -> [RequestHead.QueryItem] {
+        guard let text = String(validating: body, as: UTF8.self) else { throw Problem(400, "the form is not UTF-8") }
+        return try RequestTarget("/?" + text).query
+    }
+}

@@ -49,6 +49,8 @@ public final class SampleStore {
     public let isDemo: Bool
     /// Whom it shows what may be read, and nothing else; `nil` where it shows everything.
     public internal(set) var client: Client?
+    /// Whose samples it shows, and nothing else; `nil` where it is no person's view.
+    public internal(set) var person: String?
     let connection: Connection
     let batch = BatchTable()
     let replacements = ReplacementTable()

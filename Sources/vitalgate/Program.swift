@@ -2,6 +2,7 @@ import CommandLineKit
 import FileExport
 import Gateway
 import HTTPServerKit
+import HealthAPI
 import HealthModel
 import Pipeline
 import Profiles
@@ -22,6 +23,7 @@ enum Program {
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
             SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self,
+            PageCommand.self,
             DoctorCommand.self,
             GenerateCommand.self,
         ]
@@ -94,6 +96,7 @@ enum Program {
         case let error as FewerReadings: (error.description, .dataError)
         case let error as StoreError: (error.description, exitCode(of: error))
         case let error as ServerError: (error.description, .unavailable)
+        case let error as PageFilesError: (error.description, .configuration)
         case let error as HubFailure: (error.description, .ioError)
         case let error as ExportFileError: (error.description, .cannotCreate)
         case let error as DeliveryError: (error.description, error.kind == .unauthorised ? .noPermission : .unavailable)

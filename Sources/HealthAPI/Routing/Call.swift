@@ -12,6 +12,7 @@ struct Call {
     private let known: Caller?
     private let values: [String: [String]]
     private let parameters: [Parameter]
+    private let kept = KeptReaders()
 
     /// - Throws: ``Problem`` where something is said that the route does not take, twice, or in a wrong form, or is not said.
     init(_ head: RequestHead, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ core: ServiceCore) throws {
@@ -68,7 +69,7 @@ struct Call {
     }
 
     /// A reader that shows what the caller may read.
-    func reader() throws -> Reader { try core.reader(for: try caller()) }
+    func reader() throws -> Reader { kept.keep(try core.reader(for: try caller())) }
 
     func header(_ name: String) -> String? { head.header(name) }
     func text(_ name: String) -> String? { values[name]?.first }

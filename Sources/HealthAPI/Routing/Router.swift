@@ -5,15 +5,18 @@ import SampleStore
 /// Finds a request's route, and says what is wrong with it. Everything goes by the declarations of ``RouteTable``.
 struct Router: HTTPHandler {
     let core: ServiceCore
+    private var page: PageRouter? { core.settings.page.map { PageRouter(core: core, files: $0) } }
 
     /// No route takes a body, and what is no route is said before one is read.
     func bodyLimit(of head: RequestHead) throws(Problem) -> Int {
+        if let page, PageRouter.has(head.path) { return try page.bodyLimit(of: head) }
         _ = try route(head)
         return 0
     }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         do {
+            if let page, PageRouter.has(request.head.path) { return try page.answer(request) }
             return try routed(request.head)
         } catch let problem as Problem {
             return problem.response
@@ -33,7 +36,8 @@ struct Router: HTTPHandler {
         let (route, variables, allowed) = try route(head)
         guard let route else { return HTTPResponse(status: 204, headers: [("Allow", allowed)]) }
         let caller = route.right == .none ? nil : try core.caller(bearing: head.bearer)
-        return try route.answer(try Call(head, route, variables, caller, core))
+        let call = try Call(head, route, variables, caller, core)
+        return try withExtendedLifetime(call) { try route.answer(call) }
     }
 
     /// The route of a path and a method, and which methods the path has; no route for OPTIONS, which any path has.

@@ -22,6 +22,11 @@ public struct ServiceSettings: Sendable {
     /// Told, one call at a time, whether anybody follows live: when that begins and ends, and behind each commit meanwhile. Whoever writes may hurry then.
     public var following: @Sendable (Bool) -> Void = { _ in }
 
+    /// What the page consists of; there is none without it.
+    public var page: PageFiles?
+    /// The unit in which the person prefers to see a type; `nil` where they did not say.
+    public var units: @Sendable (SampleType) -> Unit? = { _ in nil }
+
     /// Serves a store.
     public init(
         store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
@@ -46,8 +51,8 @@ public final class HealthService {
     /// - Throws: `StoreError`, `ServerError`.
     public init(_ settings: ServiceSettings) throws {
         // Also says that there is a store.
-        _ = try SampleStore(path: settings.store, access: .read)
-        core = try ServiceCore(settings)
+        let store = try SampleStore(path: settings.store, access: .read)
+        core = try ServiceCore(settings, keeper: store.subject)
         server = try HTTPServer(settings.server, Router(core: core))
     }
 
@@ -72,9 +77,11 @@ final class ServiceCore: Sendable {
     let tally: ReadTally
     let anchors: AnchorSeal
     let bell: CommitBell
+    /// The person whose store it is.
+    let keeper: String
 
-    init(_ settings: ServiceSettings) throws {
-        self.settings = settings
+    init(_ settings: ServiceSettings, keeper: String) throws {
+        (self.settings, self.keeper) = (settings, keeper)
         let (zone, now) = (settings.zone, settings.now)
         tally = ReadTally(path: settings.store) {
             let time = now()
@@ -93,7 +100,9 @@ final class ServiceCore: Sendable {
             401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
         guard let token else { throw problem }
         let reader = try readers.lend(to: nil)
-        guard let client = try reader.store.client(bearing: token, at: settings.now()) else { throw problem }
+        // A reader is given back once nothing holds it, which may be before its last question is answered.
+        let client = try withExtendedLifetime(reader) { try reader.store.client(bearing: token, at: settings.now()) }
+        guard let client else { throw problem }
         return Caller(client: client, token: token)
     }
 

@@ -3,11 +3,21 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// Lends readers of a store, each restricted to a client for good: it is used by one at a time, and given back by being let go of.
+/// What a reader shows.
+enum ReaderView: Hashable, Sendable {
+    /// Everything: for looking up who asks, and what is the hub's own.
+    case everything
+    /// What a client may read.
+    case client(Client)
+    /// What is a person's own.
+    case person(String)
+}
+
+/// Lends readers of a store, each restricted for good to what it shows: it is used by one at a time, and given back by being let go of.
 final class ReaderPool: Sendable {
     private struct State: @unchecked Sendable {
         /// The one that was used last at the end.
-        var idle: [(store: SampleStore, client: Client?)] = []
+        var idle: [(store: SampleStore, view: ReaderView)] = []
         var lent = 0
     }
 
@@ -26,21 +36,31 @@ final class ReaderPool: Sendable {
 
     /// - Parameter client: what it may read is all that the reader shows; without one the reader is for looking up who asks.
     /// - Throws: ``Problem`` 503 where all are lent, or the store cannot be opened.
-    func lend(to client: Client?) throws -> Reader {
+    func lend(to client: Client?) throws -> Reader { try lend(client.map(ReaderView.client) ?? .everything) }
+
+    /// - Parameter subject: whose samples are all that the reader shows.
+    /// - Throws: ``Problem`` 503 where all are lent, or the store cannot be opened.
+    func lend(toPerson subject: String) throws -> Reader { try lend(.person(subject)) }
+
+    private func lend(_ view: ReaderView) throws -> Reader {
         let idle: IdleReader = try state.withLock { state in
             guard state.lent < most else {
                 throw Problem(503, "too many are reading; ask again", headers: ["Retry-After": "1"])
             }
             state.lent += 1
-            let index = state.idle.lastIndex { $0.client == client }
-            return IdleReader(store: index.map { state.idle.remove(at: $0).store }, client: client)
+            let index = state.idle.lastIndex { $0.view == view }
+            return IdleReader(store: index.map { state.idle.remove(at: $0).store }, view: view)
         }
         // One of a file that was replaced is of no use.
-        if let store = idle.store, (try? store.checkPlace()) != nil { return Reader(store, client, self) }
+        if let store = idle.store, (try? store.checkPlace()) != nil { return Reader(store, view, self) }
         do {
             let store = try SampleStore(path: path, access: .read)
-            if let client { try store.restrict(to: client) }
-            return Reader(store, client, self)
+            switch view {
+            case .everything: break
+            case .client(let client): try store.restrict(to: client)
+            case .person(let subject): try store.restrict(toPerson: subject)
+            }
+            return Reader(store, view, self)
         } catch {
             state.withLock { $0.lent -= 1 }
             throw error
@@ -48,11 +68,11 @@ final class ReaderPool: Sendable {
     }
 
     fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
-        if let client = reader.client { tally.add(told, of: client) }
+        if case .client(let client) = reader.view { tally.add(told, of: client) }
         state.withLock { state in
             state.lent -= 1
             guard let store = reader.store else { return }
-            state.idle.append((store, reader.client))
+            state.idle.append((store, reader.view))
             if state.idle.count > Self.kept { state.idle.removeFirst() }
         }
     }
@@ -61,21 +81,21 @@ final class ReaderPool: Sendable {
 /// Nobody else has it.
 private struct IdleReader: @unchecked Sendable {
     var store: SampleStore?
-    var client: Client?
+    var view: ReaderView
 }
 
 /// A reader that is lent.
 final class Reader {
     let store: SampleStore
-    private let client: Client?
+    private let view: ReaderView
     private let pool: ReaderPool
     private var told: [ReadTally.Kind: Int] = [:]
 
-    fileprivate init(_ store: SampleStore, _ client: Client?, _ pool: ReaderPool) {
-        (self.store, self.client, self.pool) = (store, client, pool)
+    fileprivate init(_ store: SampleStore, _ view: ReaderView, _ pool: ReaderPool) {
+        (self.store, self.view, self.pool) = (store, view, pool)
     }
 
-    deinit { pool.takeBack(IdleReader(store: store, client: client), told: told) }
+    deinit { pool.takeBack(IdleReader(store: store, view: view), told: told) }
 
     /// Notes that the client is given a sample.
     func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }
@@ -83,5 +103,16 @@ final class Reader {
     /// Notes that the client is given something of a type: an object, a stretch of statistics, a day's rings, a characteristic.
     func tells(_ type: String, of subject: String) {
         told[ReadTally.Kind(subject: subject, type: type), default: 0] += 1
+    }
+}
+
+/// The readers that a request has, as long as it is being answered. A reader goes back to its pool when nobody holds it any more, and Swift lets go of
+/// an object behind its last mention: while a store that was taken out of it may still be asked, and is lent to somebody else.
+final class KeptReaders {
+    private var all: [Reader] = []
+
+    func keep(_ reader: Reader) -> Reader {
+        all.append(reader)
+        return reader
     }
 }

@@ -12,18 +12,31 @@ extension SampleStore {
     ///
     /// - Throws: ``StoreError`` of the kind `defect` where the store was opened for writing: a writer needs to see what is there.
     public func restrict(to client: Client) throws(StoreError) {
+        try restrict(Restriction(viewer: .client(client)))
+        self.client = client
+    }
+
+    /// From now on, this store shows what is a person's own and nothing else, for good: what somebody sees of themselves.
+    ///
+    /// - Throws: ``StoreError`` of the kind `defect` where the store was opened for writing.
+    public func restrict(toPerson subject: String) throws(StoreError) {
+        try restrict(Restriction(viewer: .person(subject)))
+        person = subject
+    }
+
+    private func restrict(_ restriction: Restriction) throws(StoreError) {
         guard !connection.isWritable else {
-            throw StoreError(.defect, "a store that is restricted to a client is opened for reading")
+            throw StoreError(.defect, "a store that is restricted is opened for reading")
         }
         try connection.execute("PRAGMA temp_store = MEMORY; PRAGMA query_only = OFF")
-        try Restriction(client: client).apply(to: connection)
+        try restriction.apply(to: connection)
         try connection.execute("PRAGMA query_only = ON")
-        self.client = client
     }
 
     /// From which instant on the rings of a person's days may be read; `nil` where none may. They are a type of their own, also where they come from
     /// samples.
     func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
+        if let person { return subject == person ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
         let from = try connection.integer(
             "SELECT read_from FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
@@ -38,7 +51,15 @@ extension SampleStore {
 /// A table that has no rule here is seen as empty. A statement that is to see past a view writes `main.` before a table, and joins it with what
 /// the client may read.
 struct Restriction {
-    let client: Client
+    /// Who looks.
+    enum Viewer {
+        /// A program, which may what it was granted.
+        case client(Client)
+        /// A person, who may everything of their own.
+        case person(String)
+    }
+
+    let viewer: Viewer
 
     /// Looked up by numbers that only readable rows have, or the store's own.
     private static let open: Set<String> = ["setting", "context", "origin", "metadata", "body", "epoch"]
@@ -60,6 +81,10 @@ struct Restriction {
     /// Each series of which a client may read something: from which start on (`since`), whether all of it from there (`whole`), and otherwise
     /// behind which change (`after`) beside the objects that it may read one by one. It reads what it wrote while it may write.
     private var readable: String {
+        guard case .client(let client) = viewer else {
+            return
+                "SELECT s.id, \(Int64.min + 1) AS since, 1 AS whole, NULL AS after FROM main.series AS s WHERE s.subject = \(person)"
+        }
         let isOwn = "(g.may_write AND s.source = '\(client.source)')"
         let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
         return """
@@ -69,12 +94,19 @@ struct Restriction {
             """
     }
 
+    /// The person as SQL has it; of a client nobody.
+    private var person: String {
+        guard case .person(let subject) = viewer else { return "NULL" }
+        return "'\(subject.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+    }
+
     /// Where an object is one that is granted by itself.
     private func isGranted(_ row: String) -> String {
-        """
-        EXISTS(SELECT 1 FROM main.granted_object AS o
-            WHERE o.client = \(client.id) AND o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)
-        """
+        guard case .client(let client) = viewer else { return "0" }
+        return """
+            EXISTS(SELECT 1 FROM main.granted_object AS o
+                WHERE o.client = \(client.id) AND o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)
+            """
     }
 
     private func rule(for table: String) -> String {
@@ -113,10 +145,14 @@ struct Restriction {
                     AND (r.seq BETWEEN c.first_seq AND c.last_seq OR r.deleted_seq BETWEEN c.first_seq AND c.last_seq))
             """
         case "characteristic":
-            """
-            SELECT c.* FROM main.granted AS g CROSS JOIN main.characteristic AS c ON c.subject = g.subject AND c.type = g.type
-            WHERE g.client = \(client.id) AND g.read_from IS NOT NULL
-            """
+            switch viewer {
+            case .client(let client):
+                """
+                SELECT c.* FROM main.granted AS g CROSS JOIN main.characteristic AS c ON c.subject = g.subject AND c.type = g.type
+                WHERE g.client = \(client.id) AND g.read_from IS NOT NULL
+                """
+            case .person: "SELECT * FROM main.characteristic WHERE subject = \(person)"
+            }
         default: "SELECT * FROM main.\(table) WHERE 0"
         }
     }

@@ -9,9 +9,7 @@ extension SampleStore {
     public func makeToken(
         for client: Client, expires: Instant? = nil, revokingOthers: Bool = false, at now: Instant
     ) throws -> String {
-        var random = SystemRandomNumberGenerator()
-        let octets = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let token = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let token = Self.randomToken()
         try connection.transaction {
             guard try self.client(named: client.name)?.id == client.id else {
                 throw StoreError(.invalid, "there is no such client")
@@ -22,6 +20,13 @@ extension SampleStore {
                 .integer(client.id), .integer(now.microseconds), .optional(expires?.microseconds))
         }
         return token
+    }
+
+    /// 256 random bits in hexadecimal digits.
+    static func randomToken() -> String {
+        var random = SystemRandomNumberGenerator()
+        let octets = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Lets nobody in any more who shows one of a client's tokens; returns how many that were valid.

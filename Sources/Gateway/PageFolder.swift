@@ -1,0 +1,30 @@
+import Glibc
+import HTTPServerKit
+
+/// Finds the page's files on this machine.
+public enum PageFolder {
+    /// Beside a checkout's build its `WebPage`, else the one that was installed; `nil` where there is none.
+    ///
+    /// - Parameter executable: the program's own path.
+    public static func find(executable: String) -> String? {
+        var folder = executable
+        for _ in 0..<5 {
+            guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { break }
+            folder = String(folder[..<slash])
+            if access(folder + "/WebPage/texts", F_OK) == 0 { return folder + "/WebPage" }
+        }
+        return ["/usr/share/vitalgate/WebPage", "/usr/local/share/vitalgate/WebPage"].first { access($0, F_OK) == 0 }
+    }
+}
+
+extension APIConfiguration {
+    /// Where a browser finds the page; `nil` on a socket.
+    public var pageAddress: String? {
+        guard case .tcp(let host, let port) = listen else { return nil }
+        let scheme = certificate == nil ? "http" : "https"
+        let isAny = host == "0.0.0.0" || host == "::"
+        let name = certificate != nil || isAny ? hosts.first : nil
+        let own = name ?? (isAny ? "localhost" : host.contains(":") ? "[\(host)]" : host)
+        return "\(scheme)://\(own):\(port)/page/"
+    }
+}

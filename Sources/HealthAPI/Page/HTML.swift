@@ -1,0 +1,36 @@
+/// A piece of HTML. Texts that are put into one are escaped, other pieces are not:
+///
+///     let cell: HTML = "<td>\(device.name)</td>"
+struct HTML: ExpressibleByStringInterpolation, Sendable {
+    private(set) var text: String
+
+    init(stringLiteral text: String) { self.text = text }
+    init(stringInterpolation parts: StringInterpolation) { text = parts.text }
+
+    static func + (one: HTML, other: HTML) -> HTML { "\(one)\(other)" }
+    static func += (one: inout HTML, other: HTML) { one.text += other.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16 * interpolationCount) }
+
+        mutating func appendLiteral(_ literal: String) { text += literal }
+        mutating func appendInterpolation(_ piece: HTML) { text += piece.text }
+        mutating func appendInterpolation(_ pieces: [HTML]) { for piece in pieces { text += piece.text } }
+        mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
+
+        mutating func appendInterpolation(_ words: some StringProtocol) {
+            for scalar in words.unicodeScalars {
+                switch scalar {
+                case "&": text += "&amp;"
+                case "<": text += "&lt;"
+                case ">": text += "&gt;"
+                case "\"": text += "&quot;"
+                case "'": text += "&#39;"
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// How somebody is let in: with a code that `vitalgate page open` printed, once.
+enum LoginPage {
+    static let routes = [
+        PageRoute(method: "POST", path: "login", right: .none, body: 4096, answer: login),
+        PageRoute(method: "POST", path: "logout", answer: logout),
+    ]
+
+    /// The form. The script sends what stands behind the `#` of a link, which no server is sent and no log has.
+    static func answer(_ call: PageCall, status: Int, failed: Bool = false) -> HTTPResponse {
+        let texts = call.texts
+        let failure: HTML = failed ? "<p class=\"problem\" role=\"alert\">\(texts("login.failed"))</p>" : ""
+        let body: HTML = """
+            <h1>\(texts("login.title"))</h1>
+            <p>\(texts("login.how"))</p>
+            <pre><code>vitalgate page open</code></pre>
+            \(failure)
+            <form method="post" action="/page/login" id="login">
+            <label for="code">\(texts("login.code"))</label>
+            <input id="code" name="code" required autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" maxlength="64">
+            <button>\(texts("login.enter"))</button>
+            </form>
+            """
+        return .page(PageLayout(call: call, title: texts("login.title")).whole(body, script: "login.js"), status: status)
+    }
+
+    @Sendable private static func login(_ call: PageCall) throws -> HTTPResponse {
+        let reader = try call.core.readers.lend(to: nil)
+        let isOne = try withExtendedLifetime(reader) {
+            try call.text("code").map { try reader.store.isPageCode($0, at: call.now) }
+        }
+        guard isOne == true, let code = call.text("code") else { return answer(call, status: 401, failed: true) }
+        let store = try SampleStore(path: call.core.settings.store, access: .write)
+        guard let (_, token) = try store.openPage(with: code, at: call.now) else {
+            return answer(call, status: 401, failed: true)
+        }
+        var response = call.see("/page/")
+        response.headers.append(PageRouter.cookie(token, core: call.core))
+        return response
+    }
+
+    @Sendable private static func logout(_ call: PageCall) throws -> HTTPResponse {
+        try SampleStore(path: call.core.settings.store, access: .write).endPageSessions(try call.person().id)
+        var response = call.see("/page/")
+        response.headers.append(PageRouter.cookie(nil, core: call.core))
+        return response
+    }
+}

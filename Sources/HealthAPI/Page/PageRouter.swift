@@ -1,0 +1,92 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// Finds what a request of the page is for, and who asks.
+struct PageRouter: Sendable {
+    let core: ServiceCore
+    let files: PageFiles
+
+    static let routes: [PageRoute] = [LoginPage.routes, TodayPage.routes, TypePage.routes, staticFiles].flatMap { $0 }
+
+    private static let staticFiles = [
+        PageRoute(
+            method: "GET", path: "static/*", right: .none,
+            answer: { call in
+                guard let file = call.files.files[call.variables[0]] else { throw Problem(404, "there is no such file") }
+                var response = HTTPResponse(type: file.type, file.octets)
+                // Its address has its version.
+                response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
+                return response
+            })
+    ]
+
+    /// Whether a path is the page's.
+    static func has(_ path: [String]) -> Bool { path.isEmpty || path[0] == "page" }
+
+    private static let cookie = "vitalgate-page"
+
+    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { try route(head)?.route.body ?? 0 }
+
+    func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+        guard let (route, variables) = try route(request.head) else {
+            return HTTPResponse(status: 303, headers: [("Location", "/page/")])
+        }
+        let token = Self.token(request.head)
+        var session: PageSession?
+        if let token { session = try core.pageSession(bearing: token) }
+        let call = try PageCall(core, files, request, variables, session, token)
+        switch (route.right, session) {
+        case (.none, _): break
+        case (_, nil):
+            guard request.head.isSafe, request.head.path.count < 2 || request.head.path[1] != "data" else {
+                throw Problem(401, "this needs a session of the page: 'vitalgate page open' begins one")
+            }
+            return LoginPage.answer(call, status: 401)
+        case (.person, _): break
+        case (.keeper, _): guard call.isKeeper else { throw Problem(403, "only the hub's keeper may do that") }
+        }
+        return try withExtendedLifetime(call) { try route.answer(call) }
+    }
+
+    /// The route of a request; `nil` for the addresses without a slash behind, which lead to the page.
+    private func route(_ head: RequestHead) throws(Problem) -> (route: PageRoute, variables: [String])? {
+        if head.isSafe, head.path.isEmpty || head.path == ["page"] { return nil }
+        let path = head.path.dropFirst()
+        let method = head.method == "HEAD" ? "GET" : head.method
+        var methods: Set<String> = []
+        for route in Self.routes {
+            guard let variables = route.variables(of: path) else { continue }
+            if route.method == method { return (route, variables) }
+            methods.insert(route.method)
+        }
+        guard !methods.isEmpty else { throw Problem(404, "there is no such page") }
+        throw Problem(405, "this page is not asked like that", headers: ["Allow": methods.sorted().joined(separator: ", ")])
+    }
+
+    /// What the browser shows (RFC 6265).
+    private static func token(_ head: RequestHead) -> String? {
+        for header in head.headers where header.name == "cookie" {
+            for pair in header.value.split(separator: ";") {
+                let sides = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                if sides.count == 2, sides[0] == cookie { return String(sides[1]) }
+            }
+        }
+        return nil
+    }
+
+    /// Has a browser show a token, until a time; none where it is `nil`. The API does not look at cookies, and gets none.
+    static func cookie(_ token: String?, core: ServiceCore) -> (name: String, value: String) {
+        let age = token == nil ? 0 : SampleStore.pageTimes.session / 1_000_000
+        let secure = core.settings.server.identity == nil ? "" : "; Secure"
+        return ("Set-Cookie", "\(cookie)=\(token ?? "-"); Path=/page; Max-Age=\(age); HttpOnly; SameSite=Strict\(secure)")
+    }
+}
+
+extension ServiceCore {
+    /// Whose session a browser shows; `nil` where it is none, or over.
+    func pageSession(bearing token: String) throws -> PageSession? {
+        let reader = try readers.lend(to: nil)
+        return try withExtendedLifetime(reader) { try reader.store.pageSession(bearing: token, at: settings.now()) }
+    }
+}

@@ -1,0 +1,95 @@
+import Formats
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// What is new of a person's, as server-sent events: the latest of each type that something came of. Whoever is slow gets less often what is then the latest.
+///
+/// It tells no numbers of the store: they would tell how much comes of others. A browser that was cut off looks at the whole page again.
+final class PageStream: BodyStream {
+    private let call: PageCall
+    private let token: String
+    private let subject: String
+    private var anchor: Anchor
+    private var number: UInt64?
+    private var hasBegun = false
+    private var lastWord = ContinuousClock.now
+    let isLive = true
+
+    /// Changes that are looked at one by one; of more, a browser is told to look at all of it.
+    private static let most = 2000
+
+    init(_ call: PageCall) throws {
+        (self.call, token, subject) = (call, call.token ?? "", try call.person().subject)
+        let reader = try call.core.readers.lend(toPerson: subject)
+        anchor = try withExtendedLifetime(reader) { try reader.store.latestAnchor() }
+    }
+
+    // Before the first look, so that no commit falls between the two.
+    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(wake) }
+
+    func close() { if let number { call.core.bell.remove(number) } }
+
+    private struct Enough: Error {}
+
+    func next() throws -> BodyPiece {
+        var text = ""
+        if !hasBegun {
+            hasBegun = true
+            text = "retry: 2000\n\n"
+        }
+        // A session ends, and so does what was begun with it.
+        guard try call.core.pageSession(bearing: token)?.subject == subject else {
+            return hasEnded ? .end : end()
+        }
+        text += try news()
+        if text.isEmpty, ContinuousClock.now - lastWord >= call.core.settings.heartbeat { text = ": no news\n\n" }
+        guard text.isEmpty else {
+            lastWord = .now
+            return .octets(Array(text.utf8))
+        }
+        return .wait(atMost: max(.milliseconds(10), call.core.settings.heartbeat - (ContinuousClock.now - lastWord)))
+    }
+
+    private var hasEnded = false
+
+    private func end() -> BodyPiece {
+        hasEnded = true
+        return .octets(Array("event: ended\ndata: {}\n\n".utf8))
+    }
+
+    private func news() throws -> String {
+        let reader = try call.core.readers.lend(toPerson: subject)
+        return try withExtendedLifetime(reader) {
+            let latest = try reader.store.latestAnchor()
+            var (newest, count): ([SampleType: Sample], Int) = ([:], 0)
+            var isMuch = false
+            func take() throws {
+                count += 1
+                if count > Self.most { throw Enough() }
+            }
+            do {
+                try reader.store.changes(
+                    after: anchor, types: nil, pruned: { _, _ in isMuch = true },
+                    { change, _ in
+                        try take()
+                        guard case .added(let stored) = change else {
+                            isMuch = true
+                            return
+                        }
+                        let sample = stored.sample
+                        if let other = newest[sample.origin.type], other.start > sample.start { return }
+                        newest[sample.origin.type] = sample
+                    })
+            } catch is Enough {
+                isMuch = true
+            }
+            anchor = latest
+            if isMuch { return "event: much\ndata: {}\n\n" }
+            let events = newest.values.sorted { $0.origin.type.id < $1.origin.type.id }.map { sample in
+                "event: latest\ndata: " + String(decoding: TypeCard.json(sample, call).closed, as: UTF8.self) + "\n\n"
+            }
+            return events.joined()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import HealthModel
+import SampleStore
+
+/// How the page writes values and their units.
+struct PageValues {
+    let texts: PageTexts
+    let units: @Sendable (SampleType) -> Unit?
+
+    /// The unit that a type is shown in: what the person prefers, else the type's own.
+    func unit(of type: SampleType, asked: String? = nil) -> Unit {
+        if let asked, let unit = try? Unit(written: asked), (try? conversion(of: type, to: unit)) != nil { return unit }
+        return units(type) ?? type.canonicalUnit
+    }
+
+    func conversion(of type: SampleType, to unit: Unit) throws(UnitError) -> UnitConversion {
+        try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+    }
+
+    /// A unit as people write it.
+    func symbol(_ unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
+
+    /// A number with as many digits as say something.
+    static func text(_ value: Double) -> String {
+        guard value.isFinite else { return "–" }
+        let magnitude = abs(value)
+        let places = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 || magnitude == 0 ? 2 : 3
+        let scale = [1.0, 10, 100, 1000][places]
+        guard magnitude < 1e15 else { return "\(value)" }
+        let whole = Int64((magnitude * scale).rounded())
+        let (front, rest) = (whole / Int64(scale), whole % Int64(scale))
+        var text = grouped(front)
+        if rest > 0 {
+            var digits = String(repeating: "0", count: places - "\(rest)".count) + "\(rest)"
+            while digits.hasSuffix("0") { digits.removeLast() }
+            text += "." + digits
+        }
+        return (value < 0 && whole > 0 ? "−" : "") + text
+    }
+
+    /// `4,744`.
+    static func grouped(_ number: Int64) -> String {
+        let digits = Array("\(number)")
+        guard digits.count > 4 else { return String(digits) }
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// `systolicOver` in words: `Systolic over`.
+    static func words(_ name: String) -> String {
+        var text = ""
+        for letter in name {
+            if letter.isUppercase, !text.isEmpty { text += " " }
+            text += text.isEmpty ? letter.uppercased() : letter.lowercased()
+        }
+        return text
+    }
+
+    /// What a sample says: a number with its unit, a category's case, how long a workout lasted; of other objects only what they are.
+    func said(by sample: Sample) -> (value: String, unit: String) {
+        let type = sample.origin.type
+        switch type.kind {
+        case .quantity:
+            let unit = unit(of: type)
+            guard let conversion = try? conversion(of: type, to: unit) else { return (Self.text(sample.value), "") }
+            return (Self.text(conversion(sample.value)), symbol(unit))
+        case .category:
+            return (type.caseName(of: sample.value).map(Self.words) ?? texts("value.noted"), "")
+        case .workout:
+            let activity = type.caseName(of: sample.value).map(Self.words) ?? texts("value.noted")
+            return (activity, duration(from: sample.start, to: sample.end))
+        default: return (texts("value.noted"), "")
+        }
+    }
+
+    /// `1 h 5 min`.
+    func duration(from start: Instant, to end: Instant) -> String {
+        let minutes = (end.microseconds - start.microseconds) / 60_000_000
+        guard minutes > 0 else { return "" }
+        return minutes < 60 ? texts("time.minutes", "\(minutes)") : texts("time.hours", "\(minutes / 60)", "\(minutes % 60)")
+    }
+
+    /// What a type is called.
+    func name(of type: SampleType) -> String { texts["type." + type.id] ?? type.displayName }
+}
+
+/// How the page writes times.
+struct PageTimes {
+    let zone: TimeZoneRules
+    let now: Instant
+    let texts: PageTexts
+
+    private func parts(_ instant: Instant) -> (date: Substring, time: Substring) {
+        // 2026-11-20T06:31:00.000000
+        let text = instant.wallTime(at: zone.offset(at: instant)).description
+        return (text.prefix(10), text.dropFirst(11).prefix(5))
+    }
+
+    /// `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
+    func text(_ instant: Instant) -> String {
+        let (date, time) = parts(instant)
+        let today = parts(now).date
+        if date == today { return String(time) }
+        if date == parts(Instant(microseconds: now.microseconds - 86_400_000_000)).date {
+            return texts("time.yesterday", String(time))
+        }
+        return texts("time.at", day(instant), String(time))
+    }
+
+    /// `20 Nov`, with the year where it is another one.
+    func day(_ instant: Instant) -> String {
+        let date = parts(instant).date.split(separator: "-").map(String.init)
+        guard date.count == 3, let month = Int(date[1]), let day = Int(date[2]) else { return String(parts(instant).date) }
+        let text = texts("time.day", "\(day)", texts("month.\(month)"))
+        return date[0] == parts(now).date.prefix(4) ? text : text + " " + date[0]
+    }
+
+    /// An element that a program can read as well.
+    func element(_ instant: Instant) -> HTML { "<time datetime=\"\(instant.description)\">\(text(instant))</time>" }
+}

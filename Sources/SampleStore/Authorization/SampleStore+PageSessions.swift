@@ -1,0 +1,123 @@
+import HealthModel
+
+/// Somebody who opened the page in a browser: a person, who sees what is their own.
+public struct PageSession: Hashable, Sendable {
+    /// Its number; no later one gets it.
+    public let id: Int64
+    /// Whose data it sees.
+    public let subject: String
+    /// When it began.
+    public let made: Instant
+    /// From when on it is over.
+    public let expires: Instant
+}
+
+extension SampleStore {
+    /// How long a code opens the page, and how long it then stays open, in microseconds: ten minutes, and thirty days.
+    public static let pageTimes: (code: Int64, session: Int64) = (10 * 60_000_000, 30 * 86_400_000_000)
+    /// Sessions of a person at the same time; a further one ends the oldest.
+    static let mostPageSessions = 20
+
+    /// Letters and digits that nobody takes for one another (Crockford).
+    private static let letters = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+
+    /// Makes a code that opens the page once: 80 random bits, written as `K7QF-2M9X-T3WA-P4ZN`. The store keeps only its digest.
+    ///
+    /// - Parameter subject: whose page.
+    public func makePageCode(for subject: String, at now: Instant) throws -> String {
+        var random = SystemRandomNumberGenerator()
+        let symbols = (0..<16).map { _ in Self.letters[Int.random(in: 0..<32, using: &random)] }
+        let code = String(symbols)
+        try connection.transaction {
+            try connection.run("DELETE FROM page_code WHERE expires <= ?", .integer(now.microseconds))
+            try connection.run(
+                "INSERT INTO page_code(digest, subject, expires) VALUES(?, ?, ?)", .blob(Digest.sha256(Array(code.utf8))),
+                .text(subject), .integer(now.microseconds + Self.pageTimes.code))
+        }
+        return stride(from: 0, to: 16, by: 4).map { String(symbols[$0..<$0 + 4]) }.joined(separator: "-")
+    }
+
+    /// Opens the page with a code, which opens it no second time.
+    ///
+    /// - Parameter code: as it was told or as somebody typed it: dashes, blanks and small letters do not matter.
+    /// - Returns: the session, and what its browser shows from now on; `nil` where the code is none, or none any more.
+    public func openPage(with code: String, at now: Instant) throws -> (session: PageSession, token: String)? {
+        let digest = Self.digest(ofTyped: code)
+        let token = Self.randomToken()
+        return try connection.transaction {
+            let subject = try connection.text(
+                "SELECT subject FROM page_code WHERE digest = ? AND expires > ?", .blob(digest), .integer(now.microseconds))
+            guard let subject else { return nil }
+            try connection.run("DELETE FROM page_code WHERE digest = ?", .blob(digest))
+            let expires = Instant(microseconds: now.microseconds + Self.pageTimes.session)
+            try connection.run(
+                "INSERT INTO page_session(digest, subject, made, expires) VALUES(?, ?, ?, ?)",
+                .blob(Digest.sha256(Array(token.utf8))), .text(subject), .integer(now.microseconds),
+                .integer(expires.microseconds))
+            let id = connection.lastInsertedRow
+            try connection.run("DELETE FROM page_session WHERE expires <= ?", .integer(now.microseconds))
+            try connection.run(
+                """
+                DELETE FROM page_session WHERE subject = ?1 AND id NOT IN
+                    (SELECT id FROM page_session WHERE subject = ?1 ORDER BY id DESC LIMIT \(Self.mostPageSessions))
+                """, .text(subject))
+            return (PageSession(id: id, subject: subject, made: now, expires: expires), token)
+        }
+    }
+
+    /// Whether a code opens the page now: asked of a reader, so that wrong ones keep no writer waiting.
+    public func isPageCode(_ code: String, at now: Instant) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM page_code WHERE digest = ? AND expires > ?", .blob(Self.digest(ofTyped: code)),
+            .integer(now.microseconds)) != nil
+    }
+
+    private static func digest(ofTyped code: String) -> [UInt8] {
+        let typed = code.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") }
+        return Digest.sha256(Array(String(decoding: typed, as: UTF8.self).uppercased().utf8))
+    }
+
+    /// Whose session a browser shows; `nil` where it is nobody's, or over, without a difference. Digests are compared to their last octet.
+    public func pageSession(bearing token: String, at now: Instant) throws(StoreError) -> PageSession? {
+        let digest = Digest.sha256(Array(token.utf8.prefix(256)))
+        var found: PageSession?
+        for (session, other) in try allPageSessions() {
+            var difference: UInt8 = 0
+            for (one, two) in zip(other, digest) { difference |= one ^ two }
+            // A clock that was set back makes no session longer than it was to be.
+            if difference == 0, other.count == digest.count, now < session.expires,
+                session.expires.microseconds - now.microseconds <= Self.pageTimes.session + Self.pageTimes.code
+            {
+                found = session
+            }
+        }
+        return found
+    }
+
+    /// The sessions that are not over, the oldest first.
+    public func pageSessions(at now: Instant) throws(StoreError) -> [PageSession] {
+        try allPageSessions().map(\.session).filter { now < $0.expires }
+    }
+
+    private func allPageSessions() throws(StoreError) -> [(session: PageSession, digest: [UInt8])] {
+        let statement = try connection.statement("SELECT id, subject, made, expires, digest FROM page_session ORDER BY id")
+        defer { statement.reset() }
+        var sessions: [(PageSession, [UInt8])] = []
+        while try statement.step() {
+            let session = PageSession(
+                id: statement.integer(0), subject: statement.text(1), made: Instant(microseconds: statement.integer(2)),
+                expires: Instant(microseconds: statement.integer(3)))
+            sessions.append((session, Array(statement.blob(4))))
+        }
+        return sessions
+    }
+
+    /// Ends a session, or all of them where none is named; returns how many ended. What is open in its browser shows nothing more.
+    @discardableResult
+    public func endPageSessions(_ id: Int64? = nil) throws -> Int {
+        try connection.transaction {
+            try connection.run("DELETE FROM page_session WHERE id = coalesce(?, id)", .optional(id))
+            return connection.changes
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// `page`: who may open the page in a browser.
+enum PageCommand: Command {
+    private static let end = Option(names: ["--end"], value: "N", help: "End this session.")
+    private static let endAll = Option(names: ["--end-all"], help: "End all sessions.")
+
+    static let specification = CommandSpecification(
+        name: "page", summary: "Open the page in a browser, and see who has it open.",
+        subcommands: [
+            CommandSpecification(
+                name: "open", summary: "Print a link that opens the page once.",
+                discussion: """
+                    The link holds for ten minutes and for one browser, which then stays logged in for thirty days. It opens the page of one person, \
+                    who sees what is their own; the store's own person keeps the hub as well. The page is served where the configuration's \
+                    api.listen says (see docs/page.md).
+                    """,
+                options: [SharedOptions.subject],
+                examples: [Example("vitalgate page open", "A link, and the code in it by itself.")]),
+            CommandSpecification(
+                name: "sessions", summary: "List the browsers that have the page open, or end that.",
+                options: [end, endAll, SharedOptions.timeZone, Format.option, Format.safe],
+                examples: [Example("vitalgate page sessions --end 3", "That browser is logged out.")]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        context.invocation.path.last == "open" ? try open(context) : try sessions(context)
+    }
+
+    private static func open(_ context: CommandContext) throws -> ExitCode {
+        guard let api = try context.configuration().api else {
+            context.note("vitalgate: there is no page: the configuration says nothing of api.listen (see docs/page.md)")
+            return .configuration
+        }
+        let store = try context.access().openForWriting(creating: false)
+        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let code = try store.makePageCode(for: subject ?? store.subject, at: context.machine.now())
+        if let address = api.pageAddress {
+            try context.streams.output.write("\(address)#code=\(code)\n")
+        } else {
+            context.note("the page is served on a socket, which browsers do not open; the code is for whatever leads there")
+            try context.streams.output.write("\(code)\n")
+        }
+        return .success
+    }
+
+    private static func sessions(_ context: CommandContext) throws -> ExitCode {
+        let invocation = context.invocation
+        if invocation.flag("--end-all") || invocation.string("--end") != nil {
+            var number: Int64?
+            if let text = invocation.string("--end") {
+                guard let id = Int64(text) else {
+                    throw invocation.invalid("--end", value: text, expected: "a number that 'vitalgate page sessions' shows")
+                }
+                number = invocation.flag("--end-all") ? nil : id
+            }
+            let count = try context.access().openForWriting(creating: false).endPageSessions(number)
+            context.note("\(count) \(count == 1 ? "session" : "sessions") ended")
+            return .success
+        }
+        let (store, times) = (try context.openForReading(), try context.times())
+        let names = try store.personNames()
+        var rows: [[String]] = []
+        for session in try store.pageSessions(at: context.machine.now()) {
+            if context.format == .ndjson {
+                var object = JSONObject()
+                object.set("session", Int(session.id))
+                object.set("subject", session.subject == store.subject ? "me" : session.subject)
+                object.set("opened", session.made.description)
+                object.set("expires", session.expires.description)
+                try context.streams.output.write(object.line)
+            }
+            rows.append([
+                "\(session.id)", names[session.subject] ?? session.subject, times.local(session.made),
+                times.local(session.expires),
+            ])
+        }
+        guard context.format != .ndjson else { return .success }
+        try TableOutput(context: context).write(header: ["session", "person", "opened", "expires"], rows: rows)
+        return .success
+    }
+}

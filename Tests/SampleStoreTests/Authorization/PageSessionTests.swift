@@ -1,0 +1,80 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+@Suite struct PageSessionTests {
+    static let now = Instant(seconds: 1_800_000_000)
+
+    private func later(_ seconds: Int64) -> Instant { Instant(microseconds: Self.now.microseconds + seconds * 1_000_000) }
+
+    @Test func aCodeIsForTenMinutesAndASessionForThirtyDays() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let (late, code) = (
+                try store.makePageCode(for: TestStore.subject, at: Self.now),
+                try store.makePageCode(for: TestStore.subject, at: Self.now)
+            )
+            #expect(code.count == 19 && code != late)
+            #expect(try store.openPage(with: late, at: later(600)) == nil)
+            #expect(try store.isPageCode(code, at: later(599)))
+            let (session, token) = try #require(try store.openPage(with: code.lowercased(), at: later(599)))
+            #expect(try store.openPage(with: code, at: later(599)) == nil)
+            #expect(try !store.isPageCode(code, at: later(599)))
+            #expect(session.subject == TestStore.subject && token.count == 64)
+            #expect(try store.pageSession(bearing: token, at: later(600)) == session)
+            #expect(try store.pageSession(bearing: token.uppercased(), at: later(600)) == nil)
+            #expect(try store.pageSession(bearing: "", at: later(600)) == nil)
+            #expect(try store.pageSession(bearing: token, at: later(599 + 30 * 86_400)) == nil)
+            // A clock that was set back by days opens nothing that was over.
+            #expect(try store.pageSession(bearing: token, at: later(-86_400)) == nil)
+            #expect(try store.endPageSessions(session.id + 1) == 0)
+            #expect(try store.endPageSessions(session.id) == 1)
+            #expect(try store.pageSession(bearing: token, at: later(600)) == nil)
+        }
+    }
+
+    @Test func aPersonHasTwentySessionsAtMost() throws {
+        try TestStore.with { test in
+            for _ in 0..<22 {
+                let code = try test.store.makePageCode(for: TestStore.subject, at: Self.now)
+                _ = try test.store.openPage(with: code, at: Self.now)
+            }
+            #expect(try test.store.pageSessions(at: Self.now).map(\.id) == Array(3...22))
+            #expect(try test.store.endPageSessions() == 20)
+        }
+    }
+
+    /// A person's view is that of a client who may read everything of theirs, and nothing of others.
+    @Test func aPersonSeesWhatIsTheirOwn() throws {
+        try TestStore.with { test in
+            let samples = try RestrictionTests.everything(test)
+            let record = try #require(samples.first { $0.sample.origin.kind == .clinicalRecord }).sample.identity
+            for subject in [TestStore.subject, RestrictionTests.other] {
+                let client = try test.store.addClient(named: subject, purpose: "a test", at: Self.now)
+                let types = SampleType.all.map { ObjectType($0) } + CharacteristicType.allCases.map { ObjectType($0) }
+                for type in types {
+                    let grant = Grant(
+                        subject: subject, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all,
+                        mayWrite: false)
+                    let isRecord = type.id == "conditionRecord" && subject == TestStore.subject
+                    try test.store.set(grant, objects: isRecord ? [record] : [], of: client, at: Self.now)
+                }
+                let own = try test.another(.read)
+                try own.restrict(toPerson: subject)
+                let asked = samples.map(\.sample.identity)
+                let subjects = [TestStore.subject, RestrictionTests.other]
+                let expected = try Answers(
+                    of: try RestrictionTests.restricted(test, to: client), asked: asked, subjects: subjects)
+                #expect(try Answers(of: own, asked: asked, subjects: subjects) == expected)
+                #expect(expected.told["samples"]?.isEmpty == false)
+                #expect(try Answers.household(own).allSatisfy { $0 == 0 })
+            }
+            let nobody = try test.another(.read)
+            try nobody.restrict(toPerson: "' OR 1 = 1 --")
+            #expect(try nobody.latestSamples { _ in true }.isEmpty)
+        }
+    }
+}
