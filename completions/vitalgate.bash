@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'clients' 'api' 'page' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'medications' 'clients' 'api' 'page' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -14,6 +14,7 @@ _vitalgate_commands() {
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
+        '/medications') candidates=('list' 'set' 'remove') ;;
         '/clients') candidates=('list' 'add' 'token' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
         '/api') candidates=('serve' 'openapi') ;;
         '/page') candidates=('open' 'sessions') ;;
@@ -100,6 +101,10 @@ _vitalgate_options() {
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--subject' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--subject' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/medications') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/medications/list') candidates=('--subject' '--all' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/medications/set') candidates=('--subject' '--nickname' '--form' '--code' '--scheduled' '--as-needed' '--archived' '--taken' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/medications/remove') candidates=('--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/add') candidates=('--purpose' '--policy' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -395,6 +400,19 @@ _vitalgate_option() {
         '/characteristics/set --from') kind=none ;;
         '/characteristics/set --clear') kind= ;;
         '/characteristics/set --time-zone') kind=none ;;
+        '/medications/list --subject') kind=none ;;
+        '/medications/list --all') kind= ;;
+        '/medications/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/medications/list --safe') kind= ;;
+        '/medications/set --subject') kind=none ;;
+        '/medications/set --nickname') kind=none ;;
+        '/medications/set --form') kind=words; candidates=('capsule' 'cream' 'device' 'drops' 'foam' 'gel' 'inhaler' 'injection' 'liquid' 'lotion' 'ointment' 'patch' 'powder' 'spray' 'suppository' 'tablet' 'topical' 'unknown') ;;
+        '/medications/set --code') kind=none ;;
+        '/medications/set --scheduled') kind= ;;
+        '/medications/set --as-needed') kind= ;;
+        '/medications/set --archived') kind= ;;
+        '/medications/set --taken') kind= ;;
+        '/medications/remove --subject') kind=none ;;
         '/clients/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/clients/list --safe') kind= ;;
         '/clients/add --purpose') kind=none ;;
@@ -491,6 +509,8 @@ _vitalgate_argument() {
         '/sources/priority '*) kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;
+        '/medications/set 0') kind=none ;;
+        '/medications/remove 0') kind=none ;;
         '/clients/add 0') kind=none ;;
         '/clients/token 0') kind=none ;;
         '/clients/revoke 0') kind=none ;;

@@ -12,7 +12,7 @@ extension ObjectFields {
     ///     ,"status":"taken","medication":"Ibuprofen","codes":[],"scheduleType":"schedule","scheduled":"…Z","dose":{"value":1.0,"unit":null},…
     static func set(_ event: MedicationDoseEvent, of sample: Sample, in object: inout JSONObject) {
         object.set("medication", event.medication)
-        object.set("codes", event.codes.map(coding))
+        object.set("codes", event.codes.map { JSONObject($0) })
         object.set("scheduleType", event.scheduleType)
         object.set("scheduled", event.scheduled.map { time($0, sample.start) })
         if let dose = event.dose { object.set("dose", amount(dose, nil)) }
@@ -41,7 +41,7 @@ extension ObjectFields {
         var dates = JSONObject()
         for (name, date) in record.dates.sorted(by: { $0.key < $1.key }) { dates.set(name, date) }
         object.set("dates", dates)
-        object.set("codes", record.codes.map(coding))
+        object.set("codes", record.codes.map { JSONObject($0) })
     }
 
     ///     ,"title":"Summary of care","patient":"…","custodian":"…","author":"…","valid":true
@@ -52,13 +52,5 @@ extension ObjectFields {
         object.set("author", document.author)
         object.set("valid", document.valid)
         if let reason = document.reason { object.set("reason", reason) }
-    }
-
-    private static func coding(_ coding: Coding) -> JSONObject {
-        var object = JSONObject()
-        object.set("system", coding.system)
-        object.set("code", coding.code)
-        object.set("display", coding.display)
-        return object
     }
 }

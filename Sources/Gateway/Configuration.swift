@@ -21,9 +21,11 @@ import Profiles
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
 ///         observers: { scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] } },   // told when something is new
 ///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
+///         prune: "daily",                                // the hub does that each day; else "never"
 ///         api: { listen: "127.0.0.1:8642" },             // samples over HTTP; nothing listens without it
 ///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
-///         units: { bodyMass: "[lb_av]" },  // in which tables of statistics show a type
+///         locale: "en-US",                 // tables of statistics show types in the units of its region
+///         units: { bodyMass: "[lb_av]" },  // … and this one in this unit
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
 ///     }
 public struct Configuration: Sendable {
@@ -40,8 +42,11 @@ public struct Configuration: Sendable {
     /// Sources and devices by id or name, the best first.
     public var priority: [String]
     private let units: [String: String]
+    private let regionalUnits: RegionalUnits?
     /// How long samples are kept, by type.
     public var retention: RetentionConfiguration
+    /// Whether the hub removes each day what is older than ``retention`` says.
+    public var prunesDaily: Bool
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
@@ -61,7 +66,9 @@ public struct Configuration: Sendable {
         var hub: HubConfiguration?
         var priority: [String]?
         var units: [String: String]?
+        var locale: String?
         var retention: RetentionConfiguration?
+        var prune: String?
         var corrections: String?
         var api: APIConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
@@ -100,7 +107,15 @@ public struct Configuration: Sendable {
         priority = file.priority ?? []
         units = file.units ?? [:]
         try Self.check(units: units, of: found ?? "")
+        regionalUnits = file.locale.flatMap { RegionalUnits(locale: $0) }
+        guard file.locale == nil || regionalUnits != nil else {
+            throw ConfigurationError("\(found ?? ""): locale: must name a region, as en-US or de-AT do")
+        }
         retention = file.retention ?? RetentionConfiguration()
+        guard [nil, "daily", "never"].contains(file.prune) else {
+            throw ConfigurationError("\(found ?? ""): prune: must be \"daily\" or \"never\"")
+        }
+        prunesDaily = file.prune == "daily"
         guard [nil, "apply", "report"].contains(file.corrections) else {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
         }
@@ -113,7 +128,7 @@ public struct Configuration: Sendable {
     /// The unit in which a person prefers to see a type; `nil` where they did not say. Nothing is stored in it.
     public func unit(of type: SampleType) -> HealthModel.Unit? {
         let code = units[type.id] ?? type.healthKitIdentifier.flatMap { units[$0] }
-        return code.flatMap { try? HealthModel.Unit(written: $0) }
+        return code.flatMap { try? HealthModel.Unit(written: $0) } ?? regionalUnits?.unit(of: type)
     }
 
     private static func check(units: [String: String], of path: String) throws(ConfigurationError) {
@@ -140,7 +155,8 @@ public struct Configuration: Sendable {
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
-                "store", "timeZone", "subject", "profiles", "priority", "units", "retention", "corrections", "hub", "targets",
+                "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
+                "hub", "targets",
                 "observers", "api",
             ]
             if let unknown = keys.sorted().first(where: { !known.contains($0) }) {

@@ -32,10 +32,33 @@ extension HealthStore {
         try await write { store in try store.set(type, to: value, of: person, from: date, said: said) }
     }
 
-    /// The units that amounts of types are to be shown in: those that the store was opened with, else the types' own. They change nothing that is stored.
+    /// Notes a medication of a person; one of the same name is what is said now. ``UserAnnotatedMedicationQueryDescriptor`` asks for them.
+    ///
+    /// - Parameters:
+    ///   - medication: with its name, by which it is told apart.
+    ///   - person: a UUID; the store's own person, where none is given.
+    /// - Throws: `StoreError` of the kind `invalid` for an empty name, or one that is too long; ``HealthStoreError/openedForReading``.
+    public func save(_ medication: UserAnnotatedMedication, of person: String? = nil) async throws {
+        let person = person ?? self.person
+        try await write { store in try store.save(medication, of: person) }
+    }
+
+    /// Forgets a medication; what was told of its doses stays.
+    ///
+    /// - Parameters:
+    ///   - name: as it was noted.
+    ///   - person: a UUID; the store's own person, where none is given.
+    /// - Returns: whether the person had it.
+    @discardableResult
+    public func removeMedication(named name: String, of person: String? = nil) async throws -> Bool {
+        let person = person ?? self.person
+        return try await write { store in try store.removeMedication(name, of: person) }
+    }
+
+    /// The units that amounts of types are to be shown in: those that the store was opened with, else those of its locale's region, else the types' own. They change nothing that is stored.
     public func preferredUnits(for types: Set<SampleType>) -> [SampleType: Unit] {
         var units: [SampleType: Unit] = [:]
-        for type in types { units[type] = unitPreferences[type] ?? type.canonicalUnit }
+        for type in types { units[type] = unitPreferences[type] ?? regionalUnits?.unit(of: type) ?? type.canonicalUnit }
         return units
     }
 
@@ -46,9 +69,5 @@ extension HealthStore {
         return max(dates[type] ?? Normaliser.earliest, Normaliser.earliest)
     }
 
-    private var today: String {
-        let now = now()
-        let wall = now.wallTime(at: zone.offset(at: now))
-        return String(wall.description.prefix { $0 != "T" })
-    }
+    private var today: String { zone.date(of: now()) }
 }

@@ -31,6 +31,7 @@ public final class HealthStore: Sendable {
     public let zone: TimeZoneRules
     /// What amounts are shown in, where the type's own unit is not what people want to see.
     public let unitPreferences: [SampleType: Unit]
+    let regionalUnits: RegionalUnits?
     /// Who saves.
     let source: SourceRevision?
     let now: @Sendable () -> Instant
@@ -46,11 +47,13 @@ public final class HealthStore: Sendable {
     ///   - creating: whether the file is made, with the mode 0600, where there is none; for writing only.
     ///   - zone: the machine's, where none is given.
     ///   - unitPreferences: units in place of the types' own, for ``preferredUnits(for:)``.
+    ///   - locale: such as `en-US`; of types without a preference the units of its region are preferred.
     ///   - now: the clock.
     /// - Throws: `StoreError` where there is no store, or it can't be opened: its `kind` says what to do about it.
     public init(
         path: String, access: Access = .read, creating: Bool = false, zone: TimeZoneRules? = nil,
-        unitPreferences: [SampleType: Unit] = [:], now: @escaping @Sendable () -> Instant = { Instant(Date()) }
+        unitPreferences: [SampleType: Unit] = [:], locale: String? = nil,
+        now: @escaping @Sendable () -> Instant = { Instant(Date()) }
     ) throws {
         let creation = SampleStore.Creation(subject: UUID().uuidString.lowercased(), time: now().microseconds)
         switch access {
@@ -67,6 +70,7 @@ public final class HealthStore: Sendable {
         self.path = path
         self.zone = zone ?? .machine
         self.unitPreferences = unitPreferences
+        regionalUnits = locale.flatMap { RegionalUnits(locale: $0) }
         self.now = now
         readers = ReaderPool(path: path)
         commits = CommitWatch(path: path)

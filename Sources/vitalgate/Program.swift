@@ -22,8 +22,8 @@ enum Program {
             UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self,
-            PageCommand.self,
+            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, MedicationsCommand.self,
+            ClientsCommand.self, APICommand.self, PageCommand.self,
             DoctorCommand.self,
             GenerateCommand.self,
         ]

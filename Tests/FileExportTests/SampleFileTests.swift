@@ -40,6 +40,23 @@ import Testing
         return try writer.finish()
     }
 
+    /// Who the person is stands where the Health app has it, and an import reads it back.
+    @Test func thePersonIsMe() throws {
+        let told = [
+            try #require(Characteristic(.dateOfBirth, "1990-01-31")), try #require(Characteristic(.bloodType, "aPositive")),
+            try #require(Characteristic(.activityMoveMode, "activeEnergy")),
+        ]
+        let writer = try SampleFileWriter(
+            path: folder.file("me.xml"), form: .appleHealth,
+            context: try ExportContext(name: "", me: Self.me, units: [:], now: { Instant(seconds: 1_800_000_000) }), types: [],
+            characteristics: told)
+        _ = try writer.finish()
+        let line =
+            " <Me HKCharacteristicTypeIdentifierDateOfBirth=\"1990-01-31\" HKCharacteristicTypeIdentifierBloodType=\"HKBloodTypeAPositive\""
+            + " HKCharacteristicTypeIdentifierActivityMoveMode=\"HKActivityMoveModeActiveEnergy\"/>"
+        #expect(try text("me.xml").split(separator: "\n").contains(Substring(line)))
+    }
+
     private func text(_ name: String) throws -> String {
         String(decoding: try #require(FileManager.default.contents(atPath: folder.file(name))), as: UTF8.self)
     }

@@ -15,6 +15,7 @@ import sys
 
 import export_rows
 import feed_rows
+import library_rows
 import live_rows
 import measure
 import pairs
@@ -23,7 +24,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -443,6 +444,7 @@ class Bench:
             add((row,), getattr(self, row))
         for row in ("days", "anew", "merged", "readers"):
             add((row,), lambda row=row: getattr(stats_rows, row)(self))
+        add(("library",), lambda: library_rows.library(self))
         add(("feed",), lambda: feed_rows.feed(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))

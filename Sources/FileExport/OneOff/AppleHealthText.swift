@@ -17,6 +17,7 @@ final class AppleHealthText: SampleText {
     static let folder = "apple_health_export/"
 
     let context: ExportContext
+    private let characteristics: [Characteristic]
     /// What stands in a correlation or workout, and what gets a file of its own, is looked up.
     let member: SampleFileWriter.Lookup
     /// Whether what does not stand in `export.xml` has a place beside it.
@@ -29,14 +30,25 @@ final class AppleHealthText: SampleText {
     /// What became of those that waited.
     var late: [(fate: SampleFate, count: Int)] = []
 
-    init(_ context: ExportContext, _ member: @escaping SampleFileWriter.Lookup, isArchive: Bool) {
-        (self.context, self.member, self.isArchive) = (context, member, isArchive)
+    init(
+        _ context: ExportContext, _ characteristics: [Characteristic], _ member: @escaping SampleFileWriter.Lookup,
+        isArchive: Bool
+    ) {
+        (self.context, self.characteristics, self.member, self.isArchive) = (context, characteristics, member, isArchive)
     }
 
     func begin(_ octets: inout [UInt8]) {
         octets += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n <ExportDate value=\"".utf8
         octets += Self.time(context.now(), .utc).utf8
         octets += "\"/>\n".utf8
+        guard !characteristics.isEmpty else { return }
+        Self.element("Me", 1, &octets) { octets in
+            for characteristic in characteristics {
+                let type = characteristic.type
+                let constant = type.values.flatMap { values in values.value(of: characteristic.value).flatMap(values.constant) }
+                Self.set(type.healthKitIdentifier, constant ?? characteristic.value, &octets)
+            }
+        }
     }
 
     func end(_ octets: inout [UInt8]) {

@@ -42,17 +42,19 @@ public final class SampleFileWriter {
     /// - Parameters:
     ///   - path: `.zst` at its end has it packed, and `.zip` for ``Form/appleHealth``.
     ///   - types: all that come, for the columns of ``Form/wide``.
+    ///   - characteristics: what is so of the person, which only ``Form/appleHealth`` has a place for.
     ///   - member: finds what belongs to a correlation or workout, which ``Form/appleHealth`` writes into it.
     /// - Throws: ``ExportFileError``.
     public init(
-        path: String, form: Form, context: ExportContext, types: [SampleType], member: @escaping Lookup = { _ in nil }
+        path: String, form: Form, context: ExportContext, types: [SampleType], characteristics: [Characteristic] = [],
+        member: @escaping Lookup = { _ in nil }
     ) throws(ExportFileError) {
         text =
             switch form {
             case .ndjson: LineText(context)
             case .csv: RowText(context)
             case .wide: WideText(context, types)
-            case .appleHealth: AppleHealthText(context, member, isArchive: path.hasSuffix(".zip"))
+            case .appleHealth: AppleHealthText(context, characteristics, member, isArchive: path.hasSuffix(".zip"))
             }
         let packing: OutputFile.Packing
         if path.hasSuffix(".zst") {

@@ -56,7 +56,7 @@ enum PersonRoutes {
         let (reader, zone) = (try call.reader(), try call.zone())
         let (store, subject) = (reader.store, try call.subject(reader.store))
         let day = try call.instant("on", zone) ?? call.core.settings.now()
-        let date = String(day.wallTime(at: zone.offset(at: day)).description.prefix { $0 != "T" })
+        let date = zone.date(of: day)
         var objects: [[UInt8]] = []
         for person in try store.subjectsWithCharacteristics() where subject == nil || person == subject {
             let history = try store.characteristics(of: person)

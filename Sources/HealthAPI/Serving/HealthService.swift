@@ -83,10 +83,7 @@ final class ServiceCore: Sendable {
     init(_ settings: ServiceSettings, keeper: String) throws {
         (self.settings, self.keeper) = (settings, keeper)
         let (zone, now) = (settings.zone, settings.now)
-        tally = ReadTally(path: settings.store) {
-            let time = now()
-            return String(time.wallTime(at: zone.offset(at: time)).description.prefix { $0 != "T" })
-        }
+        tally = ReadTally(path: settings.store) { zone.date(of: now()) }
         readers = ReaderPool(path: settings.store, tally: tally)
         anchors = try AnchorSeal(store: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)

@@ -1,5 +1,8 @@
 /// The ledger's account of one ingest: every reading that came in, and where it ended.
 public struct IngestAccount: Hashable, Sendable {
+    /// Why what retention would have removed is refused.
+    public static let tooOld = "it ended before the earliest date that the store keeps (retention)"
+
     /// The ingest's number.
     public var id: Int64
     /// What it did.

@@ -117,12 +117,15 @@ public struct ObjectField: Hashable, Sendable {
         ObjectField("brand", [.visionPrescription], .text),
     ]
 
+    /// Of which medication a dose is.
+    public static let medication = ObjectField("medication", [.medicationDoseEvent], .text)
+
     private static let people: [ObjectField] = [
         ObjectField("valence", [.stateOfMind], .number),
         ObjectField("stateOfMindKind", [.stateOfMind], .names([ObjectValues.stateOfMindKind])),
         ObjectField("label", [.stateOfMind], .names([ObjectValues.stateOfMindLabel])),
         ObjectField("association", [.stateOfMind], .names([ObjectValues.stateOfMindAssociation])),
-        ObjectField("medication", [.medicationDoseEvent], .text),
+        medication,
         ObjectField("status", [.medicationDoseEvent], .namedNumber),
         ObjectField("scheduleType", [.medicationDoseEvent], .names([ObjectValues.medicationScheduleType])),
         ObjectField("dose", [.medicationDoseEvent], .amount(nil, nil)),

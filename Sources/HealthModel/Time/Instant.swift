@@ -28,6 +28,9 @@ public struct WallTime: Hashable, Comparable, Sendable {
     /// Whether a clock shows one before the other.
     @inlinable public static func < (one: WallTime, other: WallTime) -> Bool { one.microseconds < other.microseconds }
 
+    /// The day of the calendar: `2026-11-20`.
+    public var date: String { String(description.prefix { $0 != "T" }) }
+
     /// The instant at which a place that is this far ahead of UTC shows this time.
     @inlinable public func instant(at offset: ZoneOffset) -> Instant {
         Instant(microseconds: microseconds - Int64(offset.seconds) * 1_000_000)

@@ -30,6 +30,9 @@ public struct TimeZoneRules: Hashable, Sendable {
     /// The offset that holds at an instant.
     public func offset(at instant: Instant) -> ZoneOffset { period(at: instant).offset }
 
+    /// The day of the calendar that an instant falls on: `2026-11-20`.
+    public func date(of instant: Instant) -> String { instant.wallTime(at: offset(at: instant)).date }
+
     /// The offset that holds at an instant, and from when until when (exclusive) it does at least.
     public func period(at instant: Instant) -> (offset: ZoneOffset, from: Instant, until: Instant) {
         let seconds = instant.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient

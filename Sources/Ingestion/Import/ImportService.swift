@@ -130,7 +130,7 @@ public struct ImportService {
     }
 
     private func day(_ instant: Instant) -> String {
-        String(instant.wallTime(at: zone.offset(at: instant)).description.prefix(10))
+        zone.date(of: instant)
     }
 
     private func walk(

@@ -39,6 +39,7 @@ extension SampleStore {
         var problems = try checkLedger()
         problems += try checkLinks()
         problems += try checkCharacteristics()
+        problems += try checkMedications()
         var checked = 0
         for series in try series(matching: SampleQuery()) {
             for table in ["sample", "deleted", "witness"] {

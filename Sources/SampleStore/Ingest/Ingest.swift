@@ -120,7 +120,7 @@ public final class Ingest: SampleSink {
             ? [] : batch.map { gated in earliest[gated.sample.origin.type].map { gated.sample.end < $0 } ?? false }
         guard isLate.contains(true) else { return try writeAll(batch) }
         for (gated, isLate) in zip(batch, isLate) where isLate {
-            refuse(Refusal("it ended before the earliest date that the store keeps (retention)", at: gated.place))
+            refuse(Refusal(IngestAccount.tooOld, at: gated.place))
         }
         var others = try writeAll(zip(batch, isLate).filter { !$1 }.map(\.0)).makeIterator()
         return isLate.map { $0 ? .refused : others.next() ?? .refused }

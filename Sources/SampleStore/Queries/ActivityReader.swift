@@ -37,7 +37,7 @@ struct ActivityReader {
 
     /// `2026-11-20`.
     static func date(_ day: Int) -> String {
-        String(WallTime(microseconds: Int64(day) * Calendar.day).description.prefix { $0 != "T" })
+        WallTime(microseconds: Int64(day) * Calendar.day).date
     }
 
     /// The days of a stretch of which there is something.

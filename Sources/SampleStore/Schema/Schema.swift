@@ -10,6 +10,6 @@ enum Schema {
         ("persons", persons), ("far witnesses", farWitnesses), ("lengths", lengths), ("decisions", decisions), ("feed", feed),
         ("epochs", epochs), ("counter", counter), ("own keys", ownKeys), ("ordinals", ordinals), ("kinds", kinds),
         ("targets", targets), ("bodies", bodies), ("characteristics", characteristics),
-        ("authorization", authorization), ("scale users", scaleUsers), ("page", page),
+        ("authorization", authorization), ("scale users", scaleUsers), ("page", page), ("medications", medications),
     ]
 }

@@ -15,6 +15,8 @@ extension SampleType {
     public static let activitySummary = of("activitySummary")
     /// Documents of health records (`HKDocumentTypeIdentifier.CDA`).
     public static let clinicalDocument = of("cda")
+    /// Doses of medications (`HKMedicationDoseEventType`).
+    public static let medicationDoseEvent = of("medicationDoseEvent")
     /// How far somebody walked or ran, in m.
     public static let distanceWalkingRunning = of("distanceWalkingRunning")
     /// Energy spent beyond what a body at rest spends, in kcal.

@@ -50,10 +50,6 @@ enum CharacteristicsCommand: Command {
         return .success
     }
 
-    private static func day(_ instant: Instant, _ zone: TimeZoneRules) -> String {
-        String(instant.wallTime(at: zone.offset(at: instant)).description.prefix { $0 != "T" })
-    }
-
     // MARK: Set
 
     private static func set(_ context: CommandContext) throws {
@@ -64,8 +60,8 @@ enum CharacteristicsCommand: Command {
         }
         let zone = try context.zone()
         let now = context.machine.now()
-        let value = try value(of: type, today: day(now, zone), invocation)
-        let from = try context.instant(option: "--from", zone: zone).map { day($0, zone) } ?? day(now, zone)
+        let value = try value(of: type, today: zone.date(of: now), invocation)
+        let from = try context.instant(option: "--from", zone: zone).map { zone.date(of: $0) } ?? zone.date(of: now)
         let store = try context.access().openForWriting(creating: true)
         let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         try store.set(type, to: value, of: subject, from: from, said: now)
@@ -96,7 +92,7 @@ enum CharacteristicsCommand: Command {
         let asked = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
         let subjects = try store.subjectsWithCharacteristics().filter { asked == nil || $0 == asked }
         let isHistory = context.invocation.flag("--history")
-        let today = day(context.machine.now(), zone)
+        let today = zone.date(of: context.machine.now())
         var entries: [CharacteristicEntry] = []
         for subject in subjects {
             let history = try store.characteristics(of: subject)

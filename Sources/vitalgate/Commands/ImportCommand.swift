@@ -183,7 +183,9 @@ private struct ImportRun {
             context.note("\(path): there are no readings in it")
         }
         if account.refused > 0 { try explainRefusals(path, account, store) }
-        if reading.isOfProfile, account.refused == account.read, account.read > 0, outcome.failure == nil {
+        if reading.isOfProfile, account.refused == account.read, !(try isAllTooOld(account, store)), account.read > 0,
+            outcome.failure == nil
+        {
             context.note(
                 "\(path): the profile \(reading.profile) reads nothing in it; --profile names another, 'vitalgate profile suggest FILE' drafts one"
             )
@@ -199,6 +201,11 @@ private struct ImportRun {
         if account.refused > 0 || account.quarantined > 0 { code = ImportCommand.graver(code, .dataError) }
         if let failure = outcome.failure, failure.kind == .inputOutput { code = ImportCommand.graver(code, .ioError) }
         return account
+    }
+
+    /// Whether what was refused first was read well, and only came too late.
+    private func isAllTooOld(_ account: IngestAccount, _ store: SampleStore) throws -> Bool {
+        try store.refusals(of: account.id).prefix(5).allSatisfy { $0.reason == IngestAccount.tooOld }
     }
 
     /// The first few refusals with their places; the ledger has them all.

@@ -171,7 +171,15 @@ import Testing
         #expect(try folder.vitalgate(command).output.contains("98.6"))
         #expect(try folder.vitalgate(command + ["--unit", "Cel"]).output.contains(" 37 "))
         #expect(try folder.vitalgate(command + ["--format", "ndjson"]).objects().first?["unit"].text == "Cel")
-        for wrong in ["{ units: { bodyTemperature: \"kg\" } }", "{ units: { warmth: \"Cel\" } }", "{ units: [] }"] {
+        // The units of a region; one that is said for a type goes before.
+        try folder.write("config.json5", "{ locale: \"en-US\" }")
+        #expect(try folder.vitalgate(command).output.contains("98.6"))
+        try folder.write("config.json5", "{ locale: \"en-US\", units: { bodyTemperature: \"Cel\" } }")
+        #expect(try folder.vitalgate(command).output.contains(" 37 "))
+        for wrong in [
+            "{ locale: \"english\" }", "{ units: { bodyTemperature: \"kg\" } }", "{ units: { warmth: \"Cel\" } }",
+            "{ units: [] }",
+        ] {
             try folder.write("config.json5", wrong)
             #expect(try folder.vitalgate("stats", "heartRate", "--every", "1d").status == 64, "\(wrong)")
         }

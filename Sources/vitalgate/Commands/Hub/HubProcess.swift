@@ -23,6 +23,7 @@ final class HubProcess {
     private let manager: ServiceManager
     private let status: StatusServer
     private let kept: KeptProcesses
+    private let pruning: DailyProcess
     private let capture: CaptureWriter?
     private var settings: HubSettings
     private var failure: (any Error)?
@@ -57,6 +58,7 @@ final class HubProcess {
         manager = ServiceManager(loop: loop)
         status = StatusServer(hub: hub, machine: context.machine)
         kept = KeptProcesses(loop: loop)
+        pruning = DailyProcess("prune", loop: loop)
         manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
@@ -75,6 +77,7 @@ final class HubProcess {
         }
         live.onNotice = hub.onNotice
         kept.onNotice = hub.onNotice
+        pruning.onNotice = hub.onNotice
         if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.follow(interest: $0) }
@@ -175,10 +178,11 @@ final class HubProcess {
         }
         serveStatus()
         manager.ready(summary)
-        if !isOnce { kept.run(Self.keptCommands(context, configuration, store)) }
+        if !isOnce { runBeside(configuration) }
         if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
         manager.stopping()
         kept.stop()
+        pruning.stop()
         wasDone = hub.isDone
         status.stop()
         defer { capture?.close() }
@@ -229,9 +233,7 @@ final class HubProcess {
             return
         }
         hub.apply(settings)
-        if !isOnce, let configuration = try? context.configuration() {
-            kept.run(Self.keptCommands(context, configuration, store), restarts: true)
-        }
+        if !isOnce, let configuration = try? context.configuration() { runBeside(configuration, restarts: true) }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
             context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
         }
@@ -265,13 +267,11 @@ final class HubProcess {
         return command + ["--"]
     }
 
-    /// What keeps each target up to date, and tells each observer. An exporter reads the configuration by itself: there is no other place for
-    /// what a target is.
-    private static func keptCommands(
-        _ context: CommandContext, _ configuration: Configuration, _ store: SampleStore
-    ) -> [String: [String]] {
-        var command = [ProfileFolders.executable(), "--store", absolute(store.path)]
-        if let path = context.invocation.string("--config") { command += ["--config", absolute(path)] }
+    /// What runs beside the hub: what keeps each target up to date and tells each observer, and what prunes. All of them read the configuration by
+    /// themselves: there is no other place for what a target is.
+    private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
+        var command = [ProfileFolders.executable(), "--store", Self.absolute(store.path)]
+        if let path = context.invocation.string("--config") { command += ["--config", Self.absolute(path)] }
         var commands: [String: [String]] = [:]
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
@@ -279,7 +279,8 @@ final class HubProcess {
         for observer in configuration.observers {
             commands["observer \(observer.name)"] = command + ["observe", "--until-eof"] + observer.arguments
         }
-        return commands
+        kept.run(commands, restarts: restarts)
+        pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)
     }
 
     private static func absolute(_ path: String) -> String {

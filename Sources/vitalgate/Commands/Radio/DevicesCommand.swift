@@ -137,7 +137,7 @@ enum DevicesCommand: Command {
             return [
                 device.address, device.name, device.goesBy, device.profiles.joined(separator: " "),
                 Self.owner(of: device, in: store),
-                String(adopted.wallTime(at: zone.offset(at: adopted)).description.prefix(10)),
+                zone.date(of: adopted),
             ]
         }
         try TableOutput(context: context).write(header: ["address", "name", "key", "profiles", "subject", "adopted"], rows: rows)

@@ -84,7 +84,9 @@ enum ExportCommand: Command {
         let writer = try SampleFileWriter(
             path: path, form: form,
             context: try ExportContext(name: "", me: store.subject, zone: zone, now: context.machine.now),
-            types: try store.series(matching: query).map(\.type), member: { try store.sample($0) })
+            types: try store.series(matching: query).map(\.type),
+            characteristics: form == .appleHealth ? try characteristics(of: subject ?? store.subject, zone, store, context) : [],
+            member: { try store.sample($0) })
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let cursor = try store.samples(matching: query)
         defer { cursor.close() }
@@ -103,6 +105,15 @@ enum ExportCommand: Command {
             context.note("left out: \(Readable.count(number, "sample")): \(reason)")
         }
         return .success
+    }
+
+    /// What is so of a person today.
+    private static func characteristics(
+        of subject: String, _ zone: TimeZoneRules, _ store: SampleStore, _ context: CommandContext
+    ) throws -> [Characteristic] {
+        let today = zone.date(of: context.machine.now())
+        let history = try store.characteristics(of: subject)
+        return CharacteristicType.allCases.compactMap { history.value(of: $0, on: today) }
     }
 
     private static func form(of path: String, _ invocation: Invocation) throws -> SampleFileWriter.Form {

@@ -1,0 +1,66 @@
+import HealthModel
+
+extension SampleStore {
+    /// A name and a nickname have at most so many octets.
+    public static let longestMedicationName = 500
+
+    /// A person's medications, by name.
+    /// - Throws: ``StoreError`` of the kind `corrupt` for one that does not read.
+    public func medications(of subject: String) throws(StoreError) -> [UserAnnotatedMedication] {
+        let statement = try connection.statement("SELECT body FROM medication WHERE subject = ? ORDER BY name")
+        defer { statement.reset() }
+        try statement.bind([.text(subject)])
+        var medications: [UserAnnotatedMedication] = []
+        while try statement.step() { medications.append(try Self.medication(Array(statement.blob(0)))) }
+        return medications
+    }
+
+    /// One of a person's medications; `nil` where they have none of this name.
+    public func medication(_ name: String, of subject: String) throws(StoreError) -> UserAnnotatedMedication? {
+        try medications(of: subject).first { $0.name == name }
+    }
+
+    /// Notes a medication; one of the same name and person is what is said now.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` where the name is empty or too long, or the readings of the subject are nobody's.
+    public func save(_ medication: UserAnnotatedMedication, of subject: String) throws {
+        guard subject != Origin.unassigned else {
+            throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's, and has no medications")
+        }
+        let longest = Self.longestMedicationName
+        guard !medication.name.isEmpty, medication.name.utf8.count <= longest, (medication.nickname ?? "").utf8.count <= longest
+        else { throw StoreError(.invalid, "a medication's name has 1 to \(longest) octets, its nickname at most as many") }
+        let body = try SampleBody(encoding: medication)
+        try connection.run(
+            """
+            INSERT INTO medication(subject, name, body) VALUES(?, ?, ?)
+            ON CONFLICT(subject, name) DO UPDATE SET body = excluded.body
+            """, .text(subject), .text(medication.name), .blob(body.octets))
+    }
+
+    /// Forgets a medication; its doses stay.
+    /// - Returns: whether the person had it.
+    @discardableResult
+    public func removeMedication(_ name: String, of subject: String) throws(StoreError) -> Bool {
+        try connection.run("DELETE FROM medication WHERE subject = ? AND name = ?", .text(subject), .text(name))
+        return connection.changes > 0
+    }
+
+    /// What is wrong with them; names are told to nobody.
+    func checkMedications() throws(StoreError) -> [String] {
+        let statement = try Statement(connection, "SELECT name, body FROM medication")
+        var count = 0
+        while try statement.step() {
+            if (try? Self.medication(Array(statement.blob(1))))?.name != statement.text(0) { count += 1 }
+        }
+        return count > 0 ? ["\(count) medications that do not read"] : []
+    }
+
+    private static func medication(_ octets: [UInt8]) throws(StoreError) -> UserAnnotatedMedication {
+        do {
+            return try SampleBody(octets: octets).decoded(as: UserAnnotatedMedication.self)
+        } catch {
+            throw StoreError(.corrupt, "a medication does not read")
+        }
+    }
+}

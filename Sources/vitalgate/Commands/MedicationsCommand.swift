@@ -1,0 +1,165 @@
+import CommandLineKit
+import Formats
+import Gateway
+import HealthModel
+import SampleStore
+
+/// `medications`: what a person takes, and what they note of it.
+enum MedicationsCommand: Command {
+    private static let forms = MedicationGeneralForm.allCases.map(\.rawValue)
+    private static let name = Argument(name: "NAME", help: "As its doses name it: 'Ibuprofen 400 mg'.")
+    private static let notes = [
+        SharedOptions.subject,
+        Option(names: ["--nickname"], value: "TEXT", help: "What you call it; an empty text forgets that."),
+        Option(names: ["--form"], value: "FORM", help: forms.joined(separator: ", ") + ".", completion: .values(forms)),
+        Option(
+            names: ["--code"], value: "SYSTEM:CODE",
+            help: "Its code, such as rxnorm:310965; given again, another one. They take the place of those of before.",
+            repeating: true),
+        Option(names: ["--scheduled"], help: "It is taken by a schedule."),
+        Option(names: ["--as-needed"], help: "It is taken as needed."),
+    ]
+
+    static let specification = CommandSpecification(
+        name: "medications", summary: "List what a person takes, and note what it is.",
+        discussion: """
+            A medication is no sample: it has a name, what it comes as, codes, a nickname, and whether it is taken by a schedule or no more. What was taken \
+            when are samples of the type medicationDoseEvent that name it: vitalgate query medicationDoseEvent --where "medication = 'NAME'".
+            """,
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "Show them; archived ones only with --all.",
+                options: [
+                    SharedOptions.subject, Option(names: ["--all"], help: "Also those that are taken no more."),
+                    Format.option, Format.safe,
+                ]),
+            CommandSpecification(
+                name: "set", summary: "Note a medication, or what is otherwise now.",
+                discussion: "What is not said stays as it was.",
+                arguments: [name],
+                options: notes + [
+                    Option(names: ["--archived"], help: "It is taken no more."),
+                    Option(names: ["--taken"], help: "It is taken again."),
+                ],
+                examples: [
+                    Example(
+                        "vitalgate medications set 'Ibuprofen 400 mg' --form tablet --code rxnorm:310965 --as-needed",
+                        "A tablet against headaches."),
+                    Example("vitalgate medications set 'Ibuprofen 400 mg' --archived", "It is taken no more."),
+                ]),
+            CommandSpecification(
+                name: "remove", summary: "Forget a medication; its doses stay.", arguments: [name],
+                options: [SharedOptions.subject]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "set": try set(context)
+        case "remove": try remove(context)
+        default: try list(context)
+        }
+        return .success
+    }
+
+    private static func subject(_ context: CommandContext, _ store: SampleStore) throws -> String {
+        try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+    }
+
+    // MARK: Change
+
+    private static func set(_ context: CommandContext) throws {
+        let invocation = context.invocation
+        let name = invocation.argument("NAME") ?? ""
+        let isScheduled = try choice("--scheduled", "--as-needed", invocation)
+        let isArchived = try choice("--archived", "--taken", invocation)
+        let codes = try invocation.strings("--code").map { try code($0, invocation) }
+        let form = try invocation.string("--form").map { text in
+            guard let form = MedicationGeneralForm(rawValue: text) else {
+                throw invocation.invalid("--form", value: text, expected: "one of \(forms.joined(separator: ", "))")
+            }
+            return form
+        }
+        let store = try context.access().openForWriting(creating: true)
+        let subject = try subject(context, store)
+        var medication = try store.medication(name, of: subject) ?? UserAnnotatedMedication(name: name)
+        if let isScheduled { medication.hasSchedule = isScheduled }
+        if let isArchived { medication.isArchived = isArchived }
+        if let form { medication.generalForm = form }
+        if !codes.isEmpty { medication.codes = codes }
+        if let nickname = invocation.string("--nickname") { medication.nickname = nickname.isEmpty ? nil : nickname }
+        try store.save(medication, of: subject)
+    }
+
+    /// True for the first, false for the second, nothing for neither.
+    private static func choice(_ one: String, _ other: String, _ invocation: Invocation) throws -> Bool? {
+        switch (invocation.flag(one), invocation.flag(other)) {
+        case (true, true): throw invocation.invalid(other, value: "", expected: "left out together with \(one)")
+        case (true, false): true
+        case (false, true): false
+        case (false, false): nil
+        }
+    }
+
+    /// A system by its short name or its URI, which has colons itself, and a code, which has none.
+    private static func code(_ text: String, _ invocation: Invocation) throws -> Coding {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex, text.index(after: colon) != text.endIndex else {
+            throw invocation.invalid("--code", value: text, expected: "a system and a code, such as rxnorm:310965")
+        }
+        let system = String(text[..<colon])
+        let code = String(text[text.index(after: colon)...])
+        if let known = CodeSystems.systems(named: system)?.first { return Coding(system: known, code: code) }
+        guard system.contains(":") else {
+            let names = CodeSystems.all.map(\.name).joined(separator: ", ")
+            throw invocation.invalid("--code", value: text, expected: "a system's URI, or one of \(names)")
+        }
+        return Coding(system: system, code: code)
+    }
+
+    private static func remove(_ context: CommandContext) throws {
+        let store = try context.access().openForWriting(creating: false)
+        let subject = try subject(context, store)
+        guard try store.removeMedication(context.invocation.argument("NAME") ?? "", of: subject) else {
+            throw StoreError(.invalid, "there is no such medication; 'vitalgate medications list --all' shows them")
+        }
+    }
+
+    // MARK: List
+
+    private static func list(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let isAll = context.invocation.flag("--all")
+        let medications = try store.medications(of: try subject(context, store)).filter { isAll || !$0.isArchived }
+        guard context.format != .ndjson else {
+            for medication in medications { try context.streams.output.write(object(medication).line) }
+            return
+        }
+        if medications.isEmpty, context.format == .table {
+            context.note("nothing is noted")
+            return
+        }
+        let rows = medications.map { medication in
+            [
+                medication.name, medication.nickname ?? "", medication.generalForm.rawValue,
+                medication.codes.map(written).joined(separator: " "), medication.hasSchedule ? "scheduled" : "as needed",
+                medication.isArchived ? "archived" : "",
+            ]
+        }
+        try TableOutput(context: context).write(header: ["medication", "nickname", "form", "codes", "taken", ""], rows: rows)
+    }
+
+    private static func written(_ coding: Coding) -> String {
+        let system = coding.system ?? ""
+        return "\(CodeSystems.name(of: system) ?? system):\(coding.code ?? "")"
+    }
+
+    private static func object(_ medication: UserAnnotatedMedication) -> JSONObject {
+        var object = JSONObject()
+        object.set("medication", medication.name)
+        object.set("nickname", medication.nickname)
+        object.set("generalForm", medication.generalForm.rawValue)
+        object.set("codes", medication.codes.map { JSONObject($0) })
+        object.set("hasSchedule", medication.hasSchedule)
+        object.set("isArchived", medication.isArchived)
+        return object
+    }
+}
