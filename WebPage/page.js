@@ -1,5 +1,6 @@
 // What is new comes as server-sent events; without this script the page shows what was so when it was opened.
 "use strict";
+(() => {
 const status = document.getElementById("live");
 const texts = document.body.dataset;
 
@@ -24,6 +25,7 @@ function show(card, told) {
 
 // All of it again, by whoever has it right: the server.
 async function renew() {
+    if (!document.querySelector("[data-today]")) return;
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -45,8 +47,9 @@ function follow() {
     };
     events.addEventListener("latest", (event) => {
         const told = JSON.parse(event.data);
+        document.dispatchEvent(new CustomEvent("latest", { detail: told }));
         const card = document.querySelector(`[data-type="${CSS.escape(told.type)}"]`);
-        if (!card) return renew();
+        if (!card) return document.querySelector("[data-today]") ? renew() : undefined;
         const shown = card.querySelector("[data-time] time");
         if (shown && shown.dateTime <= told.start) show(card, told);
     });
@@ -59,3 +62,4 @@ function follow() {
 }
 
 if (status) follow();
+})();

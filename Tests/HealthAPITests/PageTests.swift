@@ -152,14 +152,20 @@ import Testing
     @Test func theFileOfTextsIsWhole() throws {
         let root = String(Self.folder.dropLast("/WebPage".count))
         var sources = ""
-        let folder = root + "/Sources/HealthAPI/Page/"
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-            sources += String(decoding: try #require(FileManager.default.contents(atPath: folder + name)), as: UTF8.self)
+        for folder in ["/Sources/HealthAPI/Page/", "/Sources/HealthAPI/Page/Chart/"] {
+            for name in try FileManager.default.contentsOfDirectory(atPath: root + folder) where name.hasSuffix(".swift") {
+                let file = FileManager.default.contents(atPath: root + folder + name)
+                sources += String(decoding: try #require(file), as: UTF8.self)
+            }
         }
         let texts = try PageFiles(folder: Self.folder).texts(nil)
-        for match in sources.matches(of: #/texts\("([a-z]+\.[A-Za-z]+)"/#) {
-            #expect(texts[String(match.output.1)] != nil, "\(match.output.1)")
+        let parts = Set(texts.keys.map { String($0.prefix { $0 != "." }) })
+        let keys = sources.matches(of: #/"([a-z]+\.[A-Za-z.]*[A-Za-z])"/#).map { String($0.output.1) }
+        let asked = keys.filter {
+            parts.contains(String($0.prefix { $0 != "." })) && !$0.hasSuffix(".js") && !$0.hasSuffix(".css")
         }
+        #expect(asked.count > 100)
+        for key in asked { #expect(texts[key] != nil, "\(key)") }
         #expect(texts("time.hours", "1", "5") == "1 h 5 min")
         #expect(texts("no.such") == "no.such")
     }

@@ -51,13 +51,21 @@ final class ServedStore {
     /// Heart rates, a minute apart.
     @discardableResult
     func add(_ values: [Int], of name: String = "heartRate", from second: Int64 = 1_790_000_000) throws -> [SampleIdentity] {
+        try add(numerals: values.map { "\($0)" }, of: name, from: second, every: 60)
+    }
+
+    /// So many seconds apart.
+    @discardableResult
+    func add(
+        numerals: [String], of name: String, from second: Int64 = 1_790_000_000, every seconds: Int64
+    ) throws -> [SampleIdentity] {
         let type = try #require(SampleType(name))
         let origin = Origin(
             subject: Self.person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
-        let readings = try values.enumerated().map { index, value in
-            let start = Instant(seconds: second + Int64(60 * index))
+        let readings = try numerals.enumerated().map { index, numeral in
+            let start = Instant(seconds: second + seconds * Int64(index))
             return Reading(
-                origin: origin, numeral: try Numeral("\(value)"), unit: type.canonicalUnit,
+                origin: origin, numeral: try Numeral(numeral), unit: type.canonicalUnit,
                 time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
         }
         let samples = try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: Self.now)

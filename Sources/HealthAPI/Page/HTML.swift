@@ -7,6 +7,9 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     init(stringLiteral text: String) { self.text = text }
     init(stringInterpolation parts: StringInterpolation) { text = parts.text }
 
+    /// One of two pieces: in an interpolation, literals on both sides of a `?` would be texts.
+    static func choose(_ condition: Bool, _ one: HTML, _ other: HTML = "") -> HTML { condition ? one : other }
+
     static func + (one: HTML, other: HTML) -> HTML { "\(one)\(other)" }
     static func += (one: inout HTML, other: HTML) { one.text += other.text }
 

@@ -24,7 +24,7 @@ enum LoginPage {
             <button>\(texts("login.enter"))</button>
             </form>
             """
-        return .page(PageLayout(call: call, title: texts("login.title")).whole(body, script: "login.js"), status: status)
+        return .page(PageLayout(call: call, title: texts("login.title")).whole(body, scripts: ["login.js"]), status: status)
     }
 
     @Sendable private static func login(_ call: PageCall) throws -> HTTPResponse {

@@ -6,16 +6,20 @@ struct PageLayout {
     let title: String
     /// The address of the page, as the navigation has it.
     var place = ""
+    /// After how many seconds a browser asks again.
+    var refresh: Int?
 
     /// Where a person can go, and the texts for it.
     private static let places: [(path: String, text: String, isKeepers: Bool)] = [
-        ("/page/", "nav.today", false)
+        ("/page/", "nav.today", false), ("/page/clients", "nav.clients", false), ("/page/care", "nav.care", false),
+        ("/page/devices", "nav.devices", true), ("/page/files", "nav.files", true), ("/page/targets", "nav.targets", true),
     ]
 
     /// A page whole.
-    func whole(_ body: HTML, script: String? = "page.js") -> HTML {
+    func whole(_ body: HTML, scripts: [String] = ["page.js"]) -> HTML {
         let (files, texts) = (call.files, call.texts)
-        let scripts: HTML = script.map { "<script src=\"\(files.address(of: $0))\" defer></script>" } ?? ""
+        let again: HTML = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
+        let scripts: [HTML] = scripts.map { "<script src=\"\(files.address(of: $0))\" defer></script>" }
         return """
             <!DOCTYPE html>
             <html lang="\(texts.language)">
@@ -26,7 +30,7 @@ struct PageLayout {
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
-            \(scripts)
+            \(scripts)\(again)
             </head>
             <body\(words)>
             <a class="skip" href="#main">\(texts("nav.skip"))</a>

@@ -78,6 +78,23 @@ struct PageCall {
     /// A reader that shows what is the person's own.
     func reader() throws -> Reader { kept.keep(try core.readers.lend(toPerson: try person().subject)) }
 
+    /// A reader of the hub's own things, which shows everything: what is told of it is to be the person's, or the keeper's.
+    func hubReader() throws -> Reader { kept.keep(try core.readers.lend(to: nil)) }
+
+    /// The store, for what the person does.
+    func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
+
+    /// Does what the store may refuse, with its words for the person.
+    func doing(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as StoreError where error.kind == .invalid {
+            throw Problem(409, error.description)
+        } catch let fewer as FewerReadings {
+            throw Problem(409, fewer.description)
+        }
+    }
+
     /// Whether the hub is this person's to keep: their own store's.
     var isKeeper: Bool { session.map { $0.subject == core.keeper } ?? false }
 

@@ -7,7 +7,10 @@ struct PageRouter: Sendable {
     let core: ServiceCore
     let files: PageFiles
 
-    static let routes: [PageRoute] = [LoginPage.routes, TodayPage.routes, TypePage.routes, staticFiles].flatMap { $0 }
+    static let routes: [PageRoute] = [
+        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, ChartData.routes, ClientsPage.routes,
+        CarePage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
+    ].flatMap { $0 }
 
     private static let staticFiles = [
         PageRoute(
@@ -44,9 +47,25 @@ struct PageRouter: Sendable {
             }
             return LoginPage.answer(call, status: 401)
         case (.person, _): break
-        case (.keeper, _): guard call.isKeeper else { throw Problem(403, "only the hub's keeper may do that") }
+        case (.keeper, _): guard call.isKeeper else { return try failed(Problem(403, "only the hub's keeper may do that"), call) }
         }
-        return try withExtendedLifetime(call) { try route.answer(call) }
+        return try withExtendedLifetime(call) {
+            do {
+                return try route.answer(call)
+            } catch let problem as Problem {
+                return try failed(problem, call)
+            }
+        }
+    }
+
+    /// Why there is no page, as one; scripts are told as programs are.
+    private func failed(_ problem: Problem, _ call: PageCall) throws -> HTTPResponse {
+        if call.request.head.path.contains("data") { throw problem }
+        let texts = call.texts
+        let body: HTML = """
+            <h1>\(texts("problem.title"))</h1><p class="problem">\(problem.detail)</p><p><a href="/page/">\(texts("problem.back"))</a></p>
+            """
+        return .page(PageLayout(call: call, title: texts("problem.title")).whole(body), status: problem.status)
     }
 
     /// The route of a request; `nil` for the addresses without a slash behind, which lead to the page.

@@ -31,9 +31,10 @@ enum TodayPage {
         }
         let nothing: HTML = cards.isEmpty ? "<p>\(texts("today.nothing"))</p>" : ""
         let body: HTML = """
-            <h1>\(texts("today.title"))</h1>
+            <h1 data-today>\(texts("today.title"))</h1>
             <p id="live" class="live" role="status" hidden></p>
             \(nothing)
+            \(try RingsCard.html(reader, call))
             \(section("recent", recent))
             \(section("older", older))
             """

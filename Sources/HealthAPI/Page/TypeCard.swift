@@ -8,6 +8,8 @@ struct TypeCard {
     let latest: Sample
     /// By day, today last: the sum of what adds up, else the average; `nil` for days without.
     var week: [Double?] = []
+    /// Of sleep, the last night.
+    var night: SleepNight?
 
     /// One of each type that a person has, by name.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
@@ -22,7 +24,8 @@ struct TypeCard {
         }
         return try names.compactMap { type, _ in
             guard let stored = latest[type] else { return nil }
-            return TypeCard(type: type, latest: stored.sample, week: try week(of: type, reader, call))
+            let night = type.id == "sleepAnalysis" ? try SleepNight(reader) : nil
+            return TypeCard(type: type, latest: stored.sample, week: try week(of: type, reader, call), night: night)
         }
     }
 
@@ -43,13 +46,15 @@ struct TypeCard {
     }
 
     func html(_ call: PageCall) -> HTML {
-        let (said, times) = (call.values.said(by: latest), call.times)
+        let times = call.times
+        var said = call.values.said(by: latest)
+        if let night { said = (SleepNight.text(night.asleep, call.values), "") }
         return """
             <li class="card" data-type="\(type.id)">
             <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
             <p class="value"><span data-value>\(said.value)</span> <span class="unit" data-unit>\(said.unit)</span></p>
             <p class="from"><span data-time>\(times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest))</span></p>
-            \(Self.line(week))
+            \(Self.line(week))\(night?.html(call) ?? "")
             </li>
 
             """

@@ -46,12 +46,24 @@ enum TypePage {
         let figures = isSummed ? try figures(of: type, range, reader, call) : ""
         let body: HTML = """
             <h1>\(name)</h1>
+            <p id="live" class="live" role="status" hidden></p>
+            \(isSummed ? try chart(of: type, reader, call) : "")
+            \(type.id == "sleepAnalysis" ? try SleepNight(reader)?.html(call) ?? "" : "")
             \(isSummed ? ranges(range, type, call) : "")
             \(figures)
             <h2>\(texts("type.latest"))</h2>
             \(try samples(of: type, reader, call))
             """
-        return .page(PageLayout(call: call, title: name).whole(body))
+        return .page(PageLayout(call: call, title: name).whole(body, scripts: isSummed ? ["page.js", "chart.js"] : ["page.js"]))
+    }
+
+    private static func chart(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        var others: Set<SampleType> = []
+        for stored in try reader.store.latestSamples(where: { _ in true }) where stored.sample.origin.kind == .quantity {
+            others.insert(stored.sample.origin.type)
+        }
+        let sorted = others.subtracting([type]).sorted { call.values.name(of: $0) < call.values.name(of: $1) }
+        return ChartFigure(call: call, type: type, others: sorted).html
     }
 
     private static func ranges(_ shown: Range, _ type: SampleType, _ call: PageCall) -> HTML {
@@ -112,7 +124,7 @@ enum TypePage {
             let said = call.values.said(by: stored.sample)
             rows.append(
                 """
-                <tr><th scope="row">\(call.times.element(stored.sample.start))</th><td>\(said.value) \(said.unit)</td>\
+                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(call.times.element(stored.sample.start))</a></th><td>\(said.value) \(said.unit)</td>\
                 <td>\(TypeCard.source(of: stored.sample))</td></tr>
                 """)
         }

@@ -24,6 +24,8 @@ public struct ServiceSettings: Sendable {
 
     /// What the page consists of; there is none without it.
     public var page: PageFiles?
+    /// What the page asks of the hub; it shows no devices without.
+    public var hub: HubDoor?
     /// The unit in which the person prefers to see a type; `nil` where they did not say.
     public var units: @Sendable (SampleType) -> Unit? = { _ in nil }
 
@@ -79,6 +81,7 @@ final class ServiceCore: Sendable {
     let bell: CommitBell
     /// The person whose store it is.
     let keeper: String
+    let hubWork = HubWork()
 
     init(_ settings: ServiceSettings, keeper: String) throws {
         (self.settings, self.keeper) = (settings, keeper)

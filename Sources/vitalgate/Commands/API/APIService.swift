@@ -56,6 +56,7 @@ extension ServiceSettings {
             zones: { try? machine.zone(ZoneName($0, from: .option)) }, priority: configuration.priority,
             now: { machine.now() })
         settings.following = { hurry.follow($0) }
+        settings.hub = .own(context, configuration)
         settings.units = { configuration.unit(of: $0) }
         // Without its files there is no page, and the samples are served all the same.
         settings.page = try PageFolder.find(executable: ProfileFolders.executable()).map { try PageFiles(folder: $0) }

@@ -1,0 +1,64 @@
+import Glibc
+
+/// Runs a program to its end, and gives what it printed.
+public enum ProgramRun {
+    private static let longest = 1 << 20
+
+    /// - Parameters:
+    ///   - arguments: with the program's path in front.
+    ///   - seconds: it is ended where it takes longer.
+    /// - Returns: its exit code, 70 where it did not start or end by itself; what it printed and said, each at most 1 MiB.
+    public static func run(_ arguments: [String], seconds: Int) -> (code: Int32, output: String, words: String) {
+        var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard pair(&out) else { return (70, "", String(cString: strerror(errno))) }
+        guard pair(&err) else {
+            for end in out { close(end) }
+            return (70, "", String(cString: strerror(errno)))
+        }
+        var process: pid_t = 0
+        do throws(SystemFailure) {
+            process = try ChildProcess.spawn(arguments, output: out[1], errors: err[1])
+        } catch {
+            for end in out + err { close(end) }
+            return (70, "", error.reason)
+        }
+        close(out[1])
+        close(err[1])
+        defer {
+            close(out[0])
+            close(err[0])
+        }
+        let texts = read([out[0], err[0]], until: ContinuousClock.now + .seconds(seconds))
+        if !texts.isWhole { kill(process, SIGKILL) }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 70
+        return (code, texts.all[0], texts.all[1])
+    }
+
+    /// Sockets, which no other program that is started meanwhile gets.
+    private static func pair(_ ends: inout [Int32]) -> Bool {
+        socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+    }
+
+    private static func read(
+        _ descriptors: [Int32], until end: ContinuousClock.Instant
+    ) -> (all: [String], isWhole: Bool) {
+        var (octets, open) = ([[UInt8]](repeating: [], count: descriptors.count), Set(descriptors.indices))
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !open.isEmpty, ContinuousClock.now < end {
+            let indices = open.sorted()
+            var entries = indices.map { pollfd(fd: descriptors[$0], events: Int16(POLLIN), revents: 0) }
+            guard poll(&entries, nfds_t(entries.count), 250) > 0 else { continue }
+            for (index, entry) in zip(indices, entries) where entry.revents != 0 {
+                let count = Glibc.read(entry.fd, &buffer, buffer.count)
+                if count <= 0 {
+                    open.remove(index)
+                } else if octets[index].count < longest {
+                    octets[index] += buffer[..<count]
+                }
+            }
+        }
+        return (octets.map { String(decoding: $0.prefix(longest), as: UTF8.self) }, open.isEmpty)
+    }
+}

@@ -1,0 +1,239 @@
+import HTTPServerKit
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// What wants a person's judgement: readings that are held, stretches in a wrong unit, repairs; and what came in.
+enum CarePage {
+    static let routes = [
+        PageRoute(method: "GET", path: "care", answer: page),
+        PageRoute(method: "POST", path: "care/held/*", body: 1024, answer: judge),
+        PageRoute(method: "POST", path: "care/repair", body: 4096, answer: repair),
+        PageRoute(method: "POST", path: "care/undo/*", right: .keeper, body: 1024, answer: undo),
+        PageRoute(method: "GET", path: "care/ingest/*", right: .keeper, answer: ingest),
+    ]
+
+    private static let (mostHeld, mostIngests, neighbours) = (50, 20, 8)
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let (everything, own) = (try call.hubReader(), try call.reader())
+        let texts = call.texts
+        var done: HTML = ""
+        if let what = call.text("done"), ["judged", "repaired", "undone"].contains(what) {
+            done = "<p class=\"done\" role=\"status\">\(texts("care.done." + what))</p>"
+        }
+        let body: HTML = """
+            <h1>\(texts("nav.care"))</h1>
+            \(done)
+            <h2>\(texts("care.held"))</h2>
+            \(try held(everything.store, own.store, call))
+            <h2>\(texts("care.suspicions"))</h2>
+            \(try suspicions(own.store, call))
+            \(call.isKeeper ? try repairs(everything.store, call) + ledger(everything.store, call) : "")
+            """
+        return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care").whole(body))
+    }
+
+    // MARK: What is held
+
+    private static func held(_ everything: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let all = try everything.quarantined().filter { $0.stored.sample.origin.subject == subject }
+        guard !all.isEmpty else { return "<p>\(texts("care.nothingHeld"))</p>" }
+        let items: [HTML] = try all.prefix(mostHeld).map { entry in
+            let sample = entry.stored.sample
+            let said = call.values.said(by: sample)
+            let number = Int(entry.id)
+            return """
+                <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(said.value) \(said.unit)</h3>
+                <p>\(GateRule(entry.rule).explanation)</p>
+                <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample)) · \(entry.place)</p>
+                \(try drawing(of: sample, own, call))
+                <form method="post" action="/page/care/held/\(number)"><button name="do" value="accept" aria-label="\(texts("care.acceptNumber", "\(number)"))">\(texts("care.accept"))</button>
+                <button class="bad" name="do" value="reject" aria-label="\(texts("care.rejectNumber", "\(number)"))">\(texts("care.reject"))</button></form></li>
+                """
+        }
+        let more = all.count - items.count
+        return
+            "<ul class=\"cards wide\">\(items)</ul>\(HTML.choose(more > 0, "<p class=\"note\">\(texts("care.more", "\(more)"))</p>"))"
+    }
+
+    /// The reading among those beside it in time.
+    private static func drawing(of sample: Sample, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        guard sample.origin.kind == .quantity else { return "" }
+        var values: [Double] = []
+        for descending in [true, false] {
+            let cursor = try own.samples(
+                matching: SampleQuery(
+                    types: [sample.origin.type], from: descending ? nil : sample.start, to: descending ? sample.start : nil,
+                    descending: descending, limit: neighbours))
+            defer { cursor.close() }
+            var side: [Double] = []
+            while let next = try cursor.next() { side.append(next.sample.value) }
+            values += descending ? side.reversed() + [sample.value] : side
+        }
+        guard values.count > 1, let low = values.min(), let high = values.max() else { return "" }
+        let place = values.firstIndex(of: sample.value) ?? 0
+        return dots(values, marked: place, low, high, label: call.texts("care.neighbours", "\(values.count - 1)"))
+    }
+
+    private static func dots(_ values: [Double], marked: Int?, _ low: Double, _ high: Double, label: String) -> HTML {
+        let span = high > low ? high - low : 1
+        let circles: [HTML] = values.enumerated().map { index, value in
+            let mark: HTML = index == marked ? " class=\"marked\"" : ""
+            return
+                "<circle\(mark) cx=\"\(8 + index * 12)\" cy=\"\(Int((46 - (value - low) / span * 40).rounded()))\" r=\"\(index == marked ? 5 : 3)\"/>"
+        }
+        return
+            "<svg class=\"dots\" viewBox=\"0 0 \(16 + 12 * values.count) 52\" role=\"img\" aria-label=\"\(label)\">\(circles)</svg>"
+    }
+
+    @Sendable private static func judge(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.writer()
+        let subject = try call.person().subject
+        guard let number = Int64(call.variables[0]), let entry = try store.quarantined(number: number),
+            entry.stored.sample.origin.subject == subject, entry.state == "held"
+        else { throw Problem(404, "nothing is held under this number") }
+        guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
+            throw Problem(400, "do: expected accept or reject")
+        }
+        let description = IngestDescription(kind: verdict == "accept" ? .accept : .reject, received: call.now.microseconds)
+        try call.doing {
+            _ =
+                verdict == "accept"
+                ? try store.accept([number], description: description) : try store.reject([number], description: description)
+        }
+        return call.see("/page/care?done=judged")
+    }
+
+    // MARK: Repairs
+
+    private static func suspicions(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let items: [HTML] = try own.suspicions().prefix(mostHeld).map { suspicion in
+            let (stretch, series) = (suspicion.stretch, suspicion.series)
+            let plan = try own.plan(request(series.type, series.source, stretch.fits, stretch.from, stretch.to, call))
+            let before = plan.examples.map(\.before.value)
+            let after = plan.examples.map(\.after.value)
+            let (low, high) = ((before + after).min() ?? 0, (before + after).max() ?? 1)
+            let drawings: HTML =
+                before.isEmpty
+                ? ""
+                : """
+                <p class="note">\(texts("care.before"))</p>\(dots(before, marked: nil, low, high, label: texts("care.before")))
+                <p class="note">\(texts("care.after"))</p>\(dots(after, marked: nil, low, high, label: texts("care.after")))
+                """
+            return """
+                <li class="card"><h3>\(call.values.name(of: series.type))</h3>
+                <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
+                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(series.source)</p>
+                \(drawings)
+                <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
+                <form method="post" action="/page/care/repair">\
+                <input type="hidden" name="type" value="\(series.type.id)"><input type="hidden" name="source" value="\(series.source)">\
+                <input type="hidden" name="unit" value="\(stretch.fits.code)"><input type="hidden" name="from" value="\(Int(stretch.from.microseconds))">\
+                <input type="hidden" name="to" value="\(Int(stretch.to.microseconds))"><button>\(texts("care.apply"))</button></form></li>
+                """
+        }
+        return items.isEmpty ? "<p>\(texts("care.nothingSuspicious"))</p>" : "<ul class=\"cards wide\">\(items)</ul>"
+    }
+
+    private static func request(
+        _ type: SampleType, _ source: String, _ unit: Unit, _ from: Instant, _ to: Instant, _ call: PageCall
+    ) throws -> MigrationRequest {
+        var conditions = SampleConditions(types: [type])
+        (conditions.subject, conditions.source) = (try call.person().subject, source)
+        (conditions.from, conditions.to) = (from, Instant(microseconds: to.microseconds + 1))
+        return MigrationRequest(.unit(unit), of: conditions, takesAmbiguous: true, now: call.now)
+    }
+
+    @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
+        guard let type = call.text("type").flatMap({ SampleType($0) }), let source = call.text("source"),
+            let unit = call.text("unit").flatMap({ try? Unit(ucum: $0) }), let from = call.text("from").flatMap({ Int64($0) }),
+            let to = call.text("to").flatMap({ Int64($0) }), from <= to, to < .max
+        else { throw Problem(400, "type, source, unit, from, to: expected what the page of care proposes") }
+        let request = try request(type, source, unit, Instant(microseconds: from), Instant(microseconds: to), call)
+        let store = try call.writer()
+        try call.doing { _ = try store.migrate(request) }
+        return call.see("/page/care?done=repaired")
+    }
+
+    private static func repairs(_ store: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let rows: [HTML] = try store.migrations().suffix(mostIngests).reversed().map { migration in
+            let undo: HTML =
+                migration.state != "applied"
+                ? "\(texts("care.undone"))"
+                : """
+                <form method="post" action="/page/care/undo/\(Int(migration.id))"><button class="bad" aria-label="\(texts("care.undoNumber", "\(migration.id)"))">\(texts("care.undo"))</button></form>
+                """
+            return """
+                <tr><th scope="row">\(Int(migration.id))</th><td>\(Repair.words(of: migration.repair))</td><td>\(PageValues.grouped(Int64(migration.repaired + migration.merged)))</td>
+                <td>\(call.times.element(Instant(microseconds: migration.applied)))</td><td>\(undo)</td></tr>
+                """
+        }
+        guard !rows.isEmpty else { return "" }
+        return "<h2>\(texts("care.repairs"))</h2>"
+            + ClientsPage.table(
+                "repairs", texts("care.repairsMade"),
+                ["care.number", "care.what", "care.samples", "figure.when", "care.undo"].map { texts($0) }, rows)
+    }
+
+    @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
+        guard let number = Int64(call.variables[0]) else { throw Problem(404, "there is no such repair") }
+        let store = try call.writer()
+        try call.doing { try store.undoMigration(number, at: call.now) }
+        return call.see("/page/care?done=undone")
+    }
+
+    // MARK: The ledger
+
+    private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call) }
+        guard !rows.isEmpty else { return "" }
+        return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
+    }
+
+    static func columns(_ call: PageCall) -> [String] {
+        [
+            "care.number", "figure.when", "care.what", "care.stored", "care.duplicate", "care.quarantined", "care.refused",
+            "care.state",
+        ].map { call.texts($0) }
+    }
+
+    static func row(_ account: IngestAccount, _ call: PageCall) -> HTML {
+        let numbers: [HTML] = [account.stored, account.duplicate, account.quarantined, account.refused].map {
+            "<td>\(PageValues.grouped(Int64($0)))</td>"
+        }
+        return """
+            <tr><th scope="row"><a href="/page/care/ingest/\(Int(account.id))">\(Int(account.id))</a></th><td>\(call.times.element(Instant(microseconds: account.received)))</td>
+            <td>\(account.name ?? account.kind.rawValue)</td>\(numbers)<td>\(account.state)</td></tr>
+            """
+    }
+
+    /// The account of one ingest: each reading that came in and where it ended, each refused row and why, which says what settles it.
+    @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.hubReader().store
+        guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {
+            throw Problem(404, "there is no such entry of the ledger")
+        }
+        let texts = call.texts
+        let refusals: [HTML] = try store.refusals(of: number).prefix(1000).map { entry in
+            "<tr><th scope=\"row\">\(entry.placeKind) \(Int(entry.place))</th><td>\(entry.reason)</td><td>\(entry.count)</td></tr>"
+        }
+        let heads = ["care.place", "care.why", "care.rows"].map { texts($0) }
+        let refused: HTML =
+            refusals.isEmpty
+            ? "<p>\(texts("care.noneRefused"))</p>"
+            : "<h2>\(texts("care.refusals"))</h2>\(ClientsPage.table("refusals", texts("care.settle"), heads, refusals))"
+        let notes: [HTML] = account.notes.map { "<li>\($0)</li>" }
+        let body: HTML = """
+            <h1>\(texts("care.ingest", "\(number)"))</h1>
+            \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call)]))
+            \(HTML.choose(!notes.isEmpty, "<h2>\(texts("care.assumed"))</h2><ul>\(notes)</ul>"))
+            \(refused)
+            """
+        return .page(PageLayout(call: call, title: texts("care.ingest", "\(number)"), place: "/page/care").whole(body))
+    }
+}

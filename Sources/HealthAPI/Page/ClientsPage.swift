@@ -1,0 +1,195 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// The programs that ask for a person's data: what they want, what they may, what they read. A person answers type by type, and changes their mind at any time.
+enum ClientsPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "clients", answer: page),
+        PageRoute(method: "POST", path: "clients/*", body: 65_536, answer: answer),
+    ]
+
+    private static let (mostObjects, mostEntries) = (200, 100)
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        // Grants are no samples: what is asked for here is of this person alone.
+        let (everything, own) = (try call.hubReader(), try call.reader())
+        let texts = call.texts
+        let clients: [HTML] = try everything.store.clients().map { client in
+            let key = "client\(client.id)"
+            let policy: HTML = client.policy.map { "<p class=\"note\">\(texts("clients.policy")) \($0)</p>" } ?? ""
+            return """
+                <section class="client" aria-labelledby="\(key)"><h2 id="\(key)">\(client.name)</h2>
+                <p>\(client.purpose)</p>\(policy)
+                \(try requests(of: client, everything.store, own.store, call))
+                \(try grants(of: client, everything.store, own.store, call))
+                \(try ledger(of: client, everything.store, call))
+                </section>
+                """
+        }
+        let body: HTML = """
+            <h1>\(texts("nav.clients"))</h1>
+            <p>\(texts("clients.how"))</p>
+            \(HTML.choose(clients.isEmpty, "<p>\(texts("clients.none"))</p>"))\(clients)
+            """
+        return .page(PageLayout(call: call, title: texts("nav.clients"), place: "/page/clients").whole(body))
+    }
+
+    private static func name(of type: ObjectType, _ call: PageCall) -> String {
+        SampleType(type.id).map { call.values.name(of: $0) } ?? PageValues.words(type.id)
+    }
+
+    // MARK: What it asks for
+
+    private static func requests(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let subject = try call.person().subject
+        guard let request = try store.openRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        let texts = call.texts
+        let lines: [HTML] = try
+            (request.read.sorted().map { ($0, Grant.Access.read) } + request.write.sorted().map { ($0, .write) }).map {
+                type, access in
+                let what = texts(access == .read ? "clients.toRead" : "clients.toWrite", name(of: type, call))
+                guard access == .read, type.isAskedByObject else {
+                    let field = "\(access.rawValue).\(type.id)"
+                    return
+                        "<li><input type=\"hidden\" name=\"asked\" value=\"\(field)\"><label><input type=\"checkbox\" name=\"yes\" value=\"\(field)\"> \(what)</label></li>"
+                }
+                return
+                    "<li><input type=\"hidden\" name=\"asked\" value=\"read.\(type.id)\">\(what)\(try objects(of: type, [], false, own, call))</li>"
+            }
+        return """
+            <form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="answer">
+            <fieldset><legend>\(texts("clients.asks"))</legend><ul class="plain">\(lines)</ul>
+            <button>\(texts("clients.answer"))</button> <span class="note">\(texts("clients.unmarked"))</span></fieldset></form>
+            """
+    }
+
+    /// Clinical records and documents, each by itself: no word grants them all.
+    private static func objects(
+        of type: ObjectType, _ granted: Set<SampleIdentity>, _ future: Bool, _ own: SampleStore, _ call: PageCall
+    ) throws -> HTML {
+        guard let sampleType = SampleType(type.id) else { return "" }
+        let cursor = try own.samples(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects))
+        defer { cursor.close() }
+        var lines: [HTML] = []
+        while let sample = try cursor.next()?.sample {
+            let record = try? sample.body?.decoded(as: ClinicalRecord.self)
+            let title = record?.displayName ?? call.values.name(of: sampleType)
+            let marked: HTML = granted.contains(sample.identity) ? " checked" : ""
+            lines.append(
+                "<li><label><input type=\"checkbox\" name=\"object.\(type.id)\" value=\"\(sample.identity.description)\"\(marked)> \(title), \(call.times.day(sample.start))</label></li>"
+            )
+        }
+        let marked: HTML = future ? " checked" : ""
+        return
+            "<ul class=\"plain\">\(lines)<li><label><input type=\"checkbox\" name=\"future\" value=\"\(type.id)\"\(marked)> \(call.texts("clients.future"))</label></li></ul>"
+    }
+
+    // MARK: What it may
+
+    private static func grants(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let grants = try store.grants(of: client).filter { $0.subject == subject && ($0.reading != .none || $0.mayWrite) }
+        guard !grants.isEmpty else { return "<p class=\"note\">\(texts("clients.mayNothing"))</p>" }
+        let rows: [HTML] = grants.map { grant in
+            let name = name(of: grant.type, call)
+            let writing = texts(grant.mayWrite ? "clients.yes" : "clients.no")
+            return """
+                <tr><th scope="row">\(name)</th><td>\(words(grant.reading, call))</td><td>\(writing)</td>
+                <td><form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="withdraw">\
+                <input type="hidden" name="type" value="\(grant.type.id)"><button class="bad" aria-label="\(texts("clients.withdrawOf", name))">\
+                \(texts("clients.withdraw"))</button></form></td></tr>
+                """
+        }
+        return table(
+            "may\(client.id)", texts("clients.may"),
+            ["clients.type", "clients.reads", "clients.writes", "clients.change"].map { texts($0) }, rows)
+    }
+
+    private static func words(_ reading: Grant.Reading, _ call: PageCall) -> String {
+        switch reading {
+        case .none: call.texts("clients.no")
+        case .all: call.texts("clients.yes")
+        case .from(let start): call.texts("clients.from", call.times.day(start))
+        case .objects(future: false): call.texts("clients.some")
+        case .objects(future: true): call.texts("clients.someAndFuture")
+        }
+    }
+
+    static func table(_ id: String, _ caption: String, _ heads: [String], _ rows: [HTML]) -> HTML {
+        let heads: [HTML] = heads.map { "<th scope=\"col\">\($0)</th>" }
+        return """
+            <div class="scroll" role="region" tabindex="0" aria-labelledby="\(id)"><table><caption id="\(id)">\(caption)</caption>
+            <thead><tr>\(heads)</tr></thead><tbody>\(rows)</tbody></table></div>
+            """
+    }
+
+    // MARK: What it read
+
+    private static func ledger(of client: Client, _ store: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let entries = try store.readLedger(of: client).filter { $0.subject == subject }
+        guard !entries.isEmpty else { return "" }
+        let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
+            let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
+            return
+                "<tr><th scope=\"row\">\(entry.day)</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
+        }
+        return "<details><summary>\(texts("clients.read"))</summary>"
+            + table(
+                "read\(client.id)", texts("clients.ledger"), ["clients.day", "clients.type", "clients.count"].map { texts($0) },
+                rows)
+            + "</details>"
+    }
+
+    // MARK: Answers
+
+    @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.writer()
+        let subject = try call.person().subject
+        guard let client = try store.clients().first(where: { "\($0.id)" == call.variables[0] }) else {
+            throw Problem(404, "there is no such client")
+        }
+        let known = try store.grants(of: client).filter { $0.subject == subject }
+        func change(
+            _ type: ObjectType, _ accesses: Set<Grant.Access>, objects: [SampleIdentity] = [], _ body: (inout Grant) -> Void
+        ) throws {
+            var grant = known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
+            body(&grant)
+            try store.set(grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
+        }
+        switch call.text("do") {
+        case "withdraw":
+            guard let type = call.text("type").flatMap({ ObjectType($0) }) else {
+                throw Problem(400, "type: there is no such type")
+            }
+            try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
+        case "answer":
+            let open = try store.openRequests(of: client).first { $0.subject == subject }
+            for asked in call.list("asked") {
+                let parts = asked.split(separator: ".", maxSplits: 1).map(String.init)
+                guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {
+                    throw Problem(400, "asked: there is no such type")
+                }
+                // Only what is asked for: a page that was open for long answers nothing else.
+                guard (access == .read ? open?.read : open?.write)?.contains(type) ?? false else { continue }
+                let isGranted = call.list("yes").contains(asked)
+                guard access == .read else {
+                    try change(type, [.write]) { $0.mayWrite = isGranted }
+                    continue
+                }
+                guard type.isAskedByObject else {
+                    try change(type, [.read]) { $0.reading = isGranted ? .all : .none }
+                    continue
+                }
+                let objects = call.list("object.\(type.id)").compactMap { SampleIdentity($0) }
+                let future = call.list("future").contains(type.id)
+                try change(type, [.read], objects: objects) {
+                    $0.reading = objects.isEmpty && !future ? .none : .objects(future: future)
+                }
+            }
+        default: throw Problem(400, "do: expected answer or withdraw")
+        }
+        return call.see("/page/clients")
+    }
+}

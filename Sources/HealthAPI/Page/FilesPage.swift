@@ -1,0 +1,92 @@
+import Formats
+import Glibc
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// Files that the hub reads: dropped on the page, they come in pieces and lie in its inbox when they are whole; then what became of each row.
+enum FilesPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "files", right: .keeper, answer: page),
+        PageRoute(method: "POST", path: "data/files/*", right: .keeper, body: piece, answer: take),
+    ]
+
+    private static let piece = 1 << 20
+    /// Octets of a file; an export of the Health app has a gigabyte or two.
+    private static let longest = 8 << 30
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let texts = call.texts
+        let store = try call.hubReader().store
+        let rows = try store.accounts(limit: 50).reversed().filter { $0.kind == .import }.prefix(20).map {
+            CarePage.row($0, call)
+        }
+        let drop: HTML =
+            call.core.settings.hub?.inbox == nil
+            ? "<p>\(texts("files.noInbox"))</p>"
+            : """
+            <div class="drop" data-drop data-sending="\(texts("files.sending"))" data-sent="\(texts("files.sent"))" data-refused="\(texts("files.refused"))">
+            <label for="file">\(texts("files.drop"))</label> <input type="file" id="file" multiple>
+            <p role="status" data-state></p></div>
+            <noscript><p>\(texts("files.noScript"))</p></noscript>
+            """
+        let body: HTML = """
+            <h1>\(texts("nav.files"))</h1>
+            \(drop)
+            \(rows.isEmpty ? "" : ClientsPage.table("files", texts("files.read"), CarePage.columns(call), Array(rows)))
+            """
+        return .page(
+            PageLayout(call: call, title: texts("nav.files"), place: "/page/files").whole(body, scripts: ["page.js", "files.js"]))
+    }
+
+    /// One piece of a file: `at` says where it belongs, `whole` that it is the last.
+    @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
+        guard let inbox = call.core.settings.hub?.inbox else { throw Problem(503, "the hub has no inbox") }
+        guard let name = call.text("name"), isName(name), UUIDText.isValid(call.variables[0]),
+            let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
+        else { throw Problem(400, "name, at: expected a file's name and where the piece belongs") }
+        guard offset + call.request.body.count <= longest else { throw Problem(413, "files of at most 8 GiB are taken") }
+        // Hidden until it is whole.
+        let draft = "\(inbox)/.page-\(call.variables[0].lowercased())"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_TRUNC : 0), 0o600)
+        guard descriptor >= 0 else { throw Problem(503, "the inbox cannot be written") }
+        defer { close(descriptor) }
+        // A piece that is sent again is written again; one that skips something is none of this file.
+        guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw Problem(409, "a piece is missing") }
+        var written = 0
+        while written < call.request.body.count {
+            let count = call.request.body[written...].withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
+            }
+            guard count > 0 else { throw Problem(507, "the inbox is full") }
+            written += count
+        }
+        if call.text("whole") != nil {
+            guard ftruncate(descriptor, off_t(offset + written)) == 0, fsync(descriptor) == 0 else {
+                throw Problem(507, "the inbox is full")
+            }
+            try place(draft, in: inbox, as: name)
+        }
+        var object = JSONObject()
+        object.set("have", offset + written)
+        return .data(object.line)
+    }
+
+    /// Under a name that is free; nobody's file is replaced.
+    private static func place(_ draft: String, in inbox: String, as name: String) throws {
+        for number in 1...1000 {
+            let free = number == 1 ? name : "\(number)-\(name)"
+            if link(draft, "\(inbox)/\(free)") == 0 {
+                unlink(draft)
+                return
+            }
+            guard errno == EEXIST else { break }
+        }
+        throw Problem(503, "the inbox cannot be written")
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...200).contains(name.utf8.count) && !name.hasPrefix(".")
+            && !name.utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// One sample, and why it is one: what else told the same.
+enum SamplePage {
+    static let routes = [PageRoute(method: "GET", path: "sample/*", answer: page)]
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.reader().store
+        guard let uuid = SampleIdentity(call.variables[0]), let explanation = try store.explain(uuid) else {
+            throw Problem(404, "there is no such sample")
+        }
+        let texts = call.texts
+        let sample = explanation.stored.sample
+        let (name, said) = (call.values.name(of: sample.origin.type), call.values.said(by: sample))
+        func list(_ key: String, _ relations: [Explanation.Relation]) -> HTML {
+            guard !relations.isEmpty else { return "" }
+            let lines: [HTML] = relations.map { relation in
+                let other = relation.other.sample
+                let told = call.values.said(by: other)
+                return """
+                    <li><a href="/page/sample/\(other.identity.description)">\(told.value) \(told.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other)) \
+                    <span class="note">\(texts("sample.rule", relation.rule.rawValue))</span></li>
+                    """
+            }
+            return "<h2>\(texts(key))</h2><ul>\(lines)</ul>"
+        }
+        let alone: HTML =
+            explanation.first == nil && explanation.witnesses.isEmpty && explanation.linked.isEmpty
+            ? "<p>\(texts("sample.alone"))</p>" : ""
+        let body: HTML = """
+            <h1>\(name): \(said.value) \(said.unit)</h1>
+            <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: sample)), \(sample.origin.source.name)</dd>
+            <dt>\(texts("sample.received"))</dt><dd>\(sample.numeral.text) \(call.values.symbol(sample.unit)), \(call.times.element(sample.received))</dd></dl>
+            \(alone)
+            \(list("sample.first", explanation.first.map { [$0] } ?? []))
+            \(list("sample.witnesses", explanation.witnesses))
+            \(list("sample.linked", explanation.linked))
+            """
+        return .page(PageLayout(call: call, title: name).whole(body))
+    }
+}

@@ -1,0 +1,43 @@
+import Gateway
+import Glibc
+import HealthAPI
+import SampleStore
+
+extension HubDoor {
+    /// The hub of the configured store, asked over its socket as `status` does, and this program, run as a shell would.
+    static func own(_ context: CommandContext, _ configuration: Configuration) -> HubDoor {
+        let (store, machine, invocation) = (configuration.store, context.machine, context.invocation)
+        var options = ["--store", store]
+        if let config = invocation.string("--config") { options += ["--config", config] }
+        for folder in invocation.strings("--profiles") { options += ["--profiles", folder] }
+        let program = [ProfileFolders.executable()] + options
+        return HubDoor(
+            inbox: inbox(context, configuration),
+            devices: {
+                guard let status = try? StatusClient.ask(store: store, machine: machine).status else { return (false, []) }
+                return (true, status.devices.map(Device.init))
+            },
+            run: { words in
+                let run = ProgramRun.run(program + words, seconds: 200)
+                return Outcome(code: run.code, output: run.output, words: run.words)
+            },
+            reload: {
+                // The hub reads its devices again when it is told so; it may be this process or another one.
+                guard let hub = try? StatusClient.ask(store: store, machine: machine).status.hub else { return }
+                kill(hub.process, SIGHUP)
+            })
+    }
+
+    private static func inbox(_ context: CommandContext, _ configuration: Configuration) -> String? {
+        let command = context.invocation.path.first
+        return (command == "run" ? context.invocation.string("--inbox") : nil) ?? configuration.hub.inbox
+    }
+}
+
+extension HubDoor.Device {
+    init(_ told: HubStatus.Device) {
+        self.init(address: told.address, name: told.name)
+        (state, last, rate) = (told.state, told.last, told.rate)
+        (silentSince, battery) = (told.silentSince, told.battery)
+    }
+}
