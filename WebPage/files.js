@@ -43,7 +43,18 @@
                 return;
             }
         }
-        setTimeout(() => location.reload(), 4000);
+        follow();
+    }
+
+    // Until the hub has read them; it waits for a file that still grows.
+    async function follow() {
+        for (let look = 0; look < 120; look++) {
+            await new Promise((resume) => setTimeout(resume, 1000));
+            const answer = await fetch(location.href).catch(() => null);
+            if (!answer || !answer.ok) continue;
+            const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+            document.querySelector("[data-accounts]").replaceChildren(...page.querySelector("[data-accounts]").childNodes);
+        }
     }
 
     drop.querySelector("input").onchange = (event) => send(event.target.files);

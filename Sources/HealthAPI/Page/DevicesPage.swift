@@ -46,6 +46,7 @@ enum DevicesPage {
             <h1>\(texts("nav.devices"))</h1>
             \(HTML.choose(told?.isRunning != true, "<p class=\"note\">\(texts("devices.noHub"))</p>"))
             \(outcome)
+            <h2>\(texts("devices.own"))</h2>
             \(HTML.choose(cards.isEmpty, "<p>\(texts("devices.none"))</p>", "<ul class=\"cards wide\">\(cards)</ul>"))
             <h2>\(texts("devices.near"))</h2>
             \(running)

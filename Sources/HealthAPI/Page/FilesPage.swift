@@ -33,7 +33,7 @@ enum FilesPage {
         let body: HTML = """
             <h1>\(texts("nav.files"))</h1>
             \(drop)
-            \(rows.isEmpty ? "" : ClientsPage.table("files", texts("files.read"), CarePage.columns(call), Array(rows)))
+            <div data-accounts>\(rows.isEmpty ? "" : ClientsPage.table("files", texts("files.read"), CarePage.columns(call), Array(rows)))</div>
             """
         return .page(
             PageLayout(call: call, title: texts("nav.files"), place: "/page/files").whole(body, scripts: ["page.js", "files.js"]))
@@ -48,36 +48,43 @@ enum FilesPage {
         guard offset + call.request.body.count <= longest else { throw Problem(413, "files of at most 8 GiB are taken") }
         // Hidden until it is whole.
         let draft = "\(inbox)/.page-\(call.variables[0].lowercased())"
+        let isWhole = call.text("whole") != nil
+        let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
+        if isWhole { try place(draft, in: inbox, as: name) }
+        var object = JSONObject()
+        object.set("have", end)
+        return .data(object.line)
+    }
+
+    /// Returns where the next piece belongs.
+    private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_TRUNC : 0), 0o600)
         guard descriptor >= 0 else { throw Problem(503, "the inbox cannot be written") }
         defer { close(descriptor) }
         // A piece that is sent again is written again; one that skips something is none of this file.
         guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw Problem(409, "a piece is missing") }
         var written = 0
-        while written < call.request.body.count {
-            let count = call.request.body[written...].withUnsafeBytes {
+        while written < octets.count {
+            let count = octets[written...].withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
             }
             guard count > 0 else { throw Problem(507, "the inbox is full") }
             written += count
         }
-        if call.text("whole") != nil {
-            guard ftruncate(descriptor, off_t(offset + written)) == 0, fsync(descriptor) == 0 else {
-                throw Problem(507, "the inbox is full")
-            }
-            try place(draft, in: inbox, as: name)
+        guard !isLast || (ftruncate(descriptor, off_t(offset + written)) == 0 && fsync(descriptor) == 0) else {
+            throw Problem(507, "the inbox is full")
         }
-        var object = JSONObject()
-        object.set("have", offset + written)
-        return .data(object.line)
+        return offset + written
     }
 
-    /// Under a name that is free; nobody's file is replaced.
+    /// Under a name that is free: nobody's file is replaced. The hub takes what is moved to a name, and leaves alone what is still open.
     private static func place(_ draft: String, in inbox: String, as name: String) throws {
         for number in 1...1000 {
-            let free = number == 1 ? name : "\(number)-\(name)"
-            if link(draft, "\(inbox)/\(free)") == 0 {
-                unlink(draft)
+            let free = "\(inbox)/" + (number == 1 ? name : "\(number)-\(name)")
+            let reserved = open(free, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if reserved >= 0 {
+                defer { close(reserved) }
+                guard rename(draft, free) == 0 else { break }
                 return
             }
             guard errno == EEXIST else { break }

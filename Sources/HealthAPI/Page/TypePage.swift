@@ -41,13 +41,14 @@ enum TypePage {
         guard let type = SampleType(call.variables[0]) else { throw Problem(404, "there is no such type") }
         let reader = try call.reader()
         let (texts, name) = (call.texts, call.values.name(of: type))
-        let range = call.text("range").flatMap(Range.init(rawValue:)) ?? .week
+        let usual = try usual(of: type, reader, call)
+        let range = call.text("range").flatMap(Range.init(rawValue:)) ?? (usual == .day ? .week : usual)
         let isSummed = type.kind == .quantity
         let figures = isSummed ? try figures(of: type, range, reader, call) : ""
         let body: HTML = """
             <h1>\(name)</h1>
             <p id="live" class="live" role="status" hidden></p>
-            \(isSummed ? try chart(of: type, reader, call) : "")
+            \(isSummed ? try chart(of: type, usual, reader, call) : "")
             \(type.id == "sleepAnalysis" ? try SleepNight(reader)?.html(call) ?? "" : "")
             \(isSummed ? ranges(range, type, call) : "")
             \(figures)
@@ -57,13 +58,19 @@ enum TypePage {
         return .page(PageLayout(call: call, title: name).whole(body, scripts: isSummed ? ["page.js", "chart.js"] : ["page.js"]))
     }
 
-    private static func chart(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
+    /// The shortest stretch that has something of the type.
+    private static func usual(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> Range {
+        let latest = try reader.store.latestSamples { $0.origin.type == type }.map(\.sample.start).max()
+        return Range.allCases.first { $0.start(before: call.now, in: call.zone) <= latest ?? call.now } ?? .years
+    }
+
+    private static func chart(of type: SampleType, _ first: Range, _ reader: Reader, _ call: PageCall) throws -> HTML {
         var others: Set<SampleType> = []
         for stored in try reader.store.latestSamples(where: { _ in true }) where stored.sample.origin.kind == .quantity {
             others.insert(stored.sample.origin.type)
         }
         let sorted = others.subtracting([type]).sorted { call.values.name(of: $0) < call.values.name(of: $1) }
-        return ChartFigure(call: call, type: type, others: sorted).html
+        return ChartFigure(call: call, type: type, first: first, others: sorted).html
     }
 
     private static func ranges(_ shown: Range, _ type: SampleType, _ call: PageCall) -> HTML {

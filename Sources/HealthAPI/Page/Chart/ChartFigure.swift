@@ -5,6 +5,8 @@ struct ChartFigure {
     let call: PageCall
     /// What it shows first.
     let type: SampleType
+    /// Which stretch of time.
+    let first: TypePage.Range
     /// What can be shown beside it.
     let others: [SampleType]
 
@@ -48,7 +50,7 @@ struct ChartFigure {
             <label>\(texts("chart.beside")) <select data-beside><option value="">\(texts("chart.nothing"))</option>\(more)</select></label>
             """
         return """
-            <section class="chart" data-chart="\(type.id)" aria-label="\(texts("chart.label"))" hidden>
+            <section class="chart" data-chart="\(type.id)" data-first="\(first.rawValue)" aria-label="\(texts("chart.label"))" hidden>
             <div class="controls" role="group" aria-label="\(texts("range.label"))">\(ranges)</div>
             <div class="controls" role="group" aria-label="\(texts("chart.move"))">
             <button type="button" class="quiet" data-move="left" aria-label="\(texts("chart.left"))">◀</button>

@@ -1,0 +1,288 @@
+"""Walks through the page in a browser as a person would, and fails at the first thing that is not as it should be."""
+
+import argparse
+import importlib.util
+import pathlib
+import sys
+import threading
+import time
+import urllib.request
+
+from hub import Hub, browser, eventually, session, width
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+PLACES = ["/page/", "/page/type/heartRate", "/page/type/stepCount", "/page/type/sleepAnalysis", "/page/clients", "/page/care", "/page/devices",
+          "/page/files", "/page/targets"]
+WIDTHS = [360, 800, 1440]
+MOST_OCTETS = 150_000
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--vitalgate", required=True)
+parser.add_argument("--screenshots", type=pathlib.Path)
+arguments = parser.parse_args()
+
+found = importlib.util.find_spec("axe_playwright_python")
+axe = next(pathlib.Path(found.submodule_search_locations[0]).glob("**/axe.min.js")).read_text(encoding="utf-8")
+checked = 0
+
+
+def step(text):
+    print(f"page: {text}", file=sys.stderr)
+
+
+def look_for_barriers(driver, place):
+    """axe's rules, all of them: none is broken."""
+    global checked
+    driver.execute_script(axe)
+    violations = driver.execute_async_script(
+        "const done = arguments[0]; axe.run().then((found) => done(found.violations.map((each) =>"
+        " [each.id, ...each.nodes.slice(0, 3).map((node) => node.html + ' ' + node.failureSummary)])))")
+    assert not violations, f"{place}: {violations}"
+    checked += 1
+
+
+def one(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def text(driver, selector="main"):
+    return one(driver, selector).text
+
+
+def prepare(hub):
+    hub.run("import", *[f"Examples/{name}" for name in ["heart-rate.csv", "steps.csv", "withings-weight.csv", "apple-health-export.xml"]],
+            "--time-zone", "Europe/Berlin")
+    hub.run("import", hub.write("held.csv", "time,type,value,unit\n" + "".join(
+        f"2026-11-24T10:0{minute}:00Z,heartRate,{value},/min\n" for minute, value in enumerate([60, 61, 900, 62, 63, 901, 64]))), codes=(0, 65))
+    days = [f"2026-{9 + day // 28:02}-{1 + day % 28:02}T07:00:00Z,bodyTemperature,{value},Cel\n"
+            for day, value in enumerate([f"36.{5 + day % 4}" for day in range(40)] + [f"98.{day % 9}" for day in range(15)])]
+    hub.run("import", hub.write("fever.csv", "time,type,value,unit\n" + "".join(days)))
+    token = hub.run("clients", "add", "grafana", "--purpose", "Charts of my pulse").strip()
+    hub.run("clients", "grant", "grafana", "--read", "heartRate,bodyMass")
+    return token
+
+
+def open_page(driver, hub):
+    link = hub.run("page", "open").strip()
+    driver.get(link)
+    eventually("the link opens the page", lambda: driver.title.startswith("Today"))
+    assert "#" not in driver.current_url and "code" not in driver.current_url, driver.current_url
+    assert "vitalgate-page" not in driver.execute_script("return document.cookie")
+    again = browser()
+    try:
+        again.get(link)
+        eventually("a link opens the page once", lambda: again.find_elements(By.CSS_SELECTOR, "[role=alert]"))
+        look_for_barriers(again, "the form")
+    finally:
+        again.quit()
+
+
+def see_all(driver, hub, dark):
+    """Each page at each width, by axe, and whether anything sticks out."""
+    for place in PLACES:
+        for pixels in WIDTHS:
+            width(driver, pixels)
+            driver.get(hub.address + place)
+            if driver.find_elements(By.CSS_SELECTOR, "[data-plot]"):
+                eventually("the chart is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, "[data-plot] .line, [data-plot] .bars, [data-plot] .tick"))
+            sticks_out = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+            assert sticks_out <= 0, f"{place} at {pixels}: {sticks_out} pixels too wide"
+            if pixels == 360 or not dark:
+                look_for_barriers(driver, f"{place} at {pixels}")
+            if arguments.screenshots:
+                arguments.screenshots.mkdir(parents=True, exist_ok=True)
+                name = f"{place.strip('/').replace('/', '-')}-{pixels}{'-dark' if dark else ''}.png"
+                driver.save_screenshot(str(arguments.screenshots / name))
+    width(driver, 800)
+
+
+def pulse_moves(driver, hub):
+    driver.get(hub.address + "/page/")
+    shown = set()
+
+    def several():
+        shown.add(one(driver, "[data-type=heartRate] time").get_attribute("datetime"))
+        return len(shown) > 3
+
+    eventually("the strap's pulse moves", several)
+
+
+def charts(driver, hub):
+    driver.get(hub.address + "/page/type/heartRate")
+    section = one(driver, "[data-chart]")
+    told = lambda: driver.execute_script("return document.querySelector('[data-chart]').chart.told")  # noqa: E731
+    eventually("a chart is drawn", told)
+    one(driver, "[data-range=month]").click()
+    eventually("a month is drawn", lambda: told()["to"] - told()["from"] > 30 * 86_400_000)
+    plot = one(driver, "[data-plot]")
+    before = told()
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
+    # The workout of 15 November lies in what is dragged over.
+    ActionChains(driver).move_to_element_with_offset(plot, 60, 0).click_and_hold().move_by_offset(120, 0).release().perform()
+    eventually("dragging looks closer", lambda: told()["to"] - told()["from"] < (before["to"] - before["from"]) / 2)
+    assert one(driver, "[data-move=back]").is_enabled()
+    one(driver, "[data-move=back]").click()
+    eventually("there is a way back", lambda: told()["to"] - told()["from"] == before["to"] - before["from"])
+    assert {"workout", "sleepAnalysis"} <= {event["kind"] for event in told()["events"]}, told()["events"]
+    Select(one(driver, "[data-beside]")).select_by_value("stepCount")
+    eventually("two types are in one chart", lambda: len(driver.find_elements(By.CSS_SELECTOR, "[data-plot] .lane")) == 2)
+    Select(one(driver, "[data-zone]")).select_by_visible_text("Asia/Tokyo")
+    eventually("the zone is chosen", lambda: told()["zone"] == "Asia/Tokyo")
+    Select(one(driver, "[data-unit-choice]")).select_by_value("Hz")
+    eventually("the unit is chosen", lambda: told()["series"][0]["unit"] == "Hz")
+    assert max(point[3] for point in told()["series"][0]["points"]) < 5
+    look_for_barriers(driver, "a chart of two types")
+    assert section.is_displayed()
+
+
+class Follower(threading.Thread):
+    """A program that follows changes with a token of its own."""
+
+    def __init__(self, hub, token):
+        super().__init__(daemon=True)
+        self.times = []
+        request = urllib.request.Request(hub.address + "/v1/changes/stream?types=heartRate", headers={"Authorization": "Bearer " + token})
+        self.answer = urllib.request.urlopen(request, timeout=60)
+
+    def run(self):
+        for line in self.answer:
+            if line.startswith(b"event: added"):
+                self.times.append(time.monotonic())
+
+
+def programs(driver, hub, token):
+    """What is withdrawn while a chart streams reaches the program no more within a second, and the person's own chart goes on."""
+    driver.get(hub.address + "/page/type/heartRate")
+    one(driver, "[data-range=hour]").click()
+    follower = Follower(hub, token)
+    follower.start()
+    eventually("the program is told of the pulse", lambda: len(follower.times) > 2)
+    chart = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    driver.get(hub.address + "/page/clients")
+    assert "Charts of my pulse" in text(driver)
+    one(driver, "[aria-label='Withdraw Heart Rate']").click()
+    withdrawn = time.monotonic()
+    eventually("it is withdrawn", lambda: "Heart Rate" not in text(driver, "main table"))
+    time.sleep(4)
+    assert not [each for each in follower.times if each > withdrawn + 1], "the program was told more than a second behind the withdrawal"
+    driver.close()
+    driver.switch_to.window(chart)
+    last = lambda: driver.execute_script("return document.querySelector('[data-chart]').chart.told.series[0].points.at(-1)[1]")  # noqa: E731
+    shown = eventually("the chart has points", last)
+    eventually("the person's chart goes on", lambda: last() > shown)
+
+
+def care(driver, hub):
+    driver.get(hub.address + "/page/care")
+    numbers = [each.get_attribute("aria-label") for each in driver.find_elements(By.CSS_SELECTOR, "button[value=accept]")]
+    assert len(numbers) == 2 and len(driver.find_elements(By.CSS_SELECTOR, ".dots .marked")) == 2
+    one(driver, "button[value=accept]").click()
+    eventually("one is accepted", lambda: len(driver.find_elements(By.CSS_SELECTOR, "button[value=accept]")) == 1)
+    one(driver, "button[value=reject]").click()
+    eventually("the other is thrown out", lambda: "Nothing is held back." in text(driver))
+    assert "900" in hub.run("query", "heartRate", "--where", "value > 800", "--format", "ndjson")
+    assert "Body Temperature" in text(driver)
+    one(driver, "form[action='/page/care/repair'] button").click()
+    eventually("it is repaired", lambda: "Nothing looks wrong." in text(driver))
+    assert "15" in hub.run("migrate", "list", "--format", "ndjson")
+    one(driver, "form[action^='/page/care/undo'] button").click()
+    eventually("the repair is undone", lambda: driver.find_elements(By.CSS_SELECTOR, "form[action='/page/care/repair']"))
+
+
+def files(driver, hub):
+    path = hub.write("weights.csv", "time,type,value,unit\n2026-11-24T07:00:00Z,bodyMass,71.5,kg\n2026-11-24T08:00:00,bodyMass,71 or so,kg\n")
+    driver.get(hub.address + "/page/files")
+    one(driver, "input[type=file]").send_keys(path)
+    eventually("the file is sent", lambda: "weights.csv" in text(driver, "[data-state]"))
+    eventually("the file is read", lambda: driver.find_elements(By.XPATH, "//tr[contains(., 'weights.csv') and contains(., 'done')]"), 30)
+    one(driver, "tr:has(td) a").click()
+    eventually("its account says why a row was refused", lambda: "line 3" in text(driver) and "value" in text(driver))
+    look_for_barriers(driver, "an account")
+    driver.get(hub.address + "/page/type/bodyMass")
+    assert "71.5" in text(driver)
+    one(driver, "td a, th a").click()
+    eventually("a sample says why it is one", lambda: "As received" in text(driver))
+    look_for_barriers(driver, "a sample")
+
+
+def devices(driver, hub):
+    driver.get(hub.address + "/page/devices")
+    assert "Simulated strap" in text(driver) and "battery 90 %" in text(driver) and "live" in text(driver), text(driver)
+    one(driver, "button[aria-label='Assign Simulated strap']").click()
+    eventually("a device is assigned", lambda: "Simulated strap" in text(driver))
+    driver.find_element(By.XPATH, "//button[text()='Look what is near']").click()
+    # Whether there is a radio depends on the machine; either way the page says what became of it.
+    eventually("a scan ends", lambda: driver.find_elements(By.CSS_SELECTOR, "main .problem, main .done, #near")
+               or driver.find_elements(By.XPATH, "//p[contains(., 'Nothing near')]"), 60)
+    driver.get(hub.address + "/page/targets")
+    assert "archive" in text(driver) and "takes everything" in text(driver)
+
+
+def without_scripts(driver, hub):
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    driver.get(hub.address + "/page/type/heartRate?range=month")
+    rows = driver.find_elements(By.CSS_SELECTOR, "tbody tr")
+    assert len(rows) > 20 and not one(driver, "[data-chart]").is_displayed()
+    driver.get(hub.address + "/page/")
+    assert len(driver.find_elements(By.CSS_SELECTOR, ".card .value")) > 5
+    driver.get(hub.address + "/page/clients")
+    one(driver, "[aria-label='Withdraw Weight']").click()
+    eventually("a form works without scripts", lambda: "It may nothing now." in text(driver))
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def size(driver, hub):
+    """All that a browser loads for any page, packed."""
+    cookie = session(driver)
+    driver.get(hub.address + "/page/type/heartRate")
+    names = driver.execute_script("return performance.getEntriesByType('resource').map((each) => each.name)")
+    assert all(name.startswith(hub.address) for name in names), names
+    octets = sum(len(hub.get(f"/page/static/{name}", {"Accept-Encoding": "gzip"})[1])
+                 for name in ["page.css", "page.js", "chart.js", "files.js", "login.js", "icon.svg"])
+    octets += max(len(hub.get(place, {"Accept-Encoding": "gzip", **cookie})[1]) for place in PLACES)
+    assert octets <= MOST_OCTETS, f"{octets} octets"
+    return octets
+
+
+def close(driver, hub):
+    cookie = session(driver)
+    assert hub.get("/page/data/today", cookie)[0] == 200
+    driver.get(hub.address + "/page/")
+    driver.find_element(By.XPATH, "//button[text()='Close']").click()
+    eventually("the page is closed", lambda: driver.find_elements(By.ID, "code"))
+    assert hub.get("/page/data/today", cookie)[0] == 401
+    log = (hub.folder / "hub.log").read_text()
+    assert not any(word in log for word in ["code=", cookie["Cookie"][-20:], "/page"]), "the log has what it should not"
+
+
+def main():
+    begin = time.monotonic()
+    with Hub(arguments.vitalgate) as hub:
+        token = prepare(hub)
+        driver = browser()
+        try:
+            width(driver, 800)
+            step("login")
+            open_page(driver, hub)
+            step("each page at each width")
+            see_all(driver, hub, dark=False)
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+            see_all(driver, hub, dark=True)
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+            for walk in [pulse_moves, charts, lambda *_: programs(driver, hub, token), care, files, devices, without_scripts]:
+                step(getattr(walk, "__name__", "programs").replace("_", " ").replace("<lambda>", "programs"))
+                walk(driver, hub)
+            octets = size(driver, hub)
+            close(driver, hub)
+            # But for the form that asks for a code, nothing failed and nothing was refused by the policy.
+            errors = [entry["message"] for entry in driver.get_log("browser") if " 401 " not in entry["message"]]
+            assert not errors, errors
+        finally:
+            driver.quit()
+    print(f"page: {len(PLACES)} pages at {len(WIDTHS)} widths, {checked} looked at by axe, {octets:,} octets packed, {time.monotonic() - begin:.0f} s")
+
+
+main()
