@@ -128,7 +128,7 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire"]),
         .testTarget(
             name: "ProfilesTests",
-            dependencies: ["Profiles", "FileSource", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
+            dependencies: ["Profiles", "FileSource", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
             exclude: ["Vectors"]),
         .testTarget(
             name: "FileSourceTests", dependencies: ["FileSource", "Pipeline", "PipelineTesting", "HealthModel"],

@@ -1,7 +1,8 @@
 import HealthModel
 import Pipeline
 
-/// Reads a file that is one JSON array of objects, element by element, in memory that does not grow with the file.
+/// Reads a file that is one JSON array of objects, or an object with such an array, element by element, in memory that does not grow with the
+/// file.
 ///
 ///     let source = JSONArrayFileSource(path: "heart_rate-2023-11-03.json", paths: ["dateTime", "value.bpm"], received: now)
 ///
@@ -22,33 +23,40 @@ public final class JSONArrayFileSource: FrameSource {
 
     private let origin: Origin
     private let paths: [[UInt8]]
+    /// The member that holds the array; nil where the file is the array.
+    private let rows: [UInt8]?
     private let received: Instant
     private let meter: ReadMeter?
 
-    /// - Parameter paths: the members that become cells, such as `value.bpm`.
-    public init(path: String, paths: [String], received: Instant, meter: ReadMeter? = nil) {
+    /// - Parameters:
+    ///   - paths: the members that become cells, such as `value.bpm` or `values[0].bpm`.
+    ///   - rows: the member of the file's object that holds the array; nil where the file is the array.
+    public init(path: String, paths: [String], rows: String? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.meter = meter
+        self.rows = rows.map { Array($0.utf8) }
         origin = .path(path)
         self.paths = paths.map { Array($0.utf8) }
         self.received = received
     }
 
     /// Reads a file that is open.
-    public init(_ file: InputFile, paths: [String], received: Instant, meter: ReadMeter? = nil) {
+    public init(_ file: InputFile, paths: [String], rows: String? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.meter = meter
+        self.rows = rows.map { Array($0.utf8) }
         origin = .file(file)
         self.paths = paths.map { Array($0.utf8) }
         self.received = received
     }
 
     /// Reads elements from memory; for vectors and tests.
-    public convenience init(bytes: [UInt8], paths: [String], received: Instant) {
-        self.init(paths: paths, received: received) { MemoryInput(bytes) }
+    public convenience init(bytes: [UInt8], paths: [String], rows: String? = nil, received: Instant) {
+        self.init(paths: paths, rows: rows, received: received) { MemoryInput(bytes) }
     }
 
     /// Reads what comes in pieces, as from a pipe.
-    init(paths: [String], received: Instant, open: @escaping () -> any ByteInput) {
+    init(paths: [String], rows: String? = nil, received: Instant, open: @escaping () -> any ByteInput) {
         meter = nil
+        self.rows = rows.map { Array($0.utf8) }
         origin = .input(open)
         self.paths = paths.map { Array($0.utf8) }
         self.received = received
@@ -65,6 +73,7 @@ public final class JSONArrayFileSource: FrameSource {
         }
         let buffer = try TextBuffer(input, maximum: Self.maximumElement)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
+        if let rows { try findList(rows, buffer) }
         guard try next(buffer) == UInt8(ascii: "[") else { throw SourceError(.malformed, "not a JSON array") }
         buffer.start += 1
         let row = TextRow()
@@ -73,6 +82,7 @@ public final class JSONArrayFileSource: FrameSource {
         while let byte = try next(buffer) {
             if byte == UInt8(ascii: "]") {
                 buffer.start += 1
+                if rows != nil { return try finishObject(buffer, number) }
                 guard try next(buffer) == nil else { throw SourceError(.malformed, "text stands behind the array") }
                 return
             }
@@ -105,6 +115,45 @@ public final class JSONArrayFileSource: FrameSource {
         throw broken("the array is never closed", number)
     }
 
+    /// Goes on to the array in the file's object, over the members in front of it.
+    private func findList(_ name: [UInt8], _ buffer: TextBuffer) throws(SourceError) {
+        guard try next(buffer) == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
+        buffer.start += 1
+        while let byte = try next(buffer), byte == UInt8(ascii: "\"") {
+            let length = try elementLength(buffer, 1, end: UInt8(ascii: ":"))
+            let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
+            let isMeant = text.prefix { $0 != UInt8(ascii: "\"") }.elementsEqual(name)
+            buffer.start += length + 1
+            if isMeant {
+                _ = try next(buffer)
+                return
+            }
+            guard try next(buffer) != nil else { break }
+            buffer.start += try elementLength(buffer, 1)
+            guard try next(buffer) == UInt8(ascii: ",") else { break }
+            buffer.start += 1
+        }
+        throw SourceError(.malformed, "the list of rows is not in it")
+    }
+
+    /// Goes over what stands behind the array, to the end of the file.
+    private func finishObject(_ buffer: TextBuffer, _ number: Int) throws(SourceError) {
+        while let byte = try next(buffer) {
+            if byte == UInt8(ascii: "}") {
+                buffer.start += 1
+                guard try next(buffer) == nil else { throw SourceError(.malformed, "text stands behind the object") }
+                return
+            }
+            guard byte == UInt8(ascii: ",") else { break }
+            buffer.start += 1
+            guard try next(buffer) == UInt8(ascii: "\"") else { break }
+            buffer.start += try elementLength(buffer, number, end: UInt8(ascii: ":")) + 1
+            guard try next(buffer) != nil else { break }
+            buffer.start += try elementLength(buffer, number)
+        }
+        throw broken("the object around the array is never closed", number)
+    }
+
     private func broken(_ reason: String, _ number: Int) -> SourceError {
         SourceError(.malformed, reason, at: Place(.record, max(number, 1)))
     }
@@ -122,7 +171,9 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Reads on until the element that starts here is whole in the buffer.
-    private func elementLength(_ buffer: TextBuffer, _ number: Int) throws(SourceError) -> Int {
+    private func elementLength(
+        _ buffer: TextBuffer, _ number: Int, end: UInt8 = UInt8(ascii: ",")
+    ) throws(SourceError) -> Int {
         var offset = 0
         var depth = 0
         var quoted = false
@@ -140,6 +191,7 @@ public final class JSONArrayFileSource: FrameSource {
                     }
                 } else {
                     switch byte {
+                    case end where depth == 0: return offset
                     case UInt8(ascii: "\""): quoted = true
                     case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
                     case UInt8(ascii: "}"), UInt8(ascii: "]"):
@@ -147,7 +199,6 @@ public final class JSONArrayFileSource: FrameSource {
                         if depth == 0 { return offset }
                         depth -= 1
                         if depth == 0 { return offset + 1 }
-                    case UInt8(ascii: ",") where depth == 0: return offset
                     case 0: throw broken("it holds a NUL byte", number)
                     default: break
                     }

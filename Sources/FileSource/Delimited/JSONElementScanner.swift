@@ -13,6 +13,8 @@ struct JSONElementScanner {
     private let end: Int
     private var index: Int
     private let paths: [[UInt8]]
+    /// Whether a path names one element of a list.
+    private let hasIndices: Bool
     /// The path to where the scan stands, joined by full stops.
     private var path: [UInt8] = []
 
@@ -20,6 +22,7 @@ struct JSONElementScanner {
         self.bytes = bytes
         self.end = end
         self.paths = paths
+        hasIndices = paths.contains { $0.contains(UInt8(ascii: "[")) }
         index = start
     }
 
@@ -106,7 +109,13 @@ struct JSONElementScanner {
         defer { path.removeSubrange(length...) }
         skipBlanks()
         if take(UInt8(ascii: "]")) { return }
+        var number = 0
         while true {
+            if hasIndices {
+                path.removeSubrange(length...)
+                path.append(contentsOf: "[\(number)]".utf8)
+                number += 1
+            }
             try value(depth: depth + 1, &cells)
             skipBlanks()
             if take(UInt8(ascii: "]")) { return }

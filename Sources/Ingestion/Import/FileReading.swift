@@ -2,6 +2,7 @@ import FileSource
 import HealthModel
 import Pipeline
 import Profiles
+import SampleStore
 
 /// How a person wants a file read.
 public struct ReadingOptions: Sendable {
@@ -73,6 +74,19 @@ public struct FileReading {
             (table, text) = (nil, nil)
             return
         }
+        if DatabaseFile.recognises(file) {
+            guard path != InputFile.standardInput else {
+                throw SourceError(.noInput, "a database is read from a file, not from a pipe")
+            }
+            let match = try library.match(profile: options.profile) { match in
+                try DatabaseFileSource(path: path, tables: match.tables, received: received).present()
+            }
+            profile = match.profile.id
+            source = DatabaseFileSource(path: path, tables: match.tables, received: received)
+            interpreter = try DatabaseInterpreter(match, registry: registry, options: options.interpreter)
+            (table, text) = (nil, nil)
+            return
+        }
         let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
         profile = match.profile.id
@@ -84,27 +98,31 @@ public struct FileReading {
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = source
-        case .jsonArray(let paths):
-            let source = JSONArrayFileSource(file, paths: paths, received: received, meter: meter)
+        case .jsonArray(let paths, let rows):
+            let source = JSONArrayFileSource(file, paths: paths, rows: rows, received: received, meter: meter)
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = nil
+        case .database: throw SourceError(.malformed, "it is a text, and the profile reads databases")
         }
     }
 
     /// Whether a device profile reads it, so that another one might.
-    public var isOfProfile: Bool { table != nil }
+    public var isOfProfile: Bool { table != nil || interpreter is DatabaseInterpreter }
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] {
         (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
+            + ((interpreter as? DatabaseInterpreter)?.notes ?? [])
     }
 
     /// Cuts a text from memory as a file of this form would be; what `profile test` needs.
     public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {
         switch form {
         case .delimited(let delimiter): DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: Instant(seconds: 0))
-        case .jsonArray(let paths): JSONArrayFileSource(bytes: bytes, paths: paths, received: Instant(seconds: 0))
+        case .jsonArray(let paths, let rows):
+            JSONArrayFileSource(bytes: bytes, paths: paths, rows: rows, received: Instant(seconds: 0))
+        case .database(let tables): DatabaseFileSource(script: bytes, tables: tables, received: Instant(seconds: 0))
         }
     }
 }

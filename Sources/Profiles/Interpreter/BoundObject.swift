@@ -6,6 +6,7 @@ final class BoundObject {
     /// The cell with the maker's word for the case, and what is so of any reading.
     let reading: BoundReading
     private let cases: [String: Int]
+    private let always: Int?
     private let isWorkout: Bool
     private let figures: [(part: FigureRule.Part, reading: BoundReading)]
     private let tellsDuration: Bool
@@ -16,6 +17,7 @@ final class BoundObject {
         guard let cases = rule.cases, case .fixed(let type) = rule.type else { return nil }
         self.reading = reading
         self.cases = cases
+        always = rule.always
         isWorkout = type.kind == .workout
         self.figures = figures
         self.tellsDuration = tellsDuration
@@ -27,7 +29,7 @@ final class BoundObject {
         _ cells: Cells, _ word: UnsafeRawBufferPointer, _ time: ReadingTime, _ resolution: Int32, _ empties: [[UInt8]],
         _ signs: DecimalSigns, at place: Place
     ) throws(BoundTable.Failure) -> Reading {
-        let number = word.count <= 128 ? cases[String(decoding: word, as: UTF8.self)] : nil
+        let number = always ?? (word.count <= 128 ? cases[String(decoding: word, as: UTF8.self)] : nil)
         var made = Reading(
             origin: try reading.origins.origin(cells), numeral: Numeral(coefficient: Int64(number ?? -1)), unit: .one, time: time,
             ordinal: number == nil ? Self.hash(word) : 0, metadata: try reading.metadata.metadata(cells, limit: nil),
@@ -75,7 +77,7 @@ final class BoundObject {
     }
 
     /// FNV-1a, 31 bits of it.
-    private static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
+    static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for octet in text { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
         return UInt32(truncatingIfNeeded: hash) & 0x7FFF_FFFF

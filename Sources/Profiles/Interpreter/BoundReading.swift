@@ -13,6 +13,8 @@ final class BoundReading {
     let name: String
     private let knownUnit: Unit?
     let unitCell: Int
+    /// Spellings of the unit that stands behind the number; nil where it stands elsewhere.
+    private let spellings: [String: Unit]?
     let conditions: [(cell: Int, values: [[UInt8]])]
     private let isConditional: Bool
     let limits: [Limit]
@@ -35,11 +37,13 @@ final class BoundReading {
         case .cell(let column):
             knownUnit = nil
             unitCell = binding.cells[column]
+        case .behind: knownUnit = nil
         case .header(let column):
             guard let spelling = binding.units[column], let unit = channel.units[spelling] else { return nil }
             knownUnit = unit
         }
         self.unitCell = unitCell
+        if case .behind = rule.unit { spellings = channel.units } else { spellings = nil }
         conditions = rule.conditions.map { (binding.cells[$0.column], $0.values) }
         isConditional = !conditions.isEmpty
         limits = rule.texts.map { Limit(text: $0.text, side: $0.side, limits: $0.limits) }
@@ -75,9 +79,27 @@ final class BoundReading {
 
     @inline(__always) func unit(_ cells: Cells) throws(BoundTable.Failure) -> Unit {
         if let knownUnit { return knownUnit }
+        if let spellings { return try writtenUnit(trimmed(cells[cell]), spellings) }
         let text = trimmed(cells[unitCell])
         if let unit = units.find(text) { return unit }
         return try newUnit(text)
+    }
+
+    /// The cell without the unit behind its number.
+    @inline(__always) func number(_ cell: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        spellings == nil ? cell : trimmed(UnsafeRawBufferPointer(rebasing: cell[..<Self.numberEnd(cell)]))
+    }
+
+    private static func numberEnd(_ cell: UnsafeRawBufferPointer) -> Int {
+        cell.firstIndex { $0 == 0x20 || $0 == UInt8(ascii: "%") || $0 > 0x7F || ($0 | 0x20) &- UInt8(ascii: "a") < 26 }
+            ?? cell.endIndex
+    }
+
+    private func writtenUnit(_ cell: UnsafeRawBufferPointer, _ spellings: [String: Unit]) throws(BoundTable.Failure) -> Unit {
+        let text = trimmed(UnsafeRawBufferPointer(rebasing: cell[Self.numberEnd(cell)...]))
+        for (spelling, unit) in spellings where isOne(text, of: [Array(spelling.utf8)]) { return unit }
+        throw .init(
+            text.isEmpty ? "\(name): no unit stands behind the number" : "\(name): the unit behind the number is not known")
     }
 
     private func newUnit(_ text: UnsafeRawBufferPointer) throws(BoundTable.Failure) -> Unit {

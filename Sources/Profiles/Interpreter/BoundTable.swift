@@ -15,6 +15,12 @@ final class BoundTable {
     private let hasEmpties: Bool
     private let isGuarded: Bool
     private let skips: [(cell: Int, values: [[UInt8]], isNegated: Bool, outcome: FrameOutcome)]
+    private let heading: (cell: Int, patterns: [TimePattern])?
+    /// Rows may have just so many cells; 0 where each has all.
+    private let shortWidth: Int
+    private let person: (cell: Int, name: String)?
+    @exclusivity(unchecked) private var firstPerson: [UInt8]?
+    private let apart: Int?
     private let readings: [BoundReading]
     private let objects: [BoundObject]
     @exclusivity(unchecked) private var plain: PlainRow?
@@ -38,7 +44,11 @@ final class BoundTable {
         skips = channel.skips.filter { binding.has($0.column) }.map {
             (binding.cells[$0.column], $0.values, $0.isNegated, .skipped($0.kind))
         }
-        isGuarded = !skips.isEmpty
+        heading = channel.heading.map { (binding.cells[$0.column], $0.patterns) }
+        shortWidth = channel.shortRows ?? 0
+        person = channel.person.flatMap { binding.has($0) ? (binding.cells[$0], binding.names[$0] ?? "") : nil }
+        apart = channel.apart.flatMap { binding.has($0) ? binding.cells[$0] : nil }
+        isGuarded = !skips.isEmpty || heading != nil || person != nil
         func bound(_ rule: ReadingRule) -> BoundReading? {
             BoundReading(
                 rule, channel: channel, binding: binding, options: options,
@@ -52,6 +62,7 @@ final class BoundTable {
         }
         times = TableTimes(rule: rule, end: channel.end, binding: binding, began: began)
         times.order = options.dateOrder
+        times.needsHeading = heading != nil
         signs = DecimalSigns()
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
         guard !readings.isEmpty || !objects.isEmpty else { return nil }
@@ -64,14 +75,16 @@ final class BoundTable {
     /// Interprets one row; appends nothing where it throws.
     func interpret(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
         if let plain, plain.take(cells, at: place, into: &output) { return .readings }
+        if cells.count < width, cells.count == shortWidth { return try padded(cells, at: place, into: &output) }
         if cells.count != width || isGuarded || cells[0].isEmpty, let outcome = try guarded(cells) { return outcome }
         let first = output.count
         var whole: [Reading] = []
         do throws(Failure) {
             var time: ReadingTime?
             for reading in readings where reading.applies(cells) {
-                let bytes = trimmed(cells[reading.cell])
-                if bytes.isEmpty || (hasEmpties && isOne(bytes, of: empties)) { continue }
+                let cell = trimmed(cells[reading.cell])
+                if cell.isEmpty || (hasEmpties && isOne(cell, of: empties)) { continue }
+                let bytes = reading.number(cell)
                 let numeral = try reading.numeral(bytes, signs: signs)
                 // The time comes second: a row without values is not refused for its time.
                 let start: ReadingTime
@@ -109,6 +122,10 @@ final class BoundTable {
             throw error
         }
         if output.count - first > 1 { join(&output, from: first) }
+        if let apart, output.count > first {
+            let ordinal = BoundObject.hash(trimmed(cells[apart]))
+            for index in first..<output.count { output[index].ordinal ^= ordinal }
+        }
         // What is made of the whole row belongs to no group of it.
         output += whole
         return output.count == first ? Self.noValue : .readings
@@ -119,9 +136,54 @@ final class BoundTable {
     /// What is decided before a row's values are looked at: its length, and the rules that skip it.
     private func guarded(_ cells: Cells) throws(Failure) -> FrameOutcome? {
         if isBlank(cells) { return Self.blank }
+        if let heading, take(heading, cells) { return .notData }
+        if cells.count < width {
+            // A line between two tables has a length of its own.
+            for skip in skips
+            where !skip.isNegated && skip.cell < cells.count && isOne(trimmed(cells[skip.cell]), of: skip.values) {
+                return skip.outcome
+            }
+        }
         if cells.count != width { try checkWidth(cells) }
         for skip in skips where isOne(trimmed(cells[skip.cell]), of: skip.values) != skip.isNegated { return skip.outcome }
+        if let person {
+            let own = trimmed(cells[person.cell])
+            if let firstPerson {
+                guard own.elementsEqual(firstPerson) else {
+                    throw Failure(
+                        "\(person.name) is another than in the rows in front: the file holds several persons; one file for each, please"
+                    )
+                }
+            } else if own.count <= 256 {
+                firstPerson = Array(own)
+            }
+        }
         return nil
+    }
+
+    /// Whether the row is nothing but a date, which holds for those behind it.
+    private func take(_ heading: (cell: Int, patterns: [TimePattern]), _ cells: Cells) -> Bool {
+        guard heading.cell < cells.count else { return false }
+        let text = trimmed(cells[heading.cell])
+        guard cells.indices.allSatisfy({ $0 == heading.cell || trimmed(cells[$0]).isEmpty }),
+            heading.patterns.contains(where: { $0.parse(text) != nil })
+        else { return false }
+        times.heading = Array(text)
+        return true
+    }
+
+    /// A row with empty cells where it has none.
+    private func padded(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
+        var whole = Array(cells)
+        while whole.count < width { whole.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        let result = whole.withUnsafeBufferPointer { cells -> Result<FrameOutcome, Failure> in
+            do throws(Failure) {
+                return .success(try interpret(cells, at: place, into: &output))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     private func time(_ cells: Cells) throws(Failure) -> ReadingTime {

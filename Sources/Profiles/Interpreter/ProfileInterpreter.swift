@@ -88,7 +88,7 @@ public final class ProfileInterpreter: FrameInterpreter {
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .row(let row):
-            guard let table else { return try head(row, at: frame.place) }
+            guard let table else { return try head(row, at: frame.place, into: &readings) }
             do throws(BoundTable.Failure) {
                 return try withCells(row) { (cells) throws(BoundTable.Failure) in
                     try table.interpret(cells, at: frame.place, into: &readings)
@@ -102,13 +102,13 @@ public final class ProfileInterpreter: FrameInterpreter {
     }
 
     /// A row in front of the table, or the table's header.
-    private func head(_ row: TextRow, at place: Place) throws(Refusal) -> FrameOutcome {
+    private func head(_ row: TextRow, at place: Place, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch state {
         case .summaryHeader:
             guard let summary = channel.summary, let binding = HeaderBinding(summary.columns, header: texts(row), spellings: [])
             else {
                 state = .lost("the file does not begin with the summary's header")
-                return try head(row, at: place)
+                return try head(row, at: place, into: &readings)
             }
             state = .summaryRow(binding)
             return .notData
@@ -124,10 +124,10 @@ public final class ProfileInterpreter: FrameInterpreter {
                     began = Timestamp(wall: start.wallTime(at: offset ?? .utc), offset: offset ?? .utc)
                 case .added, .told, .receipt: break
                 }
-                return .skipped(summary.kind)
             } catch {
                 throw lose("the summary does not say when the recording began: \(error.reason)", place)
             }
+            return try read(summary, binding, row, at: place, into: &readings)
         case .header(let left):
             if let binding = HeaderBinding(channel.columns, header: texts(row), spellings: Array(channel.units.keys)),
                 let table = BoundTable(channel, binding: binding, began: began, options: options, registry: registry)
@@ -142,6 +142,27 @@ public final class ProfileInterpreter: FrameInterpreter {
             return .notData
         case .lost(let reason): throw Refusal(reason, at: place)
         case .rows: return .notData
+        }
+    }
+
+    /// What the summary's row itself makes.
+    private func read(
+        _ summary: SummaryTable, _ binding: HeaderBinding, _ row: TextRow, at place: Place, into readings: inout [Reading]
+    ) throws(Refusal) -> FrameOutcome {
+        var own = TableChannel(kind: .csv, source: channel.source)
+        (own.columns, own.times, own.end, own.readings) = (summary.columns, [summary.time], summary.end, summary.readings)
+        own.empties = channel.empties
+        guard !own.readings.isEmpty,
+            let table = BoundTable(own, binding: binding, began: nil, options: options, registry: registry)
+        else { return .skipped(summary.kind) }
+        do throws(BoundTable.Failure) {
+            let outcome = try withCells(row) { (cells) throws(BoundTable.Failure) in
+                try table.interpret(cells, at: place, into: &readings)
+            }
+            if case .readings = outcome { return outcome }
+            return .skipped(summary.kind)
+        } catch {
+            throw Refusal(error.reason, at: place)
         }
     }
 

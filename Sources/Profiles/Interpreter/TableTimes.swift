@@ -15,6 +15,7 @@ final class TableTimes {
     private let elapsedCell: Int?
     private let ticksCell: Int?
     private let durationCell: Int?
+    private let durationUnit: EndRule.DurationUnit
     private let name: String
     private let endName: String
     private let scratch = CellScratch()
@@ -31,6 +32,10 @@ final class TableTimes {
     var contradictory = false
     /// What the time read last was cut to, in seconds.
     private(set) var resolution: Int32 = 1
+    /// The date that a row in front said, for those whose own time has none.
+    var heading: [UInt8]?
+    /// Whether rows need one.
+    var needsHeading = false
 
     init(rule: TimeRule, end: EndRule?, binding: HeaderBinding, began: Timestamp?) {
         self.rule = rule
@@ -40,12 +45,14 @@ final class TableTimes {
         ticksCell = rule.ticks.map { binding.cells[$0] }.flatMap { $0 < 0 ? nil : $0 }
         name = rule.columns.first.flatMap { binding.names[$0] } ?? "the time"
         var durationCell: Int?
+        var durationUnit = EndRule.DurationUnit.clock
         var endColumns: [Int] = []
         var endName = "the end"
         var present: EndRule?
         switch end {
-        case .duration(let column)? where binding.has(column):
+        case .duration(let column, let unit)? where binding.has(column):
             durationCell = binding.cells[column]
+            durationUnit = unit
             endName = binding.names[column] ?? endName
             present = end
         case .time(let columns, _)? where columns.allSatisfy(binding.has):
@@ -64,6 +71,7 @@ final class TableTimes {
         plainEndCell = plainEnd
         self.end = present
         self.durationCell = durationCell
+        self.durationUnit = durationUnit
         self.endColumns = endColumns
         self.endName = endName
     }
@@ -95,7 +103,11 @@ final class TableTimes {
             ticks = try Self.ticks(trimmed(cells[ticksCell]))
         }
         var last = start
-        if let end { last = try self.end(end, cells, start: start) }
+        if let end {
+            last = try self.end(end, cells, start: start)
+        } else if rule.isDay {
+            last.wall.microseconds += 86_400_000_000
+        }
         switch rule.zone {
         case .utc:
             return .instants(
@@ -127,6 +139,7 @@ final class TableTimes {
             }
             throw Failure(reason: "\(name) is no date and time of ISO 8601")
         }
+        if needsHeading, heading == nil { throw Failure(reason: "no row in front of it says the date") }
         guard let text = text(cells) else { throw Failure(reason: "\(name) is too long for a time") }
         guard rule.mayBeContested else {
             if let stamp = rule.patterns[lastFit].parse(text) {
@@ -170,6 +183,11 @@ final class TableTimes {
     }
 
     private func text(_ cells: Cells) -> UnsafeRawBufferPointer? {
+        if let heading {
+            return heading.withUnsafeBytes { day in
+                [day, cells[columns[0]]].withUnsafeBufferPointer { scratch.joined($0, [0, 1]) }
+            }
+        }
         if columns.count == 1 {
             let cell = trimmed(cells[columns[0]])
             return cell.count <= 256 ? cell : nil
@@ -189,7 +207,17 @@ final class TableTimes {
             guard let durationCell else { return start }
             let cell = trimmed(cells[durationCell])
             if cell.isEmpty { return start }
-            guard let duration = Self.duration(cell) else { throw Failure(reason: "\(endName) is not hours:minutes:seconds") }
+            let duration: Int64
+            if let unit = durationUnit.microseconds {
+                // Up to ten years.
+                guard let count = (try? Numeral(parsing: cell))?.doubleValue, count >= 0, count * unit < 3.2e14 else {
+                    throw Failure(reason: "\(endName) is no length of time")
+                }
+                duration = Int64((count * unit).rounded())
+            } else {
+                guard let length = Self.duration(cell) else { throw Failure(reason: "\(endName) is not hours:minutes:seconds") }
+                duration = length
+            }
             var end = start
             end.wall.microseconds += duration
             return end

@@ -1,9 +1,16 @@
 /// The first object of a JSON array, to recognise the file by.
 enum JSONHead {
     /// The paths of the first object's members, such as `value.bpm`; nothing where the text does not hold a whole one.
-    static func firstObject(of text: String) -> Set<String>? {
+    ///
+    /// - Parameter rows: the member of the file's one object whose list holds the objects.
+    static func firstObject(of text: String, rows: String? = nil) -> Set<String>? {
         let bytes = Array(text.utf8)
-        guard let start = bytes.firstIndex(of: UInt8(ascii: "{")) else { return nil }
+        var first = 0
+        if let rows {
+            guard let list = list(named: rows, in: bytes) else { return nil }
+            first = list
+        }
+        guard let start = bytes[first...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
         var depth = 0
         var quoted = false
         var escaped = false
@@ -33,10 +40,41 @@ enum JSONHead {
     }
 
     private static func collect(_ value: JSONValue, _ path: String, _ paths: inout Set<String>) {
-        guard case .object(let object) = value else {
+        switch value {
+        case .object(let object):
+            for (key, value) in object { collect(value, path.isEmpty ? key : "\(path).\(key)", &paths) }
+        case .array(let array):
+            for (index, value) in array.prefix(16).enumerated() { collect(value, "\(path)[\(index)]", &paths) }
             paths.insert(path)
-            return
+        default: paths.insert(path)
         }
-        for (key, value) in object { collect(value, path.isEmpty ? key : "\(path).\(key)", &paths) }
+    }
+
+    /// Where the list begins that stands under this name in the file's object, and nowhere deeper.
+    private static func list(named name: String, in bytes: [UInt8]) -> Int? {
+        let quoted = Array("\"\(name)\"".utf8)
+        var depth = 0
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\""):
+                let first = index
+                index += 1
+                while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+                    index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+                }
+                guard depth == 1, index < bytes.count, bytes[first...index].elementsEqual(quoted) else { break }
+                let rest = bytes[(index + 1)...].drop { $0 <= 0x20 }
+                guard rest.first == UInt8(ascii: ":") else { break }
+                let value = rest.dropFirst().drop { $0 <= 0x20 }
+                return value.first == UInt8(ascii: "[") ? value.startIndex : nil
+            default: break
+            }
+            index += 1
+        }
+        return nil
     }
 }

@@ -1,11 +1,15 @@
+import Pipeline
+
 /// Which profile reads a file, and how the file's rows are to be cut.
 public struct ProfileMatch: Sendable {
     /// How a source has to cut the file.
     public enum Form: Hashable, Sendable {
         /// Rows of cells, with this octet between them.
         case delimited(UInt8)
-        /// A list of objects; each becomes a row with one cell for each path.
-        case jsonArray(paths: [String])
+        /// A list of objects, in `rows` of one object or by itself; each becomes a row with one cell for each path.
+        case jsonArray(paths: [String], rows: String?)
+        /// Tables of a database.
+        case database([ForeignTable])
     }
 
     /// The one that reads it.
@@ -92,13 +96,18 @@ extension Profile {
         let isArray = text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).first == "["
         let matches = tables.compactMap { table -> ProfileMatch? in
             switch table.kind {
+            // It is no text; see `DatabaseMatch`.
+            case .sqlite: return nil
             case .json:
-                guard isArray, let object = JSONHead.firstObject(of: text) else { return nil }
+                guard isArray == (table.rows == nil), let object = JSONHead.firstObject(of: text, rows: table.rows) else {
+                    return nil
+                }
                 var score = 0
                 for column in table.columns {
                     if object.contains(column.path ?? "") { score += 1 } else if column.isRequired { return nil }
                 }
-                return ProfileMatch(profile: self, form: .jsonArray(paths: table.paths), channel: table, score: score)
+                return ProfileMatch(
+                    profile: self, form: .jsonArray(paths: table.paths, rows: table.rows), channel: table, score: score)
             case .csv:
                 guard !isArray else { return nil }
                 return table.delimiters.compactMap { delimiter -> ProfileMatch? in

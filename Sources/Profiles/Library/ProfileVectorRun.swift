@@ -42,13 +42,25 @@ public struct ProfileVectorRun {
 
     /// Runs a text through the profile.
     public func outcome(of text: String, options: InterpreterOptions) throws -> Outcome {
+        var outcome = Outcome()
+        if let database = profile.database, text.hasPrefix("CREATE TABLE") {
+            let interpreter = try DatabaseInterpreter(database, registry: OriginRegistry(subject: "me"), options: options)
+            try walk(open(Array(text.utf8), .database(database.tables)), interpreter, into: &outcome)
+            outcome.notes = interpreter.notes
+            return outcome
+        }
         guard let match = profile.match(firstLines: text) else {
             throw ProfileErrors([ProfileProblem("", "the profile does not know this header")])
         }
-        var outcome = Outcome()
         let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"), options: options)
         let source = open(Array(text.utf8), match.form)
         try interpreter.survey(source)
+        try walk(source, interpreter, into: &outcome)
+        outcome.notes = interpreter.notes
+        return outcome
+    }
+
+    private func walk(_ source: any FrameSource, _ interpreter: any FrameInterpreter, into outcome: inout Outcome) throws {
         try source.forEachFrame { frame in
             do throws(Refusal) {
                 if case .skipped(let kind) = try interpreter.interpret(frame, into: &outcome.readings) {
@@ -58,8 +70,6 @@ public struct ProfileVectorRun {
                 outcome.refused[frame.place.number] = error.reason
             }
         }
-        outcome.notes = interpreter.notes
-        return outcome
     }
 
     private func failures(of vector: ProfileVector) -> [String] {

@@ -31,7 +31,7 @@ struct TimeReader {
     let table: ColumnReader
 
     func time(_ node: ProfileNode, hasSummary: Bool) -> TimeRule? {
-        let members = node.members(["columns", "patterns", "zone", "from", "elapsed", "ticks"])
+        let members = node.members(["columns", "patterns", "zone", "from", "elapsed", "ticks", "day"])
         var rule = TimeRule(columns: [], patterns: [])
         rule.zone = members["zone"]?.choice(TimeRule.Zone.self) ?? .written
         rule.elapsed = members["elapsed"].flatMap(table.index)
@@ -49,7 +49,8 @@ struct TimeReader {
             return rule
         }
         rule.columns = (members["columns"]?.elements() ?? []).compactMap(table.index)
-        rule.patterns = (members["patterns"]?.elements() ?? []).compactMap(pattern)
+        rule.isDay = members["day"]?.boolean() ?? false
+        rule.patterns = (members["patterns"]?.elements() ?? []).compactMap { pattern($0, isDay: rule.isDay) }
         guard !rule.columns.isEmpty, !rule.patterns.isEmpty else {
             node.problem("columns or patterns is missing")
             return nil
@@ -58,10 +59,13 @@ struct TimeReader {
     }
 
     func end(_ node: ProfileNode) -> EndRule? {
-        let members = node.members(["duration", "columns", "patterns"])
-        if let duration = members["duration"] { return table.index(duration).map { .duration($0) } }
+        let members = node.members(["duration", "in", "columns", "patterns"])
+        if let duration = members["duration"] {
+            let unit = members["in"]?.choice(EndRule.DurationUnit.self) ?? .clock
+            return table.index(duration).map { .duration($0, unit) }
+        }
         let columns = (members["columns"]?.elements() ?? []).compactMap(table.index)
-        let patterns = (members["patterns"]?.elements() ?? []).compactMap(pattern)
+        let patterns = (members["patterns"]?.elements() ?? []).compactMap { pattern($0) }
         guard !columns.isEmpty, !patterns.isEmpty else {
             node.problem("duration, or columns and patterns, is missing")
             return nil
@@ -69,10 +73,10 @@ struct TimeReader {
         return .time(columns: columns, patterns: patterns)
     }
 
-    private func pattern(_ node: ProfileNode) -> TimePattern? {
+    func pattern(_ node: ProfileNode, isDay: Bool = false) -> TimePattern? {
         guard let text = node.text() else { return nil }
         do throws(ProfileProblem) {
-            return try TimePattern(text)
+            return try TimePattern(text, isDay: isDay)
         } catch {
             node.problem(error.message)
             return nil
@@ -87,7 +91,7 @@ struct ReadingReader {
     let outer: TableChannelReader
 
     func reading(_ node: ProfileNode) -> ReadingRule? {
-        let members = node.members(["column", "type", "unit", "when", "texts", "metadata", "cases", "figures"])
+        let members = node.members(["column", "type", "unit", "when", "texts", "metadata", "cases", "always", "figures"])
         for key in ["column", "type"] where members[key] == nil { node.problem("\(key) is missing") }
         guard let column = members["column"].flatMap(table.index), let type = members["type"].flatMap(type) else { return nil }
         var rule = ReadingRule(column: column, type: type, unit: .fixed(.one))
@@ -97,13 +101,20 @@ struct ReadingReader {
                 return nil
             }
             for key in ["unit", "texts"] { members[key]?.problem("\(object.id) has none") }
-            rule.cases = cases(members["cases"], of: object, node)
+            if let always = members["always"], members["cases"] == nil {
+                rule.cases = [:]
+                rule.always = always.text().flatMap { object.categoryValues?.value(of: $0) }
+                if rule.always == nil { always.problem("it is no case of \(object.id)") }
+            } else {
+                members["always"]?.problem("cases or always, and not both")
+                rule.cases = cases(members["cases"], of: object, node)
+            }
             for figure in members["figures"]?.elements() ?? [] {
                 if object.kind != .workout { figure.problem("only a workout has figures") }
                 if let figure = self.figure(figure) { rule.figures.append(figure) }
             }
         } else {
-            for key in ["cases", "figures"] { members[key]?.problem("a quantity has none") }
+            for key in ["cases", "always", "figures"] { members[key]?.problem("a quantity has none") }
             if members["unit"] == nil { node.problem("unit is missing") }
             guard let unit = members["unit"].flatMap({ self.unit($0, column: column, type: type) }) else { return nil }
             rule.unit = unit
@@ -168,7 +179,14 @@ struct ReadingReader {
             check(unit, type, node)
             return .fixed(unit)
         }
-        let members = node.members(["header", "column", "assume", "instead"])
+        let members = node.members(["header", "column", "behind", "assume", "instead"])
+        if let behind = members["behind"] {
+            guard case .boolean(true) = behind.value, !spellings.isEmpty else {
+                behind.problem("it is true, and the channel's units say what may stand behind the number")
+                return nil
+            }
+            return .behind
+        }
         if let header = members["header"] {
             let source: Int? = if case .boolean(true) = header.value { column } else { table.index(header) }
             guard let source else { return nil }
@@ -179,7 +197,7 @@ struct ReadingReader {
         }
         if let cell = members["column"] { return table.index(cell).map { .cell($0) } }
         guard let assumed = members["assume"] else {
-            node.problem("one of header, column and assume says where the unit comes from")
+            node.problem("one of header, column, behind and assume says where the unit comes from")
             return nil
         }
         guard let unit = outer.unit(assumed) else { return nil }

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Reads a channel of kind `csv` or `json` from its document.
+/// Reads a channel of kind `csv`, `json` or `sqlite` from its document.
 struct TableChannelReader {
     let node: ProfileNode
     let profileID: String
@@ -9,16 +9,22 @@ struct TableChannelReader {
 
     private static let keys = [
         "channel", "delimiters", "decimal", "empty", "headerWithin", "summary", "columns", "times", "end", "skip", "readings",
-        "device",
+        "device", "shortRows", "heading", "rows", "person", "apart", "table", "join",
         "source", "subject", "metadata", "units", "notes",
     ]
 
     func read(_ kind: TableChannel.Kind) -> TableChannel {
         let members = node.members(Self.keys)
         var channel = TableChannel(kind: kind, source: SourceRule(id: "file." + profileID, name: .constant(profileName)))
-        if kind == .json {
-            for key in ["delimiters", "headerWithin", "summary", "decimal"] { members[key]?.problem("JSON has none") }
+        if kind != .csv {
+            for key in ["delimiters", "headerWithin", "summary", "decimal", "shortRows", "heading"] {
+                members[key]?.problem("only CSV has one")
+            }
         }
+        if kind != .json { members["rows"]?.problem("only JSON has rows inside of something") }
+        if kind != .sqlite { for key in ["table", "join"] { members[key]?.problem("only a database has tables") } }
+        channel.rows = members["rows"]?.text()
+        channel.shortRows = members["shortRows"]?.integer(1...4096)
         if let delimiters = members["delimiters"] {
             channel.delimiters = delimiters.texts().compactMap { text in
                 if let byte = text.utf8.first, text.utf8.count == 1, TableChannel.allDelimiters.contains(byte) { return byte }
@@ -52,6 +58,10 @@ struct TableChannelReader {
         if channel.readings.isEmpty { node.problem("readings is missing: without any there is nothing to take") }
         channel.device = members["device"].map { device($0, table) }
         if let source = members["source"] { channel.source = self.source(source, table) }
+        channel.person = members["person"].flatMap(table.index)
+        channel.apart = members["apart"].flatMap(table.index)
+        if kind == .sqlite { channel.foreign = foreign(members, channel) }
+        channel.heading = members["heading"].flatMap { heading($0, table) }
         channel.subject = members["subject"].flatMap { $0.members(["column"])["column"] }.flatMap(table.index)
         return channel
     }
@@ -69,10 +79,17 @@ struct TableChannelReader {
     private func columns(_ node: ProfileNode, _ kind: TableChannel.Kind) -> [ColumnRule] {
         node.anyMembers().sorted { $0.key < $1.key }.map { name, node in
             var column = ColumnRule(name: name)
-            let members = node.members(
-                kind == .csv ? ["names", "position", "required", "group"] : ["path", "required", "group"])
+            let keys =
+                switch kind {
+                case .csv: ["names", "position", "nth", "required", "group"]
+                case .json: ["path", "required", "group"]
+                case .sqlite: ["is", "joined", "required"]
+                }
+            let members = node.members(keys)
             column.patterns = (members["names"]?.texts() ?? []).map { HeaderPattern($0) }
             column.position = members["position"]?.integer(1...4096).map { $0 - 1 }
+            column.nth = members["nth"]?.integer(1...100)
+            if column.nth != nil, column.position != nil { node.problem("nth is for columns that are known by their names") }
             column.path = members["path"]?.text()
             column.isRequired = members["required"]?.boolean() ?? true
             if let group = members["group"] {
@@ -86,21 +103,68 @@ struct TableChannelReader {
             }
             if kind == .csv, column.patterns.isEmpty, column.position == nil { node.problem("names or position is missing") }
             if kind == .json, column.path == nil { node.problem("path is missing") }
+            if kind == .sqlite {
+                column.isJoined = members["joined"]?.boolean() ?? false
+                column.path = members["is"]?.text()
+                if column.path == nil { node.problem("is is missing: what the database calls the column") }
+                // The source's header has our own names.
+                column.patterns = [HeaderPattern(name)]
+            }
             return column
         }
     }
 
+    private func foreign(_ members: [String: ProfileNode], _ channel: TableChannel) -> ForeignTable? {
+        guard let name = members["table"]?.text() else {
+            node.problem("table is missing")
+            return nil
+        }
+        var table = ForeignTable(
+            name: name,
+            columns: channel.columns.map {
+                ForeignTable.Column($0.name, is: $0.path ?? "", isOfJoined: $0.isJoined, isRequired: $0.isRequired)
+            })
+        if let join = members["join"] {
+            let parts = join.members(["table", "column", "key"])
+            guard let other = parts["table"]?.text(), let column = parts["column"]?.text(), let key = parts["key"]?.text() else {
+                join.problem("table, column and key are needed")
+                return nil
+            }
+            table.join = ForeignTable.Join(table: other, column: column, key: key)
+        } else if channel.columns.contains(where: \.isJoined) {
+            node.problem("join is missing: a column is another table's")
+        }
+        table.person = channel.person.map { channel.columns[$0].name }
+        return table
+    }
+
     private func summary(_ node: ProfileNode) -> SummaryTable? {
-        let members = node.members(["columns", "time", "skip"])
+        let members = node.members(["columns", "time", "skip", "end", "readings"])
         guard let columns = members["columns"], let time = members["time"] else {
             node.problem("columns or time is missing")
             return nil
         }
         let rules = self.columns(columns, .csv)
-        guard let time = TimeReader(table: ColumnReader(columns: rules, channel: node)).time(time, hasSummary: false) else {
+        let table = ColumnReader(columns: rules, channel: node)
+        guard let time = TimeReader(table: table).time(time, hasSummary: false) else {
             return nil
         }
-        return SummaryTable(columns: rules, time: time, kind: SkipKind(members["skip"]?.text() ?? "summary"))
+        var summary = SummaryTable(columns: rules, time: time, kind: SkipKind(members["skip"]?.text() ?? "summary"))
+        summary.end = members["end"].flatMap { TimeReader(table: table).end($0) }
+        summary.readings = (members["readings"]?.elements() ?? []).compactMap {
+            ReadingReader(table: table, spellings: [:], outer: self).reading($0)
+        }
+        return summary
+    }
+
+    private func heading(_ node: ProfileNode, _ table: ColumnReader) -> HeadingRule? {
+        let members = node.members(["column", "patterns"])
+        guard let column = members["column"].flatMap(table.index), let patterns = members["patterns"] else {
+            node.problem("column or patterns is missing")
+            return nil
+        }
+        return HeadingRule(
+            column: column, patterns: patterns.elements().compactMap { TimeReader(table: table).pattern($0, isDay: true) })
     }
 
     private func skip(_ node: ProfileNode, _ table: ColumnReader) -> SkipRule? {

@@ -24,6 +24,7 @@ struct HeaderBinding: Sendable {
             var found = -1
             var unit: String?
             let candidates = column.position.map { [$0] } ?? Array(header.indices)
+            var before = (column.nth ?? 1) - 1
             search: for index in candidates where header.indices.contains(index) {
                 if column.patterns.isEmpty {
                     found = index
@@ -31,6 +32,10 @@ struct HeaderBinding: Sendable {
                 }
                 for pattern in column.patterns {
                     if case .found(let spelling) = pattern.match(header[index], spellings: spellings) {
+                        if before > 0 {
+                            before -= 1
+                            continue search
+                        }
                         (found, unit) = (index, spelling)
                         break search
                     }
@@ -62,7 +67,7 @@ struct HeaderBinding: Sendable {
 
     private static func doubled(_ columns: [ColumnRule], _ cells: [Int], _ header: [String]) -> String? {
         let names = header.map { HeaderPattern.trimmed($0).lowercased() }
-        for (column, cell) in zip(columns, cells) where cell >= 0 && column.position == nil {
+        for (column, cell) in zip(columns, cells) where cell >= 0 && column.position == nil && column.nth == nil {
             if names.indices.contains(where: { $0 != cell && names[$0] == names[cell] }) {
                 return HeaderPattern.trimmed(header[cell])
             }

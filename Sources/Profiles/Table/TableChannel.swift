@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-/// How a table's rows become readings: a channel of kind `csv` or `json`, as its profile says it. See `docs/profiles.md`.
+/// How a table's rows become readings: a channel of kind `csv`, `json` or `sqlite`, as its profile says it. See `docs/profiles.md`.
 struct TableChannel: Sendable {
-    enum Kind: String, Sendable, CaseIterable { case csv, json }
+    enum Kind: String, Sendable, CaseIterable { case csv, json, sqlite }
 
     var kind: Kind
     var delimiters: [UInt8] = TableChannel.allDelimiters
@@ -12,6 +12,18 @@ struct TableChannel: Sendable {
     var empties: [[UInt8]] = []
     /// The header stands on one of the first so many lines.
     var headerWithin = 1
+    /// Of CSV: a row may have just so many cells, fewer than the header; those that are missing are empty.
+    var shortRows: Int?
+    /// Of CSV: rows that say the date of those behind them.
+    var heading: HeadingRule?
+    /// Of JSON: the member of one object that holds the rows; nil where the file is a list of rows.
+    var rows: String?
+    /// Of a database: the table that is read.
+    var foreign: ForeignTable?
+    /// A file is one person's: the first row's cell counts, and rows with another are refused.
+    var person: Int?
+    /// Rows that say the same at one time are told apart by this cell.
+    var apart: Int?
     var summary: SummaryTable?
     var columns: [ColumnRule] = []
     /// Alternatives: the first whose columns the file has.
@@ -42,9 +54,13 @@ struct ColumnRule: Hashable, Sendable {
     var patterns: [HeaderPattern] = []
     /// From 0; where a header is translated.
     var position: Int?
-    /// `value.bpm`, in JSON.
+    /// `value.bpm`, in JSON; in a database the column's own name.
     var path: String?
+    /// Of a database: the column is the second table's.
+    var isJoined = false
     var isRequired = true
+    /// From 1: which of several columns of one name.
+    var nth: Int?
     /// Between groups of three digits.
     var group: UInt8?
 }
@@ -54,6 +70,15 @@ struct SummaryTable: Sendable {
     var columns: [ColumnRule]
     var time: TimeRule
     var kind: SkipKind
+    /// What the row itself makes, such as a workout.
+    var end: EndRule?
+    var readings: [ReadingRule] = []
+}
+
+/// A row that holds nothing but a date, in the column of the time.
+struct HeadingRule: Sendable {
+    var column: Int
+    var patterns: [TimePattern]
 }
 
 struct TimeRule: Sendable {
@@ -74,13 +99,34 @@ struct TimeRule: Sendable {
     var elapsed: Int?
     /// Seconds of a counter that no change of clocks touches.
     var ticks: Int?
+    /// The columns are a date, and what the row says is of all that day.
+    var isDay = false
 
     /// Several orders of the date's numbers are allowed.
     var mayBeContested: Bool { Set(patterns.compactMap(\.order)).count > 1 }
 }
 
 enum EndRule: Sendable {
-    case duration(Int)
+    enum DurationUnit: String, Sendable, CaseIterable {
+        case clock = "H:mm:ss"
+        case milliseconds = "ms"
+        case seconds = "s"
+        case minutes = "min"
+        case hours = "h"
+
+        /// Of one; nil where it is written as a clock does.
+        var microseconds: Double? {
+            switch self {
+            case .clock: nil
+            case .milliseconds: 1e3
+            case .seconds: 1e6
+            case .minutes: 60e6
+            case .hours: 3600e6
+            }
+        }
+    }
+
+    case duration(Int, DurationUnit)
     case time(columns: [Int], patterns: [TimePattern])
 
     /// Whether the file tells how long it was, and not until when.
@@ -105,6 +151,8 @@ struct ReadingRule: Sendable {
         case fixed(Unit)
         case header(Int)
         case cell(Int)
+        /// Behind the number, in its cell.
+        case behind
         /// Not in the file: stated here, said aloud, and changed by an option.
         case assumed(Unit, instead: String?)
     }
@@ -117,6 +165,8 @@ struct ReadingRule: Sendable {
     var metadata: [MetadataRule] = []
     /// Of categories and workouts: what the maker calls each case, and HealthKit's raw number of it.
     var cases: [String: Int]?
+    /// The case that every row is, whatever stands in the cell.
+    var always: Int?
     /// Of workouts: the figures that the row tells.
     var figures: [FigureRule] = []
 }

@@ -7,11 +7,42 @@ extension TimePattern {
             // A fixed-width copy of what spreadsheets and people add in front or behind is not a time.
             return try? Timestamp(iso8601: bytes)
         }
+        if let unixScale { return Self.unixTime(bytes, scale: unixScale) }
         var cursor = Cursor(bytes: bytes)
         var parts = Parts()
         for token in tokens where !cursor.take(token, &parts) { return nil }
         guard cursor.index == bytes.count else { return nil }
         return parts.timestamp
+    }
+
+    /// Digits since 1970, of up to 19; with a fraction, which JSON may have, only where seconds are counted.
+    private static func unixTime(_ bytes: UnsafeRawBufferPointer, scale: Int64) -> Timestamp? {
+        guard (1...26).contains(bytes.count) else { return nil }
+        let digits = bytes.prefix { $0 &- UInt8(ascii: "0") < 10 }
+        guard (1...19).contains(digits.count) else { return nil }
+        var count: Int64 = 0
+        for digit in digits {
+            let (high, isTooLarge) = count.multipliedReportingOverflow(by: 10)
+            guard !isTooLarge else { return nil }
+            let (sum, overflows) = high.addingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !overflows else { return nil }
+            count = sum
+        }
+        var fraction: Int64 = 0
+        let rest = bytes.dropFirst(digits.count)
+        if let point = rest.first {
+            guard point == UInt8(ascii: "."), scale < 1_000_000_000, (2...7).contains(rest.count) else { return nil }
+            for position in 1...6 {
+                let index = rest.startIndex + position
+                let digit = index < rest.endIndex ? rest[index] &- UInt8(ascii: "0") : 0
+                guard digit < 10 else { return nil }
+                fraction = fraction * 10 + Int64(digit)
+            }
+        }
+        // Up to the year 9999.
+        guard count / scale < 253_402_300_800 else { return nil }
+        let microseconds = scale > 1_000_000 ? count / (scale / 1_000_000) : count * (1_000_000 / scale)
+        return Timestamp(wall: WallTime(microseconds: microseconds + fraction / scale), offset: .utc)
     }
 
     private struct Parts {

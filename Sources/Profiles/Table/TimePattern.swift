@@ -16,7 +16,7 @@ public enum DateOrder: String, Hashable, Sendable, CaseIterable {
 ///     S fraction of a second      a AM or PM                        X offset from UTC, or Z
 ///
 /// Doubled letters mean two digits, single ones one or two. Text in '…' and signs stand for themselves; a blank stands for any
-/// blanks.
+/// blanks. `unix`, `unix-ms` and `unix-ns` are seconds, milliseconds and nanoseconds since 1970, as digits.
 public struct TimePattern: Hashable, Sendable {
     enum Token: Hashable, Sendable {
         case year4, year2, monthName, meridiem, fraction, offset, blanks
@@ -30,17 +30,24 @@ public struct TimePattern: Hashable, Sendable {
     public let text: String
     let tokens: [Token]
     let isISO8601: Bool
+    /// Of `unix`: how many of what is counted make a second.
+    let unixScale: Int64?
     /// The order of the date's numbers; none where the month has a name.
     let order: DateOrder?
     private let writtenResolution: Int32
 
+    private static let unixScales: [String: Int64] = ["unix": 1, "unix-ms": 1000, "unix-ns": 1_000_000_000]
+
+    /// - Parameter isDay: whether it is a date, and no time of day.
     /// - Throws: ``ProfileProblem`` where a letter has no meaning here, or the pattern names no date or hour.
-    init(_ text: String) throws(ProfileProblem) {
+    init(_ text: String, isDay: Bool = false) throws(ProfileProblem) {
         self.text = text
         isISO8601 = text == "iso8601"
-        guard !isISO8601 else {
+        unixScale = Self.unixScales[text]
+        guard !isISO8601, unixScale == nil else {
+            if isDay { throw ProfileProblem("", "a day is a date alone") }
             tokens = []
-            order = .yearMonthDay
+            order = isISO8601 ? .yearMonthDay : nil
             writtenResolution = 1
             return
         }
@@ -63,8 +70,12 @@ public struct TimePattern: Hashable, Sendable {
         }
         func has(_ letter: Character) -> Bool { letters.contains(letter) }
         guard has("y"), has("M") || has("N"), has("d") else { throw ProfileProblem("", "the pattern needs year, month and day") }
-        guard has("m"), has("H") != (has("h") && has("a")) else {
-            throw ProfileProblem("", "the pattern needs H, or h and a, and m: a date alone is no time")
+        if isDay {
+            guard !has("m"), !has("H"), !has("h") else { throw ProfileProblem("", "a day is a date alone") }
+        } else {
+            guard has("m"), has("H") != (has("h") && has("a")) else {
+                throw ProfileProblem("", "the pattern needs H, or h and a, and m: a date alone is no time")
+            }
         }
         order =
             switch letters.filter({ "yMd".contains($0) }) {

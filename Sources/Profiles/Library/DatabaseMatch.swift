@@ -1,0 +1,74 @@
+import HealthModel
+import Pipeline
+
+/// How a profile reads another program's database: its tables, each a channel.
+public struct DatabaseMatch: Sendable {
+    /// The one that reads it.
+    public let profile: Profile
+    let channels: [TableChannel]
+
+    /// What is wanted of the database, in the order of the channels.
+    public var tables: [ForeignTable] { channels.compactMap(\.foreign) }
+}
+
+extension Profile {
+    /// How this profile reads databases; nil where it reads none.
+    public var database: DatabaseMatch? {
+        let channels = tables.filter { $0.kind == .sqlite && $0.foreign != nil }
+        return channels.isEmpty ? nil : DatabaseMatch(profile: self, channels: channels)
+    }
+}
+
+extension ProfileLibrary {
+    /// Finds the profile that knows most of a database's tables.
+    ///
+    /// - Parameters:
+    ///   - id: the profile, where a person named it.
+    ///   - present: which of the tables that a profile wants are there.
+    public func match(profile id: String?, database present: (DatabaseMatch) throws -> [Int]) throws -> DatabaseMatch {
+        let seen = "it is a database of SQLite, and no table that a profile knows is in it"
+        if profiles.isEmpty { throw ProfileMatchError.noProfiles(folders: folders) }
+        if let id {
+            guard let profile = self[id] else { throw ProfileMatchError.noSuchProfile(id: id) }
+            guard let match = profile.database, try !present(match).isEmpty else {
+                throw ProfileMatchError.doesNotFit(id: id, seen: seen)
+            }
+            return match
+        }
+        var best: [(match: DatabaseMatch, count: Int)] = []
+        for match in profiles.compactMap(\.database) {
+            let count = try present(match).count
+            guard count > 0, count >= best.first?.count ?? 0 else { continue }
+            if count > best.first?.count ?? 0 { best = [] }
+            best.append((match, count))
+        }
+        guard let first = best.first else { throw ProfileMatchError.noMatch(seen: seen) }
+        guard best.count == 1 else { throw ProfileMatchError.severalMatch(ids: best.map(\.match.profile.id)) }
+        return first.match
+    }
+}
+
+/// Reads the rows of another program's database, each table by its channel.
+public final class DatabaseInterpreter: FrameInterpreter {
+    private let interpreters: [String: ProfileInterpreter]
+
+    /// - Throws: ``ProfileErrors`` where an option names what the profile does not leave open.
+    public init(_ match: DatabaseMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
+        throws(ProfileErrors)
+    {
+        var interpreters: [String: ProfileInterpreter] = [:]
+        for (index, channel) in match.channels.enumerated() {
+            let own = ProfileMatch(profile: match.profile, form: .database([]), channel: channel, score: 0)
+            interpreters["sqlite:\(index)"] = try ProfileInterpreter(own, registry: registry, options: options)
+        }
+        self.interpreters = interpreters
+    }
+
+    /// What was assumed.
+    public var notes: [String] { Set(interpreters.values.flatMap(\.notes)).sorted() }
+
+    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        guard let interpreter = interpreters[frame.channel] else { throw Refusal("no table of the profile's", at: frame.place) }
+        return try interpreter.interpret(frame, into: &readings)
+    }
+}
