@@ -67,7 +67,7 @@ _vitalgate_options() {
         '/profile/show') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/check') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/profile/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/profile/suggest') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/profile/suggest') candidates=('--id' '--capture' '--device' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/unit') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/unit/convert') candidates=('--molar-mass' '--type' '--dialect' '--format' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/types') candidates=('--ids' '--kind' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -322,6 +322,8 @@ _vitalgate_option() {
         '/profile/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/profile/list --safe') kind= ;;
         '/profile/suggest --id') kind=none ;;
+        '/profile/suggest --capture') kind= ;;
+        '/profile/suggest --device') kind=none ;;
         '/unit/convert --molar-mass') kind=none ;;
         '/unit/convert --type') kind=program; candidates=('types' '--ids') ;;
         '/unit/convert --dialect') kind=words; candidates=('ucum' 'healthkit') ;;

@@ -56,6 +56,38 @@ import Testing
         #expect(try cursor.next() == nil)
     }
 
+    /// One weighing of one scale: it advertises the weight, tells it over its connection, and the maker's file has it too. It is one sample; the next weighing is
+    /// another.
+    @Test func theSameWeighingOverAdvertConnectionAndFile() throws {
+        let bench = try RadioBench()
+        defer { #expect(throws: Never.self) { try bench.stop() } }
+        try bench.adopt("okok-c0", "sig-weight-scale")
+        // 80.00 kg, settled: in the advertisement, and three seconds later in the Weight Scale service.
+        bench.hear("advert:manufacturer", [0xC0, 1, 0x1F, 0x40, 0x17, 0x70, 0, 0, 0x05, 0xC0, 1, 2, 3, 4, 1])
+        bench.pass(.seconds(2))
+        bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(1))
+        let weighed = bench.clock.now
+        bench.pass(.seconds(5))
+        // The maker's file tells local times, to the minute.
+        let berlin = try TimeZoneRules.berlin
+        let wall = weighed.wallTime(at: berlin.offset(at: weighed)).description.prefix(16)
+        let folder = try TemporaryFolder()
+        let lines = "time,type,value,unit,source\n\(wall),bodyMass,80.00,kg,Maker app\n"
+        try folder.write(Array(lines.utf8), to: "maker.csv")
+        let reading = try FileReading(
+            path: folder.file("maker.csv"), options: ReadingOptions(), library: try Checkout.library,
+            registry: OriginRegistry(subject: bench.store.subject), received: weighed)
+        let account = try ImportService(store: bench.store, now: { weighed }, zone: berlin).run(reading, received: weighed)
+            .account
+        #expect((account.stored, account.duplicate) == (0, 1))
+        let weights = try bench.samples().filter { $0.sample.origin.type == .bodyMass }
+        #expect(weights.map(\.sample.value) == [80])
+        // Ten minutes later the person steps on it again.
+        bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(600))
+        bench.pass(.seconds(5))
+        #expect(try bench.samples().count { $0.sample.origin.type == .bodyMass } == 2)
+    }
+
     /// The number that a scale gives its user counts before any range, and what follows the weight is the same person's. A number that is nobody's, and
     /// a guest's, go by the range.
     @Test func theScalesOwnWord() throws {

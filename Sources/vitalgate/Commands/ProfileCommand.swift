@@ -47,14 +47,24 @@ enum ProfileCommand: Command {
                     """, arguments: [profiles],
                 examples: [Example("vitalgate profile test profiles/my-scale.json5", "A draft, before it is put anywhere.")]),
             CommandSpecification(
-                name: "suggest", summary: "Draft a profile for a CSV file that no profile reads.",
-                discussion:
-                    "What could not be seen in the file is marked in the draft, for a person to confirm. Nothing is guessed silently.",
+                name: "suggest", summary: "Draft a profile for a CSV file that no profile reads, or of what a device sent.",
+                discussion: """
+                    What could not be seen in the file is marked in the draft, for a person to confirm. Nothing is guessed silently. With --capture \
+                    FILE is what 'vitalgate capture' wrote: what is the same in all frames of a channel is a mark in the draft, what \
+                    differs a field without a meaning yet; no value is copied.
+                    """,
                 arguments: [Argument(name: "FILE", help: "The file.", completion: .file)],
-                options: [Option(names: ["--id"], value: "ID", help: "The new profile's id.")],
+                options: [
+                    Option(names: ["--id"], value: "ID", help: "The new profile's id."),
+                    Option(names: ["--capture"], help: "FILE is a capture."),
+                    Option(
+                        names: ["--device"], value: "NAME",
+                        help: "Of a capture with several devices: the one that is meant, by name or address."),
+                ],
                 examples: [
                     Example(
-                        "vitalgate profile suggest new-scale.csv > new-scale.json5", "Then edit, check and test it.")
+                        "vitalgate profile suggest new-scale.csv > new-scale.json5", "Then edit, check and test it."),
+                    Example("vitalgate profile suggest --capture field.ndjson", "Draft the layout of what a device sends."),
                 ]),
         ])
 
@@ -200,10 +210,15 @@ enum ProfileCommand: Command {
 
     private static func suggest(_ context: CommandContext) throws -> ExitCode {
         let path = context.invocation.argument("FILE") ?? ""
-        let head = try TextFileHead.read(path: path)
         let name = path.split(separator: "/").last.map(String.init) ?? "new"
         let stem = name.split(separator: ".").first.map(String.init) ?? name
         let id = context.invocation.string("--id") ?? Self.identifier(from: stem)
+        if context.invocation.flag("--capture") {
+            let frames = try CapturedFrames(path: path, device: context.invocation.string("--device"))
+            try context.streams.output.write(FrameSuggestion(id: id, name: frames.name, channels: frames.channels).json5)
+            return .success
+        }
+        let head = try TextFileHead.read(path: path)
         let suggestion = ProfileSuggestion(firstLines: head.text, id: id)
         guard suggestion.hasHeader else {
             throw SourceError(.malformed, "\(path): its first line is no header: a profile needs the columns' names")

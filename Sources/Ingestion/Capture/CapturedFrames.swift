@@ -1,0 +1,40 @@
+import Pipeline
+
+/// The frames of one device out of a capture, for a draft of its profile.
+public struct CapturedFrames: Sendable {
+    /// What the device called itself; nil where it said nothing. What a person calls it is left out.
+    public private(set) var name: String?
+    /// By channel, in the order in which they came.
+    public private(set) var channels: [String: [[UInt8]]] = [:]
+
+    /// Frames of one channel that are looked at.
+    private static let maximum = 2000
+
+    /// Reads a capture.
+    ///
+    /// - Parameter device: the address or name of the device that is meant, where the capture has several.
+    /// - Throws: ``SourceError`` where it is none, or holds several devices and none is named.
+    public init(path: String, device wanted: String?) throws {
+        var devices: [Int: CapturedDevice] = [:]
+        var frames: [Int: [String: [[UInt8]]]] = [:]
+        try CaptureReader(path: path).forEachLine { line in
+            guard let number = line.line.device else { return }
+            if let about = line.line.about { devices[number] = about }
+            guard line.line.event == .frame, let channel = line.line.channel, line.line.octets != nil,
+                frames[number]?[channel]?.count ?? 0 < Self.maximum
+            else { return }
+            frames[number, default: [:]][channel, default: []].append(line.octets)
+        }
+        let heard = devices.filter { frames[$0.key] != nil }
+        let meant = heard.filter { wanted == nil || $0.value.address == wanted || $0.value.name == wanted }
+        guard meant.count == 1, let only = meant.first else {
+            let names = heard.values.map(\.name).sorted().prefix(10).joined(separator: ", ")
+            let what =
+                meant.isEmpty
+                ? "no such device has a frame in it" : "several devices are in it; --device NAME says which is meant"
+            throw SourceError(.malformed, "\(path): \(what)" + (names.isEmpty ? "" : " (\(names))"))
+        }
+        name = only.value.said?.name
+        channels = frames[only.key] ?? [:]
+    }
+}

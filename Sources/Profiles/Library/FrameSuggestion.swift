@@ -1,0 +1,120 @@
+/// Drafts a device's profile from frames that it sent: what `vitalgate profile suggest --capture FILE` prints.
+///
+/// What is the same in all frames of a channel is a mark, what differs is a field without a meaning yet. No value is copied: octets are shown only where
+/// at least three frames that differ agree on them.
+public struct FrameSuggestion {
+    /// The new profile's id.
+    public var id: String
+    /// What the device is called.
+    public var name: String?
+    /// By channel.
+    public var channels: [String: [[UInt8]]]
+
+    /// Frames of one device.
+    public init(id: String, name: String?, channels: [String: [[UInt8]]]) {
+        (self.id, self.name, self.channels) = (id, name, channels)
+    }
+
+    /// So many frames have to differ before what they agree on is shown.
+    static let least = 3
+
+    /// The draft, as commented JSON5.
+    public var json5: String {
+        let open = ProfileSuggestion.open
+        var lines = [
+            "// A draft made from what a device sent. Confirm every line marked CONFIRM, give the fields names and meanings, and say which are",
+            "// readings: docs/profiles.md tells how, 'vitalgate decode' shows what comes of a frame.",
+            "{", "  id: \(JSON5Text.quoted(id)),", "  name: \(JSON5Text.quoted(name ?? id)),  // CONFIRM", "  version: \"1\",",
+            "  // devices: [{ maker: \"\(open)\", models: [\"\(open)\"], kind: \"scale\", proof: \"one\" }],",
+        ]
+        lines += match + connection + ["  channels: ["]
+        for channel in channels.keys.sorted() { lines += draft(channel, channels[channel] ?? []) }
+        lines += [
+            "  ],", "  // Frames of your own with what must come of them; without any the profile fails its test.",
+            "  vectors: [",
+            "    // { source: \"\(open)\", channel: \"…\", hex: \"\(open)\", fields: {} },", "  ],", "}", "",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    private var match: [String] {
+        var keys: [String] = []
+        if let name, !name.isEmpty { keys.append("names: [\(JSON5Text.quoted(name))]") }
+        let companies = channels.keys.sorted().compactMap { channel in
+            channel.hasPrefix("advert:manufacturer:") ? String(channel.dropFirst(20)) : nil
+        }
+        if !companies.isEmpty { keys.append("manufacturers: [\(list(companies))]") }
+        let data = channels.keys.sorted().filter { $0.hasPrefix("advert:") && !$0.hasPrefix("advert:manufacturer") }
+        if !data.isEmpty { keys.append("advertisedServiceData: [\(list(data.map { String($0.dropFirst(7)) }))]") }
+        return keys.isEmpty
+            ? [] : ["  match: { \(keys.joined(separator: ", ")) },  // CONFIRM: any of it is enough, unless all: true"]
+    }
+
+    private var connection: [String] {
+        let subscriptions = channels.keys.sorted().filter { $0.hasPrefix("gatt:") }.map {
+            "\(ProfileSuggestion.open)/\($0.dropFirst(5))"
+        }
+        guard !subscriptions.isEmpty else { return [] }
+        // Which service a characteristic is in, a capture does not say.
+        return ["  // connection: { subscriptions: [\(list(subscriptions))] },"]
+    }
+
+    private func list(_ texts: [String]) -> String { texts.map(JSON5Text.quoted).joined(separator: ", ") }
+
+    private func draft(_ channel: String, _ all: [[UInt8]]) -> [String] {
+        var lengths: [Int: Int] = [:]
+        for frame in all { lengths[frame.count, default: 0] += 1 }
+        // The most common length; of two as common the longer one.
+        let length = lengths.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key ?? 0
+        let frames = Array(Set(all.filter { $0.count == length })).sorted { $0.lexicographicallyPrecedes($1) }
+        var lines = ["    {", "      channel: \(JSON5Text.quoted(channel)),"]
+        let others = lengths.filter { $0.key != length }.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }
+        lines.append(
+            "      // \(all.count) frames; \(frames.count) that differ have \(length) octets"
+                + (others.isEmpty ? "" : ", and there are others: \(others.joined(separator: ", "))"))
+        lines.append("      layout: [")
+        lines += fields(frames, length).map { "        \($0)" }
+        lines += [
+            "      ],", "      // readings: [{ field: \"\(ProfileSuggestion.open)\", type: \"\(ProfileSuggestion.open)\" }],",
+            "      information: \"not-read-yet\",  // take it out where there are readings", "    },",
+        ]
+        return lines
+    }
+
+    private func fields(_ frames: [[UInt8]], _ length: Int) -> [String] {
+        guard frames.count >= Self.least, length > 0 else {
+            return ["{ name: \"all\", type: \"octets\" },  // fewer than \(Self.least) frames that differ: too few to see more"]
+        }
+        let check = Self.check(frames)
+        let end = check == nil ? length : length - 1
+        var fields: [String] = []
+        var offset = 0
+        while offset < end {
+            let same = Self.isSame(frames, offset)
+            var next = offset + 1
+            while next < end, same, Self.isSame(frames, next) { next += 1 }
+            if same {
+                let octets = frames[0][offset..<next].map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+                fields.append("{ is: \"\(octets.joined())\" },  // octet \(offset): the same in all frames. CONFIRM")
+            } else {
+                let values = Set(frames.map { $0[offset] }).count
+                fields.append("{ name: \"octet\(offset)\", type: \"u8\" },  // \(values) values")
+            }
+            offset = next
+        }
+        if let check { fields.append("{ check: \"\(check)\" },  // right in all frames") }
+        return fields
+    }
+
+    private static func isSame(_ frames: [[UInt8]], _ offset: Int) -> Bool {
+        frames.allSatisfy { $0[offset] == frames[0][offset] }
+    }
+
+    /// The check code that the last octet is in all frames.
+    private static func check(_ frames: [[UInt8]]) -> String? {
+        guard let length = frames.first?.count, length > 2, !isSame(frames, length - 1) else { return nil }
+        if frames.allSatisfy({ $0.dropLast().reduce(0, ^) == $0.last }) { return "xor8" }
+        if frames.allSatisfy({ $0.dropLast().reduce(0, &+) == $0.last }) { return "sum8" }
+        return nil
+    }
+}
