@@ -41,6 +41,18 @@ import Testing
         #expect(streamed == found.map(\.uuid))
     }
 
+    /// All of them, sorted by a value: the walk ends behind the last, though its last part is not full.
+    @Test func sortedWithoutALimitItEnds() async throws {
+        try await saveSteps(300)
+        let query = SampleQueryDescriptor(predicate: steps, sortDescriptors: [SampleOrder(.value, descending: true)])
+        var values: [Double] = []
+        for try await sample in query.results(for: store) {
+            values.append(sample.sample.value)
+            if values.count > 300 { break }
+        }
+        #expect(values == (1...300).reversed().map(Double.init))
+    }
+
     /// Which samples a workout has only the store knows.
     @Test func samplesOfAWorkout() async throws {
         let run = try await store.save(.workout("running", from: TestHealth.time(60), to: TestHealth.time(30)))

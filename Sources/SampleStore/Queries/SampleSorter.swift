@@ -63,9 +63,13 @@ final class SampleSorter {
         sorted = try Statement(scratch, "SELECT part, series, start, hash FROM found ORDER BY \(Self.clause(order))")
     }
 
-    /// The next place in order.
+    /// The next place in order; none behind the last, however often it is asked for.
     func next() throws(StoreError) -> (part: Int, place: SampleKey)? {
-        guard let sorted, try sorted.step() else { return nil }
+        guard let sorted, try sorted.step() else {
+            // SQLite begins again with a statement that has ended.
+            sorted = nil
+            return nil
+        }
         let place = try SampleKey(series: sorted.integer(1), start: sorted.integer(2), hash: sorted.blob(3))
         return (Int(sorted.integer(0)), place)
     }

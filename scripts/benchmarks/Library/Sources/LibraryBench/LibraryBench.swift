@@ -57,14 +57,18 @@ import VitalStore
         }
     }
 
+    /// At once, whoever reads it.
+    private static func say(_ line: String) {
+        _ = (line + "\n").withCString { write(1, $0, strlen($0)) }
+    }
+
     /// The clock at each update.
     private static func observe(_ store: HealthStore, _ type: SampleType, _ count: Int) async throws {
-        setvbuf(stdout, nil, _IOLBF, 0)
         let updates = try await ObserverQueryDescriptor(types: [type]).results(for: store)
-        print("ready")
+        say("ready")
         var seen = 0
         for try await _ in updates {
-            print(now())
+            say("\(now())")
             seen += 1
             if seen == count { return }
         }
