@@ -70,6 +70,8 @@ enum ImportCommand: Command {
         // With nothing to read there is no reason to make a store.
         guard !files.isEmpty else { return code }
         Interruption.watch()
+        // Who asks, and what a sensor brings meanwhile, does not wait behind a file.
+        _ = nice(5)
         let run = ImportRun(
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
         if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, files, access)) }
