@@ -1,6 +1,6 @@
 /// Drafts a device's profile from frames that it sent: what `vitalgate profile suggest --capture FILE` prints.
 ///
-/// What is the same in all frames of a channel is a mark, what differs is a field without a meaning yet. No value is copied: octets are shown only where
+/// What is the same in all frames of a channel is a mark, what differs is a field without a meaning yet, whose values are not shown. Octets are shown only where
 /// at least three frames that differ agree on them.
 public struct FrameSuggestion {
     /// The new profile's id.

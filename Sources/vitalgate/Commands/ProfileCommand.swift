@@ -51,7 +51,7 @@ enum ProfileCommand: Command {
                 discussion: """
                     What could not be seen in the file is marked in the draft, for a person to confirm. Nothing is guessed silently. With --capture \
                     FILE is what 'vitalgate capture' wrote: what is the same in all frames of a channel is a mark in the draft, what \
-                    differs a field without a meaning yet; no value is copied.
+                    differs a field without a meaning yet, whose values are not shown.
                     """,
                 arguments: [Argument(name: "FILE", help: "The file.", completion: .file)],
                 options: [
