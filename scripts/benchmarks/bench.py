@@ -18,13 +18,14 @@ import feed_rows
 import library_rows
 import live_rows
 import measure
+import page_rows
 import pairs
 import stats_rows
 import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "page", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -446,6 +447,7 @@ class Bench:
             add((row,), lambda row=row: getattr(stats_rows, row)(self))
         add(("library",), lambda: library_rows.library(self))
         add(("feed",), lambda: feed_rows.feed(self))
+        add(("page",), lambda: page_rows.page(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
