@@ -92,7 +92,8 @@ let package = Package(
         .target(name: "VitalStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // The store's answers over HTTP.
-        .target(name: "HealthAPI", dependencies: ["HTTPServerKit", "Formats", "Pipeline", "HealthModel", "SampleStore"]),
+        .target(
+            name: "HealthAPI", dependencies: ["HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthModel", "SampleStore"]),
 
         // Level 5: assembly.
         .target(

@@ -17,8 +17,9 @@ enum Answering {
             case .octets(let octets) = response.content
         else { return response }
         // Of the octets themselves: what a reader may not see cannot change it.
-        let tag = "W/\"\(tag(octets))\""
-        response.headers.append(("ETag", tag))
+        let own = response.headers.first { $0.name == "ETag" }?.value
+        let tag = own ?? "W/\"\(tag(octets))\""
+        if own == nil { response.headers.append(("ETag", tag)) }
         guard matches(head.header("if-none-match"), tag) else { return response }
         response.status = 304
         response.content = .octets([])
@@ -33,11 +34,21 @@ enum Answering {
         return String(UInt(bitPattern: hasher.finalize()), radix: 16)
     }
 
+    /// A tag that says that octets are the same also when they are packed: packed they have one of their own.
+    static func packed(_ tag: String) -> String {
+        tag.hasPrefix("\"") && tag.hasSuffix("\"") ? String(tag.dropLast()) + packing + "\"" : tag
+    }
+
+    private static let packing = "-gzip"
+
     /// RFC 9110, section 13.1.2: by weak comparison.
     static func matches(_ header: String?, _ tag: String) -> Bool {
         guard let header else { return false }
         if header == "*" { return true }
-        func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
+        func opaque(_ tag: Substring) -> Substring {
+            let tag = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
+            return tag.hasSuffix(packing + "\"") ? tag.dropLast(packing.count + 1) + "\"" : tag
+        }
         return header.split(separator: ",").contains { part in
             opaque(part.drop { $0 == " " || $0 == "\t" }).prefix { $0 != " " } == opaque(tag[...])
         }

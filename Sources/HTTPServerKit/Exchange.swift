@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Dispatch
 
 /// One request and its answer: what goes by a request in libmicrohttpd, from its first line until it is complete.
 final class Exchange {
@@ -9,6 +10,10 @@ final class Exchange {
     private var limit = 0
     private var refusal: Problem?
     private var sender: BodySender?
+    /// What of the server's memory for bodies is set aside.
+    private var reserved = 0
+    /// Once it is known.
+    private(set) var answer: HTTPResponse?
 
     init(target: String) { self.target = target }
 
@@ -24,6 +29,7 @@ final class Exchange {
             try OriginGuard.check(head)
             limit = try core.handler.bodyLimit(of: head)
             try checkLength(head)
+            if limit > 0, head.hasBody { try reserve(head, core) }
         } catch {
             refusal = error
         }
@@ -40,6 +46,14 @@ final class Exchange {
         guard count <= UInt64(limit) else { throw tooLarge }
     }
 
+    private func reserve(_ head: RequestHead, _ core: ServerCore) throws(Problem) {
+        let octets = head.header("content-length").flatMap { Int($0) } ?? limit
+        guard core.reserve(octets) else {
+            throw Problem(503, "too much is sent at once; ask again", headers: ["Retry-After": "1"])
+        }
+        reserved = octets
+    }
+
     private var tooLarge: Problem {
         Problem(
             413, limit == 0 ? "nothing may be sent with this request" : "at most \(limit) octets may be sent with this request")
@@ -52,17 +66,38 @@ final class Exchange {
         return true
     }
 
-    /// The answer, with what all answers have.
-    func response(_ core: ServerCore) -> HTTPResponse {
+    /// Where the answer is made that may have to wait; `nil` where it is made at once.
+    func queue(_ core: ServerCore) -> DispatchQueue? {
+        guard let head, refusal == nil else { return nil }
+        return core.handler.queue(for: head)
+    }
+
+    func refuse(_ problem: Problem) { refusal = problem }
+
+    /// Makes the answer, with what all answers have.
+    func makeAnswer(_ core: ServerCore) {
         guard let head, refusal == nil else {
-            return Answering.finished((refusal ?? Problem(400, "the request is malformed")).response, to: head)
+            answer = Answering.finished((refusal ?? Problem(400, "the request is malformed")).response, to: head)
+            return
         }
-        return Answering.finished(core.handler.answer(HTTPRequest(head: head, body: body)), to: head)
+        answer = Answering.finished(core.handler.answer(HTTPRequest(head: head, body: body)), to: head)
+        body = []
+    }
+
+    /// How long the answer is held back; asked once.
+    func takeDelay() -> Duration? {
+        guard let delay = answer?.delay, delay > .zero else { return nil }
+        answer?.delay = .zero
+        return delay
     }
 
     func sends(by sender: BodySender) { self.sender = sender }
 
-    func finish() { sender?.finish() }
+    func finish(_ core: ServerCore) {
+        sender?.finish()
+        core.release(reserved)
+        reserved = 0
+    }
 
     /// Reads the head out of libmicrohttpd's memory.
     private static func head(

@@ -14,6 +14,8 @@ public struct HTTPResponse {
     public var headers: [(name: String, value: String)] = []
     /// The body.
     public var content: Content
+    /// Until it is sent: whoever guesses is slowed.
+    public var delay = Duration.zero
 
     /// An answer of octets.
     public init(status: Int = 200, type: String, _ octets: [UInt8]) {
@@ -46,6 +48,9 @@ public struct Problem: Error, Hashable, Sendable {
     /// What is sent beside it, such as `Allow`.
     public var headers: [String: String]
 
+    /// Until it is said.
+    public var delay = Duration.zero
+
     /// A problem of this status.
     public init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
         (self.status, self.detail, self.headers) = (status, detail, headers)
@@ -60,7 +65,9 @@ public struct Problem: Error, Hashable, Sendable {
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 406: "Not Acceptable"
+        case 409: "Conflict"
         case 410: "Gone"
+        case 412: "Precondition Failed"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 415: "Unsupported Media Type"
@@ -78,6 +85,7 @@ public struct Problem: Error, Hashable, Sendable {
         let text = "{\"type\":\"about:blank\",\"title\":\"\(title)\",\"status\":\(status),\"detail\":\"\(escaped)\"}\n"
         var response = HTTPResponse(status: status, type: "application/problem+json", Array(text.utf8))
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }
+        response.delay = delay
         return response
     }
 

@@ -72,6 +72,9 @@ public final class HTTPServer {
         return Int(vitalgate_http_connections(daemon))
     }
 
+    /// Whether so many connections sleep until their answers are there.
+    func isAnswerAwaited(_ count: Int) -> Bool { core.sleepers.count == count }
+
     /// Takes no further connections, lets answers in progress end for some time, and ends.
     public func stop() {
         guard let daemon else { return }
@@ -85,6 +88,7 @@ public final class HTTPServer {
             core.wakeAll()
         }
         core.wakeAll()
+        while core.isAnswerAwaited { usleep(1000) }
         MHD_stop_daemon(daemon)
         core.deadlines.stop()
         if listening >= 0 { close(listening) }

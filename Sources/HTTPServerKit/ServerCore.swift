@@ -8,6 +8,9 @@ final class ServerCore: Sendable {
     let hosts: HostGuard
     let handler: any HTTPHandler
     let deadlines = Deadlines()
+    let sleepers: Sleepers
+    /// Octets of bodies that are held for requests in progress.
+    private let bodies = Mutex(0)
     private let senders = Mutex<[ObjectIdentifier: WeakSender]>([:])
     private let stopping = Atomic<Bool>(false)
 
@@ -15,16 +18,31 @@ final class ServerCore: Sendable {
 
     init(_ settings: ServerSettings, hosts: HostGuard, _ handler: any HTTPHandler) {
         (self.settings, self.hosts, self.handler) = (settings, hosts, handler)
+        sleepers = Sleepers(most: settings.waitingRequests)
     }
+
+    /// Sets memory aside for a body; `false` where too much of it is taken up already.
+    func reserve(_ octets: Int) -> Bool {
+        bodies.withLock { taken in
+            guard octets <= settings.bodyMemory - taken else { return false }
+            taken += octets
+            return true
+        }
+    }
+
+    func release(_ octets: Int) { bodies.withLock { $0 -= octets } }
 
     /// Live streams end, and whatever sleeps is woken, as libmicrohttpd needs it before it stops.
     func wakeAll() {
         stopping.store(true, ordering: .releasing)
+        sleepers.endDelays()
         for sender in senders.withLock({ $0.values.compactMap(\.sender) }) { sender.wake() }
     }
 
     /// Whether a stream is still being sent.
     var isAnswering: Bool { senders.withLock { $0.values.contains { $0.sender != nil } } }
+    /// Whether a connection sleeps until its answer is there: libmicrohttpd cannot stop before it is.
+    var isAnswerAwaited: Bool { sleepers.count > 0 }
 
     // MARK: The callbacks
 
@@ -39,7 +57,7 @@ final class ServerCore: Sendable {
         core.expectHead(connection)
         guard let pointer = slot?.pointee else { return }
         slot?.pointee = nil
-        Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().finish()
+        Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().finish(core)
     }
 
     static let connect: MHD_NotifyConnectionCallback = { context, connection, _, code in
@@ -52,7 +70,7 @@ final class ServerCore: Sendable {
         let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
         guard exchange.isBegun else {
             let isOver = exchange.begin(connection, method: method.map { String(cString: $0) } ?? "", core)
-            if isOver { return core.queue(exchange, connection) }
+            if isOver { return core.answer(exchange, connection) }
             core.expectBody(connection)
             return .YES
         }
@@ -62,7 +80,7 @@ final class ServerCore: Sendable {
             return isTaken ? .YES : .NO
         }
         core.deadlines.remove(key(connection))
-        return core.queue(exchange, connection)
+        return core.answer(exchange, connection)
     }
 
     private static func core(_ context: UnsafeMutableRawPointer?) -> ServerCore? {
@@ -81,8 +99,23 @@ final class ServerCore: Sendable {
 
     // MARK: Answers
 
+    /// Answers, or has the connection sleep until there is an answer; libmicrohttpd comes again then.
+    private func answer(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
+        if exchange.answer == nil {
+            if let queue = exchange.queue(self) {
+                if sleepers.sleep(exchange, connection, { sleeper in queue.async { sleeper.wake { $0.makeAnswer(self) } } }) {
+                    return .YES
+                }
+                exchange.refuse(Problem(503, "too many wait for an answer; ask again", headers: ["Retry-After": "1"]))
+            }
+            exchange.makeAnswer(self)
+        }
+        if let delay = exchange.takeDelay(), sleepers.sleep(exchange, connection, for: delay) { return .YES }
+        return queue(exchange, connection)
+    }
+
     private func queue(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
-        var response = exchange.response(self)
+        guard var response = exchange.answer else { return .NO }
         let isPacked = GzipStream.isAccepted(exchange.head?.header("accept-encoding"))
         guard let made = made(&response, exchange, connection, isPacked) else { return .NO }
         defer { MHD_destroy_response(made) }
@@ -101,6 +134,7 @@ final class ServerCore: Sendable {
             if isPacked, octets.count >= Self.leastPacked, let gzip = GzipStream() {
                 octets = gzip.packed(octets, flushing: false) + gzip.finished()
                 response.headers.append(("Content-Encoding", "gzip"))
+                response.headers = response.headers.map { $0.name == "ETag" ? ($0.name, Answering.packed($0.value)) : $0 }
             }
             return octets.withUnsafeMutableBytes {
                 MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)

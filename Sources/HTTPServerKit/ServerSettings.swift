@@ -1,3 +1,5 @@
+import Dispatch
+
 /// What a server is started with: where it listens, by which names it goes, and the bounds of all that strangers may ask of it.
 public struct ServerSettings: Sendable {
     /// Where it listens.
@@ -24,6 +26,10 @@ public struct ServerSettings: Sendable {
     public var headTime = Duration.seconds(20)
     /// Until a request's body has come, since its head.
     public var bodyTime = Duration.seconds(60)
+    /// Octets of bodies at once, of all requests together.
+    public var bodyMemory = 64 << 20
+    /// Requests at once whose answers are waited for.
+    public var waitingRequests = 64
     /// Until a reader who takes nothing is dropped.
     public var idleSeconds = 30
     /// What answers in progress get when the server stops.
@@ -39,6 +45,12 @@ public protocol HTTPHandler: Sendable {
     ///
     /// - Throws: ``Problem`` where it is to be refused at once.
     func bodyLimit(of head: RequestHead) throws(Problem) -> Int
+    /// Where a request is answered that may have to wait for something: its connection sleeps meanwhile. `nil`: at once, on the thread that reads.
+    func queue(for head: RequestHead) -> DispatchQueue?
     /// The answer.
     func answer(_ request: HTTPRequest) -> HTTPResponse
+}
+
+extension HTTPHandler {
+    public func queue(for head: RequestHead) -> DispatchQueue? { nil }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 @testable import HTTPServerKit
@@ -6,7 +7,24 @@ import Synchronization
 final class TestHandler: HTTPHandler {
     let bell = TestBell()
 
-    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { head.path == ["echo"] ? 100_000 : 0 }
+    /// Held up by the tests.
+    let later = DispatchQueue(label: "later")
+
+    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { ["echo", "later"].contains(head.path.first) ? 100_000 : 0 }
+
+    func queue(for head: RequestHead) -> DispatchQueue? { head.path == ["later"] ? later : nil }
+
+    private static var slowed: HTTPResponse {
+        var problem = Problem(401, "guessed")
+        problem.delay = .milliseconds(20)
+        return problem.response
+    }
+
+    private static var tagged: HTTPResponse {
+        var response = HTTPResponse(type: "text/plain", Array(String(repeating: "heart\n", count: 1000).utf8))
+        response.headers.append(("ETag", "\"own\""))
+        return response
+    }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         switch request.head.path.first {
@@ -15,6 +33,9 @@ final class TestHandler: HTTPHandler {
         case "path": HTTPResponse(type: "text/plain", Array(request.head.path.joined(separator: "|").utf8))
         case "count": HTTPResponse(type: "text/plain", CountingStream(bell))
         case "events": HTTPResponse(type: "text/event-stream", EventStream(bell))
+        case "later": HTTPResponse(type: "text/plain", request.body)
+        case "slowed": Self.slowed
+        case "tagged": Self.tagged
         case "fails": HTTPResponse(type: "text/plain", FailingStream())
         case nil: HTTPResponse(type: "text/plain", Array("hello".utf8))
         default: Problem(404, "there is nothing here").response

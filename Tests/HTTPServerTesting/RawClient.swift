@@ -100,6 +100,17 @@ public final class RawClient {
         return answer(toHead: method == "HEAD")
     }
 
+    /// Sends a body with its length and what it is.
+    public func send(
+        _ method: String, _ target: String, _ headers: String = "", _ body: String, type: String = "application/json"
+    ) -> Answer? {
+        send(
+            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(headers)Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        )
+        send(body)
+        return answer()
+    }
+
     /// The next answer; `nil` where there comes none.
     public func answer(toHead: Bool = false) -> Answer? {
         let blank = Array("\r\n\r\n".utf8)

@@ -151,22 +151,31 @@ import Testing
         #expect(try served.get("/v1/nothing").status == 404)
         #expect(try served.get("/V1/samples").status == 404)
         #expect(try served.get("/v1/samples/").status == 400)
-        let post = try served.get("/v1/samples", method: "POST")
+        let post = try served.get("/v1/types", method: "POST")
         #expect(post.status == 405 && post.headers["allow"] == "GET, HEAD, OPTIONS")
         let options = try served.get("/v1/samples", method: "OPTIONS")
-        #expect(options.status == 204 && options.headers["allow"] == "GET, HEAD, OPTIONS")
+        #expect(options.status == 204 && options.headers["allow"] == "GET, POST, HEAD, OPTIONS")
     }
 
     @Test func theDocumentHasEveryRouteAndParameter() throws {
         let answer = try #require(try served.client().get("/openapi.json"))
         #expect(answer.body == HTTPDocument.json)
         for route in RouteTable.all {
-            #expect(answer.text.contains("\"\(route.path)\":{\"get\":{\"operationId\":\"\(route.name)\""))
+            #expect(answer.text.contains("\"\(route.path)\":{"))
+            #expect(answer.text.contains("\"\(route.method.lowercased())\":{\"operationId\":\"\(route.name)\""))
             // What is declared in the path stands in it, and nothing else does.
             let inPath = route.parts.filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
             #expect(route.parameters.filter(\.isInPath).map(\.name) == inPath)
         }
         #expect(Set(RouteTable.all.map(\.name)).count == RouteTable.all.count)
+    }
+
+    @Test func conditionsAreWrittenAsJSONToo() throws {
+        let json = "%7B%22field%22:%22value%22,%22is%22:%22%3E%22,%22value%22:70%7D"
+        #expect(try values("/v1/samples?types=heartRate&where=\(json)") == [80, 90])
+        let text = try served.get("/v1/statistics?type=heartRate&every=1d&where=value%20%3E%2070").text
+        #expect(try served.get("/v1/statistics?type=heartRate&every=1d&where=\(json)").text == text)
+        #expect(try served.get("/v1/samples?where=%7B%7D").status == 400)
     }
 
     @Test func headIsAsGetWithoutItsBody() throws {

@@ -16,7 +16,8 @@ final class ServedStore {
     /// It may read everything of the person.
     let watch: Client
     let token: String
-    /// That of another one, who may read nothing.
+    /// Another one, who may read nothing.
+    let other: Client
     let otherToken: String
     static let person = "11111111-2222-4333-8444-555555555555"
     static let now = Instant(seconds: 1_800_000_000)
@@ -29,6 +30,7 @@ final class ServedStore {
             store: store.path, server: ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0)),
             zone: TimeZoneRules(fixed: .utc), zones: { ZoneOffset($0).map { TimeZoneRules(fixed: $0) } }, priority: [],
             now: { Self.now })
+        settings.delayOfGuess = { _ in .zero }
         change(&settings)
         watch = try store.addClient(named: "watch", purpose: "Tests", at: Self.now)
         token = try store.makeToken(for: watch, at: Self.now)
@@ -36,9 +38,24 @@ final class ServedStore {
             try Self.grant(ObjectType(type), to: watch, in: store)
         }
         for type in CharacteristicType.allCases { try Self.grant(ObjectType(type), to: watch, in: store) }
-        let other = try store.addClient(named: "other", purpose: "Tests", at: Self.now)
+        other = try store.addClient(named: "other", purpose: "Tests", at: Self.now)
         otherToken = try store.makeToken(for: other, at: Self.now)
         service = try HealthService(settings)
+    }
+
+    /// What a client with a token is answered to what it sends.
+    func post(
+        _ target: String, _ body: String, type: String = "application/json", _ headers: String = "", token: String? = nil
+    ) throws -> RawClient.Answer {
+        try #require(
+            try client().send("POST", target, "Authorization: Bearer \(token ?? self.token)\r\n" + headers, body, type: type))
+    }
+
+    /// Has a client write, and read what others wrote, or not.
+    func grant(_ name: String, reading: Grant.Reading = .none, mayWrite: Bool = true, to client: Client? = nil) throws {
+        let type = try #require(ObjectType(name))
+        try store.set(
+            Grant(subject: Self.person, type: type, reading: reading, mayWrite: mayWrite), of: client ?? other, at: Self.now)
     }
 
     private static func grant(_ type: ObjectType, to client: Client, in store: SampleStore) throws {

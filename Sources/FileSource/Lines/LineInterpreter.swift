@@ -16,8 +16,25 @@ public final class LineInterpreter: FrameInterpreter {
     /// What other samples name, by the UUIDs of the store that wrote the lines, where it was another person's.
     private var renamed: [SampleIdentity: SampleIdentity] = [:]
 
+    /// Who sends the lines: nobody else's source is theirs to say.
+    private let sender: SourceRevision?
+
     /// - Parameter registry: of the person who is `me`.
-    public init(registry: OriginRegistry) { self.registry = registry }
+    public init(registry: OriginRegistry) { (self.registry, sender) = (registry, nil) }
+
+    /// Of lines that a program sends, whose source it is.
+    init(registry: OriginRegistry, sender: SourceRevision) { (self.registry, self.sender) = (registry, sender) }
+
+    /// What follows from who sends.
+    private static let notSendersToSay = ["uuid", "identity", "source", "group", "seq", "ingest", "deleted"]
+
+    /// The reading of a line that is sent.
+    func sent(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
+        if let name = Self.notSendersToSay.first(where: { line.has($0) }) {
+            throw LineFault("\(name): it follows from who sends, and is not said")
+        }
+        return try reading(line, at: place)
+    }
 
     /// What a person has to know; complete once the file is read.
     public var notes: [String] {
@@ -101,10 +118,12 @@ public final class LineInterpreter: FrameInterpreter {
         let (told, subject) = try (times(line, identity), self.subject(line, identity))
         let value = try LineNumber(line, identity, type)
         let body = try LineBody(line, type, start: told.start) { [renamed] in renamed[$0] ?? $0 }.body
-        let (source, device) = try (Self.source(line), Self.device(line))
+        let source = if let sender { sender } else { try Self.source(line) }
+        let device = try Self.device(line)
         let origin = registry.origin(type: type, source: source, device: device, subject: subject.here)
-        let metadata = try Self.metadata(line)
-        let record = try Self.record(identity)
+        var metadata = try Self.metadata(line)
+        var record = try Self.record(identity)
+        if sender != nil, let said = metadata { (record, metadata) = try Self.edition(said) }
         let uuid = try line.text("uuid")
         let isRepaired = try identity?.flag("repaired") ?? false
         var ordinal = UInt32(0)
@@ -261,6 +280,17 @@ extension LineInterpreter {
             throw LineFault("identity: record: its id or version is missing")
         }
         return RecordIdentifier(id: id, version: version)
+    }
+
+    /// The record that a program's metadata name, with both of HealthKit's keys, and what else they say.
+    private static func edition(_ metadata: Metadata) throws(LineFault) -> (RecordIdentifier?, Metadata?) {
+        let named = metadata.entries.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
+        do throws(UnpairedSyncKey) {
+            let (record, rest) = try RecordIdentifier.taken(from: Metadata(named))
+            return (record, rest.isEmpty ? nil : rest)
+        } catch {
+            throw LineFault("metadata: \(error)")
+        }
     }
 
     private static func resolution(_ identity: LineObject?) throws(LineFault) -> Int32 {

@@ -33,6 +33,8 @@ public protocol HubSource: AnyObject {
     var isDone: Bool { get }
     /// Its devices, as they are now.
     var devices: [HubDevice] { get }
+    /// How often somebody asked it with a token that nobody has, since it was started; `nil` for one that takes no tokens.
+    var wrongTokens: Int? { get }
 }
 
 extension HubSource {
@@ -40,6 +42,8 @@ extension HubSource {
     public var isDone: Bool { true }
     /// None: for a source that reads no devices.
     public var devices: [HubDevice] { [] }
+    /// None are taken.
+    public var wrongTokens: Int? { nil }
 }
 
 /// What a source says to the hub.

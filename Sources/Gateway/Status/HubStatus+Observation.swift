@@ -19,7 +19,7 @@ extension HubStatus {
             Source(
                 name: each.source.name, state: each.state.rawValue, started: each.started,
                 retry: each.retriesAt.map { now.moved(by: $0 - uptime).inSeconds },
-                reason: each.error.map { Self.cut("\($0)", to: 500) })
+                reason: each.error.map { Self.cut("\($0)", to: 500) }, wrongTokens: each.source.wrongTokens)
         }
         for each in hub.sources {
             for device in each.source.devices {

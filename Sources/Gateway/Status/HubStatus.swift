@@ -73,6 +73,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var retry: Instant?
         /// Why it does not run.
         public var reason: String?
+        /// Of the source that serves others: how often somebody asked with a token that nobody has, since it started.
+        public var wrongTokens: Int?
     }
 
     /// An adopted device, and how it delivers.

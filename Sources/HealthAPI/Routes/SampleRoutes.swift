@@ -26,10 +26,15 @@ enum SampleRoutes {
         method: "GET", path: "/v1/samples/{uuid}", name: "sample", summary: "One sample whole, with what it carries.",
         discussion: "Points, a resource or a document are part of it with content=true only.",
         parameters: [
-            Parameter(name: "uuid", form: .uuid, help: "The sample's UUID.", isRequired: true, isInPath: true),
+            .uuid,
             Parameter(name: "content", form: .flag, help: "Also what the object carries: points, a resource, a document."),
         ],
         answers: [.json], problems: [404], answer: sample)
+
+    static let raw = Route(
+        method: "GET", path: "/v1/samples/{uuid}/raw", name: "rawSample", summary: "A clinical record or a document as it came.",
+        discussion: "The resource of FHIR, or the document of CDA, octet for octet. What carries neither is not found.",
+        parameters: [.uuid], answers: [.resource, .document], problems: [404], answer: raw)
 
     static let latest = Route(
         method: "GET", path: "/v1/latest", name: "latest", summary: "The latest sample of each type, by start.",
@@ -63,12 +68,52 @@ enum SampleRoutes {
         let reader = try call.reader()
         guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }),
             let stored = try reader.store.sample(uuid) ?? reader.store.derivedCorrelation(uuid)
-        else { throw Problem(404, "there is no such sample") }
-        var bytes: [UInt8] = []
-        let line = SampleLine(me: reader.store.subject, withContent: call.flag("content"))
-        line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
+        else { throw unknown }
+        let bytes = octets(of: stored.sample, me: reader.store.subject, withContent: call.flag("content"))
         reader.tells(stored.sample)
-        return HTTPResponse(type: call.form.type, bytes)
+        var response = HTTPResponse(type: call.form.type, bytes)
+        response.headers.append(("ETag", tag(of: bytes)))
+        return response
+    }
+
+    static let unknown = Problem(404, "there is no such sample")
+
+    private static func octets(of sample: Sample, me: String, withContent: Bool) -> [UInt8] {
+        var bytes: [UInt8] = []
+        SampleLine(me: me, withContent: withContent).append(sample, ingest: nil, seq: nil, to: &bytes)
+        return bytes
+    }
+
+    private static func tag(of octets: [UInt8]) -> String {
+        "\"" + Digest.sha256(octets).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+    }
+
+    /// Whether `If-Match` means a sample, in either form that it was given in.
+    static func matches(_ header: String, _ sample: Sample, me: String) -> Bool {
+        let tags = [false, true].map { tag(of: octets(of: sample, me: me, withContent: $0)) }
+        return header.split(separator: ",").contains { part in
+            let given = part.drop { $0 == " " }.prefix { $0 != " " }
+            return given == "*" || tags.contains(String(given).replacing("-gzip\"", with: "\""))
+        }
+    }
+
+    @Sendable private static func raw(_ call: Call) throws -> HTTPResponse {
+        let reader = try call.reader()
+        guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }), let sample = try reader.store.sample(uuid)?.sample,
+            let content = sample.body?.content
+        else { throw unknown }
+        let form: AnswerForm
+        switch sample.origin.kind {
+        case .clinicalRecord: form = .resource
+        case .document: form = .document
+        default: throw unknown
+        }
+        let octets = try content.octets()
+        reader.tells(sample)
+        var response = HTTPResponse(type: form.type, octets)
+        response.headers.append(("Content-Disposition", "attachment"))
+        response.headers.append(("ETag", tag(of: octets)))
+        return response
     }
 
     @Sendable private static func latest(_ call: Call) throws -> HTTPResponse {

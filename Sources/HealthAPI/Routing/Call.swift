@@ -8,6 +8,8 @@ struct Call {
     let form: AnswerForm
     /// What an object of JSON has its list under.
     let key: String?
+    /// What was sent with it, and in which form.
+    let body: (form: AnswerForm, octets: [UInt8])
     private let head: RequestHead
     private let known: Caller?
     private let values: [String: [String]]
@@ -15,17 +17,26 @@ struct Call {
     private let kept = KeptReaders()
 
     /// - Throws: ``Problem`` where something is said that the route does not take, twice, or in a wrong form, or is not said.
-    init(_ head: RequestHead, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ core: ServiceCore) throws {
+    init(
+        _ request: HTTPRequest, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ core: ServiceCore
+    ) throws {
+        let head = request.head
         (self.head, self.core, known, key) = (head, core, caller, route.key)
+        body = (try Self.bodyForm(head, route) ?? .json, request.body)
         parameters = route.allParameters
         var values = variables.mapValues { [$0] }
         for item in head.query {
-            guard let parameter = parameters.first(where: { $0.name == item.name && !$0.isInPath }) else {
-                let names = parameters.filter { !$0.isInPath }.map(\.name).joined(separator: ", ")
+            guard let parameter = parameters.first(where: { $0.name == item.name && $0.isInQuery }) else {
+                let names = parameters.filter(\.isInQuery).map(\.name).joined(separator: ", ")
                 throw Problem(400, names.isEmpty ? "this path takes no parameters" : "unknown parameter; known are \(names)")
             }
             guard values[item.name] == nil || parameter.isRepeating else { throw Problem(400, "\(item.name): given twice") }
             values[item.name, default: []].append(item.value)
+        }
+        for parameter in parameters where parameter.isInHeader {
+            let given = head.headers.filter { $0.name == parameter.name.lowercased() }.map(\.value)
+            guard given.count <= 1 else { throw Problem(400, "\(parameter.name): given twice") }
+            if !given.isEmpty { values[parameter.name] = given }
         }
         for parameter in parameters {
             guard let given = values[parameter.name] else {
@@ -43,7 +54,8 @@ struct Call {
     /// What is asked for by name, else by `Accept`, else the first.
     private static func form(_ head: RequestHead, _ route: Route, _ name: String?) throws -> AnswerForm {
         if let name, let form = route.answers.first(where: { $0.name == name }) { return form }
-        guard let accept = head.header("accept") else { return route.answers[0] }
+        guard let first = route.answers.first else { return .json }
+        guard first != .resource, let accept = head.header("accept") else { return first }
         var best: (form: AnswerForm, weight: Double)?
         for range in accept.split(separator: ",") {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -58,6 +70,18 @@ struct Call {
             throw Problem(406, "the answer comes as \(route.answers.map(\.type).joined(separator: ", "))")
         }
         return best.form
+    }
+
+    /// The form of what is sent; `nil` where the route takes nothing.
+    ///
+    /// - Throws: ``Problem`` 415 where it is none that the route takes.
+    static func bodyForm(_ head: RequestHead, _ route: Route) throws(Problem) -> AnswerForm? {
+        guard let body = route.body else { return nil }
+        let type = (head.header("content-type") ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        guard let form = body.forms.first(where: { $0.type == type }) else {
+            throw Problem(415, "what is sent is \(body.forms.map(\.type).joined(separator: " or ")), and says so in Content-Type")
+        }
+        return form
     }
 
     // MARK: What it says
@@ -136,13 +160,16 @@ struct Call {
         guard let text = text("where") else { return nil }
         let now = core.settings.now()
         let condition = try SamplePredicate(
-            text, instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) })
+            text.first == "{" ? try ConditionObject.text(of: text) : text,
+            instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }
 }
 
 extension Parameter {
+    var isInQuery: Bool { !isInPath && !isInHeader }
+
     /// Whether a text has the form.
     func takes(_ text: String) -> Bool {
         switch form {

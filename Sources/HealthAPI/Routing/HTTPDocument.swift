@@ -37,10 +37,20 @@ public enum HTTPDocument {
         if !route.discussion.isEmpty { operation.set("description", route.discussion) }
         if route.right == .none { operation.set("security", raw: Array("[]".utf8)) }
         operation.set("parameters", route.allParameters.map(parameter))
+        if let body = route.body { operation.set("requestBody", requestBody(body)) }
         var answers = JSONObject()
-        answers.set("200", answer(route))
-        if route.answers != [.events] { answers.set("304", described("The reader has it already (If-None-Match).")) }
-        let problems = [400, 406] + (route.right == .none ? [] : [401, 503]) + route.problems
+        if route.answers.isEmpty {
+            answers.set("\(route.status)", described("Done."))
+        } else {
+            answers.set("\(route.status)", answer(route))
+        }
+        if route.method == "GET", route.answers != [.events] {
+            answers.set("304", described("The reader has it already (If-None-Match)."))
+        }
+        // A body that is too long is refused before anything else is looked at.
+        let problems =
+            [400] + (route.answers.isEmpty ? [] : [406]) + (route.right == .none ? [] : [401, 503]) + route.problems
+            + (route.body == nil ? [] : [413, 415, 422])
         for status in problems.sorted() { answers.set("\(status)", problem(status)) }
         operation.set("responses", answers)
         return operation
@@ -55,10 +65,22 @@ public enum HTTPDocument {
     private static func parameter(_ parameter: Parameter) -> JSONObject {
         var object = JSONObject()
         object.set("name", parameter.name)
-        object.set("in", parameter.isInPath ? "path" : "query")
+        object.set("in", parameter.isInPath ? "path" : parameter.isInHeader ? "header" : "query")
         object.set("description", parameter.help)
         object.set("required", parameter.isRequired)
         object.set("schema", schema(parameter.form))
+        return object
+    }
+
+    private static func requestBody(_ body: RequestBody) -> JSONObject {
+        var (object, content) = (JSONObject(), JSONObject())
+        object.set("required", true)
+        for form in body.forms {
+            var media = JSONObject()
+            media.set("schema", raw: Array((form == .json ? body.schema : "{\"type\":\"string\"}").utf8))
+            content.set(form.type, media)
+        }
+        object.set("content", content)
         return object
     }
 
@@ -126,7 +148,10 @@ public enum HTTPDocument {
         components.set("securitySchemes", raw: Array("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}".utf8))
         let problem = """
             {"Problem":{"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string"},\
-            "title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"}}}}
+            "title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"}}},"Sample":{"type":"object",\
+            "required":["type","start"],"properties":{"type":{"type":"string"},"start":{"type":"string","format":"date-time"},\
+            "end":{"type":"string","format":"date-time"},"subject":{"type":"string"},"value":{"type":"number"},"unit":{"type":"string"},\
+            "metadata":{"type":"object"}}}}
             """
         components.set("schemas", raw: Array(problem.utf8))
         return components

@@ -17,6 +17,8 @@ struct Parameter: Sendable {
     var isRequired = false
     var isRepeating = false
     var isInPath = false
+    /// Whether it is a field of the head, `Idempotency-Key`.
+    var isInHeader = false
 
     static let types = Parameter(
         name: "types", form: .list, help: "Types such as heartRate or sleepAnalysis, joined by commas; all without it.")
@@ -32,7 +34,11 @@ struct Parameter: Sendable {
         name: "zone", form: .text, help: "The zone of dates and days, such as Europe/Berlin or +01:00; the server's without it.")
     static let condition = Parameter(
         name: "where", form: .text,
-        help: "A condition as 'vitalgate query --where' takes it: value > 38 Cel and source.name ~ Ear.")
+        help: """
+            A condition as 'vitalgate query --where' takes it: value > 38 Cel and source.name ~ Ear. Or the same as JSON: \
+            {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"field":"source.name","is":"~","value":"Ear"}]}.
+            """)
+    static let uuid = Parameter(name: "uuid", form: .uuid, help: "The sample's UUID.", isRequired: true, isInPath: true)
     static func limit(_ most: Int, _ help: String) -> Parameter { Parameter(name: "limit", form: .number(0...most), help: help) }
     static func format(_ answers: [AnswerForm]) -> Parameter {
         Parameter(
@@ -44,6 +50,8 @@ struct Parameter: Sendable {
 /// A form that an answer comes in.
 enum AnswerForm: Sendable {
     case json, ndjson, csv, events
+    /// As they came: resources of FHIR, documents of CDA.
+    case resource, document
 
     var name: String {
         switch self {
@@ -51,6 +59,8 @@ enum AnswerForm: Sendable {
         case .ndjson: "ndjson"
         case .csv: "csv"
         case .events: "events"
+        case .resource: "resource"
+        case .document: "document"
         }
     }
 
@@ -60,6 +70,8 @@ enum AnswerForm: Sendable {
         case .ndjson: "application/x-ndjson"
         case .csv: "text/csv"
         case .events: "text/event-stream"
+        case .resource: "application/fhir+json"
+        case .document: "application/xml"
         }
     }
 }

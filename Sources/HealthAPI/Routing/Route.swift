@@ -1,5 +1,15 @@
 import HTTPServerKit
 
+/// What is sent with a request.
+struct RequestBody: Sendable {
+    /// What it may be written in, by its `Content-Type`.
+    let forms: [AnswerForm]
+    /// Octets.
+    let most: Int
+    /// Of JSON, a schema.
+    let schema: String
+}
+
 /// What can be asked: one declaration, of which the routing and the document are made.
 struct Route: Sendable {
     /// What it takes to ask.
@@ -19,6 +29,11 @@ struct Route: Sendable {
     var discussion = ""
     var right = Right.read
     var parameters: [Parameter] = []
+    /// What is sent with it; nothing where it is nil.
+    var body: RequestBody?
+    /// Whether it changes something, and so waits for whoever else writes.
+    var isWriting = false
+    /// None where it says nothing.
     let answers: [AnswerForm]
     /// What a single thing of the answer is, and what an object of JSON has it under.
     var key: String?
@@ -29,8 +44,11 @@ struct Route: Sendable {
     /// The parts of the path.
     var parts: [Substring] { path.split(separator: "/") }
 
-    /// All parameters, with the one of the form where there is a choice.
-    var allParameters: [Parameter] { answers.count > 1 ? parameters + [.format(answers)] : parameters }
+    /// All parameters, with the one of the form where there is a choice. What came decides of what is given as it came.
+    var allParameters: [Parameter] { answers.count > 1 && answers[0] != .resource ? parameters + [.format(answers)] : parameters }
+
+    /// Of an answer that is no problem.
+    var status: Int { answers.isEmpty ? 204 : 200 }
 
     /// What the path says, by name; `nil` where it is another path.
     func variables(of path: [String]) -> [String: String]? {

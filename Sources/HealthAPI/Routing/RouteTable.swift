@@ -1,9 +1,10 @@
 /// All that can be asked, in the order of the document.
 enum RouteTable {
     static let all: [Route] = [
-        SampleRoutes.samples, SampleRoutes.sample, SampleRoutes.latest, StatisticsRoute.statistics, OriginRoutes.types,
+        SampleRoutes.samples, SaveRoutes.save, SampleRoutes.sample, SaveRoutes.delete, SampleRoutes.raw, SampleRoutes.latest,
+        StatisticsRoute.statistics, OriginRoutes.types,
         OriginRoutes.sources, OriginRoutes.devices, PersonRoutes.summaries, PersonRoutes.characteristics, ChangeRoutes.changes,
-        ChangeRoutes.stream, document,
+        ChangeRoutes.stream, AuthorizationRoutes.request, AuthorizationRoutes.status, document,
     ]
 
     private static let document = Route(

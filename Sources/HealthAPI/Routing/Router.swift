@@ -1,5 +1,7 @@
+import Dispatch
 import HTTPServerKit
 import HealthModel
+import Pipeline
 import SampleStore
 
 /// Finds a request's route, and says what is wrong with it. Everything goes by the declarations of ``RouteTable``.
@@ -7,17 +9,30 @@ struct Router: HTTPHandler {
     let core: ServiceCore
     private var page: PageRouter? { core.settings.page.map { PageRouter(core: core, files: $0) } }
 
-    /// No route takes a body, and what is no route is said before one is read.
+    /// What is no route is said before a body is read, and so is who may send none.
     func bodyLimit(of head: RequestHead) throws(Problem) -> Int {
         if let page, PageRouter.has(head.path) { return try page.bodyLimit(of: head) }
-        _ = try route(head)
-        return 0
+        guard let route = try route(head).route, let body = route.body else { return 0 }
+        _ = try Call.bodyForm(head, route)
+        do {
+            _ = try core.caller(bearing: head.bearer)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Self.busy
+        }
+        return body.most
     }
+
+    /// What changes something waits for its turn.
+    func queue(for head: RequestHead) -> DispatchQueue? { (try? route(head))?.route?.isWriting == true ? core.writer.queue : nil }
+
+    private static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         do {
             if let page, PageRouter.has(request.head.path) { return try page.answer(request) }
-            return try routed(request.head)
+            return try routed(request)
         } catch let problem as Problem {
             return problem.response
         } catch let error as PredicateError {
@@ -25,18 +40,21 @@ struct Router: HTTPHandler {
         } catch let error as UnitError {
             return Problem(400, "\(error)").response
         } catch let error as StoreError where error.kind == .busy {
-            return Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"]).response
+            return Self.busy.response
+        } catch let refusal as Refusal {
+            return Problem(422, "\(refusal.place.kind.rawValue) \(refusal.place.number): \(refusal.reason)").response
         } catch {
             // What went wrong is told to nobody outside: it may name what is hidden.
             return Problem(500, "the answer could not be made").response
         }
     }
 
-    private func routed(_ head: RequestHead) throws -> HTTPResponse {
+    private func routed(_ request: HTTPRequest) throws -> HTTPResponse {
+        let head = request.head
         let (route, variables, allowed) = try route(head)
         guard let route else { return HTTPResponse(status: 204, headers: [("Allow", allowed)]) }
         let caller = route.right == .none ? nil : try core.caller(bearing: head.bearer)
-        let call = try Call(head, route, variables, caller, core)
+        let call = try Call(request, route, variables, caller, core)
         return try withExtendedLifetime(call) { try route.answer(call) }
     }
 

@@ -19,6 +19,9 @@ public struct ServiceSettings: Sendable {
     /// Until a live stream that has no news says that it is there.
     public var heartbeat = Duration.seconds(15)
 
+    /// How long an answer to a wrong token is held back, by how many there were within the last minute.
+    public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.usualDelay(of: $0) }
+
     /// Told, one call at a time, whether anybody follows live: when that begins and ends, and behind each commit meanwhile. Whoever writes may hurry then.
     public var following: @Sendable (Bool) -> Void = { _ in }
 
@@ -62,6 +65,8 @@ public final class HealthService {
     public var address: ListeningAddress { server.address }
     /// Connections that are open.
     public var connections: Int { server.connections }
+    /// Requests with a token that nobody has.
+    public var wrongTokens: Int { core.guesses.count }
     /// Readers of the store that are in use.
     var readers: Int { core.readers.lent }
 
@@ -79,6 +84,8 @@ final class ServiceCore: Sendable {
     let tally: ReadTally
     let anchors: AnchorSeal
     let bell: CommitBell
+    let writer: ClientWriter
+    let guesses = GuessCounter()
     /// The person whose store it is.
     let keeper: String
     let hubWork = HubWork()
@@ -89,6 +96,7 @@ final class ServiceCore: Sendable {
         tally = ReadTally(path: settings.store) { zone.date(of: now()) }
         readers = ReaderPool(path: settings.store, tally: tally)
         anchors = try AnchorSeal(store: settings.store)
+        writer = ClientWriter(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
     }
 
@@ -96,13 +104,16 @@ final class ServiceCore: Sendable {
     ///
     /// - Throws: ``Problem`` 401 where there is no token, or one that nobody has, or no more: the same for all.
     func caller(bearing token: String?) throws -> Caller {
-        let problem = Problem(
+        var problem = Problem(
             401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
         guard let token else { throw problem }
         let reader = try readers.lend(to: nil)
         // A reader is given back once nothing holds it, which may be before its last question is answered.
         let client = try withExtendedLifetime(reader) { try reader.store.client(bearing: token, at: settings.now()) }
-        guard let client else { throw problem }
+        guard let client else {
+            problem.delay = settings.delayOfGuess(guesses.add(at: .now))
+            throw problem
+        }
         return Caller(client: client, token: token)
     }
 

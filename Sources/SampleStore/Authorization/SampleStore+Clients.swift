@@ -57,7 +57,7 @@ extension SampleStore {
     /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client.
     public func remove(_ client: Client) throws {
         try connection.transaction {
-            for table in ["token", "granted", "granted_object", "asked", "read_by"] {
+            for table in ["token", "granted", "granted_object", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
             try connection.run("DELETE FROM client WHERE id = ?", .integer(client.id))

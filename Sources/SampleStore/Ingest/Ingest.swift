@@ -56,16 +56,16 @@ public final class Ingest: SampleSink {
     /// Goes on with an ingest that an earlier process began.
     init(
         store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int,
-        replacesAcrossDevices: Bool = false
+        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true
     ) throws(StoreError) {
         self.store = store
         connection = store.connection
         received = account.received
         id = account.id
-        search = NearDuplicateSearch(connection: store.connection)
+        search = comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = account.kind == .import
         self.replacesAcrossDevices = replacesAcrossDevices
-        retellings = RetellingSearch(connection: store.connection)
+        retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
         self.refusalsKept = refusalsKept
         try connection.run(
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))

@@ -74,7 +74,7 @@ struct StatusReport {
             table.append([
                 source.name, source.state, source.state == "running" ? time(source.started, on: status.time) : "",
                 time(source.retry, on: status.time),
-                source.reason ?? "",
+                source.reason ?? source.wrongTokens.flatMap { $0 > 0 ? "\($0) with a wrong token" : nil } ?? "",
             ])
         }
         return table
@@ -142,6 +142,7 @@ struct StatusReport {
         object.set("started", source.started?.description)
         object.set("retry", source.retry?.description)
         object.set("reason", source.reason)
+        if let count = source.wrongTokens { object.set("wrongTokens", count) }
         return object
     }
 
@@ -188,7 +189,7 @@ struct StatusReport {
                 "source", source.name,
                 [
                     ("state", source.state), ("started", source.started?.description), ("retry", source.retry?.description),
-                    ("reason", source.reason),
+                    ("reason", source.reason), ("wrongTokens", source.wrongTokens.map(\.description)),
                 ])
         }
         for device in status.devices {

@@ -35,7 +35,7 @@ import Testing
         _ = try Vitalgate.run(options + ["import", folder.path("weight.csv")], environment: environment)
         let server = try RunningVitalgate(options + ["api", "serve"], environment: environment)
         for _ in 0..<3000 where !server.errors.contains("listens at") { usleep(10_000) }
-        try expect("docs/api.md", as: "api", 19, in: folder)
+        try expect("docs/api.md", as: "api", 28, in: folder)
         try expect("docs/page.md", as: "page", 6, in: folder)
         server.signal(SIGTERM)
         #expect(try server.wait().status == 0)

@@ -15,6 +15,8 @@ final class APIService: HubSource {
 
     init(_ settings: ServiceSettings) { self.settings = settings }
 
+    var wrongTokens: Int? { service?.wrongTokens }
+
     /// It has its own settings for as long as the hub runs.
     func apply(_ settings: HubSettings) {}
 

@@ -1,0 +1,108 @@
+import FileSource
+import Formats
+import HTTPServerKit
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// What clients write: objects of their own, as far as they were granted it.
+enum SaveRoutes {
+    private static let schema = """
+        {"oneOf":[{"type":"object","required":["samples"],"properties":{"samples":{"type":"array","minItems":1,"maxItems":10000,\
+        "items":{"$ref":"#/components/schemas/Sample"}}}},{"$ref":"#/components/schemas/Sample"}]}
+        """
+
+    static let save = Route(
+        method: "POST", path: "/v1/samples", name: "saveSamples", summary: "Save objects: all of them or none.",
+        discussion: """
+            Each is written as a person writes lines of NDJSON: type, start with a zone, and what the type tells. A source and a UUID are given to it: \
+            uuid, identity, source and group are not said. With both syncIdentifier and syncVersion in its metadata it is an edition of a record, of \
+            which the greatest version stays. The answer tells of each, in order, its UUID and whether it was stored, known already (the same again, \
+            or an edition that is no greater) or held, since it cannot be true, until a person has looked at it. The same request again changes \
+            nothing; with the same Idempotency-Key its answer is the same, too.
+            """,
+        parameters: [
+            Parameter(
+                name: "Idempotency-Key", form: .text,
+                help: "A text that names this request, at most 255 octets; kept for a week.",
+                isInHeader: true)
+        ],
+        body: RequestBody(forms: [.ndjson, .json], most: 16 << 20, schema: schema), isWriting: true, answers: [.json],
+        key: "samples", problems: [403], answer: save)
+
+    static let delete = Route(
+        method: "DELETE", path: "/v1/samples/{uuid}", name: "deleteSample", summary: "Delete an object of one's own.",
+        discussion: "Another's object is not found, as one that never was. What belongs to a correlation or workout stays.",
+        parameters: [
+            .uuid,
+            Parameter(
+                name: "If-Match", form: .text, help: "The ETag that it was given with: where it is another now, it stays.",
+                isInHeader: true),
+        ], isWriting: true, answers: [], problems: [404, 412], answer: delete)
+
+    @Sendable private static func save(_ call: Call) throws -> HTTPResponse {
+        let (caller, settings) = (try call.caller(), call.core.settings)
+        let key = call.text("Idempotency-Key")
+        guard key?.utf8.count ?? 1 <= 255 else { throw Problem(400, "Idempotency-Key: at most 255 octets") }
+        let received = settings.now()
+        let days = CalendarIntervals(.day, zone: settings.zone)
+        let today = days.index(of: received)
+        let day = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
+        return try call.core.writer.write { store in
+            let readings = try SavedLines.readings(
+                of: call.body.octets, isJSON: call.body.form == .json,
+                by: SourceRevision(id: caller.client.source, name: caller.client.name, version: nil),
+                registry: OriginRegistry(subject: store.subject, aliases: try store.aliases()))
+            let samples = try readings.map { reading in
+                guard let first = try ReadingPath.samples(of: [reading], zone: settings.zone, received: received).first else {
+                    throw Refusal("it is no sample", at: reading.place)
+                }
+                return first
+            }
+            let request = ClientRequest(key: key, octets: call.body.octets)
+            let outcomes: [SampleOutcome]
+            do {
+                outcomes = try store.save(samples, by: caller.client, request, at: received, within: day)
+            } catch let error as ClientWriteError {
+                throw problem(error)
+            }
+            return call.list(zip(samples, outcomes).map { object($0.sample, $1).closed })
+        }
+    }
+
+    private static func problem(_ error: ClientWriteError) -> any Error {
+        switch error {
+        case .notGranted(let types): Problem(403, "may not be written: \(types.map(\.id).joined(separator: ", "))")
+        case .tooEarly(let type): Problem(422, "\(type.id): it ended before the earliest date that the store keeps")
+        case .otherRequest: Problem(422, "Idempotency-Key: it names another request")
+        case .other(let error): error
+        }
+    }
+
+    private static func object(_ sample: Sample, _ outcome: SampleOutcome) -> JSONObject {
+        var object = JSONObject()
+        object.set("uuid", sample.identity.description)
+        object.set("type", sample.origin.type.id)
+        switch outcome {
+        case .stored: object.set("outcome", "stored")
+        case .duplicate, .refused: object.set("outcome", "known")
+        case .quarantined: object.set("outcome", "held")
+        }
+        return object
+    }
+
+    @Sendable private static func delete(_ call: Call) throws -> HTTPResponse {
+        let caller = try call.caller()
+        guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }) else { throw SampleRoutes.unknown }
+        return try call.core.writer.write { store in
+            let isGone = try store.delete(
+                uuid, by: caller.client, at: call.core.settings.now(),
+                where: { sample in
+                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, sample, me: store.subject) else { return }
+                    throw Problem(412, "it is another now")
+                })
+            guard isGone else { throw SampleRoutes.unknown }
+            return HTTPResponse(status: 204)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import HTTPServerKit
+import HealthModel
+
+/// A condition as JSON: an object whose members are those of the language of conditions.
+///
+///     {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"not":{"field":"source.name","is":"~","value":"Ear"}}]}
+///     {"field":"metadata.bloodGlucoseMealTime","exists":true}
+///
+/// It is written as a text and read by the one parser of conditions, so that the tree is the same.
+struct ConditionObject: Decodable {
+    private let condition: String
+
+    /// The text of the condition.
+    ///
+    /// - Throws: ``Problem`` 400 where it is no such object.
+    static func text(of json: String) throws(Problem) -> String {
+        guard json.utf8.count <= SamplePredicate.maximumLength else {
+            throw Problem(400, "where: the condition is too long")
+        }
+        // No deeper than the parser of conditions goes; the decoder calls itself once for each level.
+        var (depth, deepest) = (0, 0)
+        for octet in json.utf8 {
+            if octet == UInt8(ascii: "{") || octet == UInt8(ascii: "[") { depth += 1 }
+            if octet == UInt8(ascii: "}") || octet == UInt8(ascii: "]") { depth -= 1 }
+            deepest = max(deepest, depth)
+        }
+        guard deepest <= 128 else { throw Problem(400, "where: the condition is nested too deeply") }
+        do {
+            return try JSONDecoder().decode(ConditionObject.self, from: Data(json.utf8)).condition
+        } catch {
+            throw Problem(
+                400, "where: expected an object with and, or, not, or with field, is and value (also unit), or field and exists")
+        }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private struct Malformed: Error {}
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        let names = Set(members.allKeys.map(\.stringValue))
+        func key(_ name: String) -> Key { Key(stringValue: name) }
+        switch names {
+        case ["and"], ["or"]:
+            let word = names.first ?? ""
+            let parts = try members.decode([ConditionObject].self, forKey: key(word))
+            // Of none: every sample meets all of them, and no sample one.
+            condition =
+                parts.isEmpty
+                ? word == "and" ? "everything" : "nothing" : "(" + parts.map(\.condition).joined(separator: " \(word) ") + ")"
+        case ["not"]: condition = "not " + (try members.decode(ConditionObject.self, forKey: key("not")).condition)
+        case ["field", "exists"]:
+            let field = Self.field(try members.decode(String.self, forKey: key("field")))
+            condition = (try members.decode(Bool.self, forKey: key("exists")) ? "" : "not ") + field + " = *"
+        case ["field", "is", "value"], ["field", "is", "value", "unit"]:
+            let word = try members.decode(String.self, forKey: key("is"))
+            guard SamplePredicate.Comparison(rawValue: word) != nil else { throw Malformed() }
+            let unit = try members.decodeIfPresent(String.self, forKey: key("unit"))
+            let value = try Self.value(members, key("value"), isNumber: unit != nil)
+            if let unit { _ = try Unit(written: unit) }
+            guard unit?.contains(where: \.isWhitespace) != true else { throw Malformed() }
+            let field = Self.field(try members.decode(String.self, forKey: key("field")))
+            condition = "\(field) \(word) \(value)" + (unit.map { " " + $0 } ?? "")
+        default: throw Malformed()
+        }
+    }
+
+    /// A key of metadata with other characters than a name has stands in quotes.
+    private static func field(_ name: String) -> String {
+        let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" }
+        if !isPlain, name.hasPrefix("metadata.") { return "metadata." + quoted(String(name.dropFirst("metadata.".count))) }
+        // What is no name of a field is said to be none, and ends the condition.
+        return isPlain ? name : quoted(name)
+    }
+
+    private static func value(_ members: KeyedDecodingContainer<Key>, _ key: Key, isNumber: Bool) throws -> String {
+        if let flag = try? members.decode(Bool.self, forKey: key) { return "\(flag)" }
+        if let number = try? members.decode(Int64.self, forKey: key) { return "\(number)" }
+        if let number = try? members.decode(Double.self, forKey: key) { return "\(number)" }
+        let text = try members.decode(String.self, forKey: key)
+        guard isNumber else { return quoted(text) }
+        guard (try? Numeral(text)) != nil else { throw Malformed() }
+        return text
+    }
+
+    private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+}

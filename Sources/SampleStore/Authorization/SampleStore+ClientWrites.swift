@@ -1,0 +1,131 @@
+import HealthModel
+import Pipeline
+
+/// Why a client's objects were not written; nothing of them was.
+public enum ClientWriteError: Error, Sendable {
+    /// It may not write these types of these persons.
+    case notGranted([ObjectType])
+    /// One ended before the earliest date of its type that the store keeps.
+    case tooEarly(SampleType)
+    /// The key names another request.
+    case otherRequest
+    /// The store could not.
+    case other(any Error)
+}
+
+/// What was sent, by which the same request is known again.
+public struct ClientRequest: Hashable, Sendable {
+    fileprivate let key: [UInt8]?
+    fileprivate let digest: [UInt8]
+
+    /// - Parameters:
+    ///   - key: what the client calls the request; `nil` where it does not call it anything.
+    ///   - octets: all that was sent.
+    public init(key: String?, octets: [UInt8]) {
+        (self.key, digest) = (key.map { Digest.sha256(Array($0.utf8)) }, Digest.sha256(octets))
+    }
+}
+
+extension SampleStore {
+    /// How long a request is known by its key, in microseconds: a week.
+    private static let requestsKept: Int64 = 7 * 86_400_000_000
+    /// Requests of a client that are known by a key.
+    private static let mostRequests = 1000
+
+    /// Keeps what a client saves, in one transaction with the question whether it may: all of it, or an error and nothing. It is compared with what
+    /// the client wrote itself, and with nothing else: whether another one told the same is not for it to learn.
+    ///
+    /// - Parameters:
+    ///   - request: by its key the same request again is known, and has the same answer.
+    ///   - day: of which the client's entry in the ledger is gone on with, in microseconds since 1970.
+    /// - Returns: what became of each, in the order given.
+    public func save(
+        _ batch: [GatedSample], by client: Client, _ request: ClientRequest, at time: Instant, within day: Range<Int64>
+    ) throws(ClientWriteError) -> [SampleOutcome] {
+        do {
+            return try connection.transaction {
+                try checkGranted(batch, to: client)
+                if let known = try outcomes(of: request, by: client, count: batch.count) { return known }
+                let earliest = try Self.earliestPermittedDates(connection)
+                for sample in batch.lazy.map(\.sample) where earliest[sample.origin.type].map({ sample.end < $0 }) ?? false {
+                    throw ClientWriteError.tooEarly(sample.origin.type)
+                }
+                var description = IngestDescription(
+                    kind: .save, name: "\(client.name) (\(client.source))", received: time.microseconds, comparesPaths: false)
+                description.replacesAcrossDevices = true
+                let outcomes = try save(batch, as: description, within: day)
+                try remember(outcomes, of: request, by: client, at: time)
+                return outcomes
+            }
+        } catch let error as ClientWriteError {
+            throw error
+        } catch {
+            throw .other(error)
+        }
+    }
+
+    private func checkGranted(_ batch: [GatedSample], to client: Client) throws {
+        struct Wish: Hashable {
+            var type: ObjectType
+            var subject: String
+        }
+        let wishes = Set(batch.map { Wish(type: ObjectType($0.sample.origin.type), subject: $0.sample.origin.subject) })
+        guard try self.client(named: client.name)?.id == client.id else {
+            throw ClientWriteError.notGranted(Set(wishes.map(\.type)).sorted())
+        }
+        let refused = try wishes.filter { try !mayWrite($0.type, of: $0.subject, client) }
+        guard refused.isEmpty else { throw ClientWriteError.notGranted(Set(refused.map(\.type)).sorted()) }
+    }
+
+    private static let letters: [(outcome: SampleOutcome, letter: Character)] = [
+        (.stored, "s"), (.duplicate, "d"), (.quarantined, "q"), (.refused, "r"),
+    ]
+
+    private func outcomes(of request: ClientRequest, by client: Client, count: Int) throws -> [SampleOutcome]? {
+        guard let key = request.key else { return nil }
+        let statement = try connection.statement("SELECT request, outcomes FROM saved_answer WHERE client = ? AND key = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(client.id), .blob(key)])
+        guard try statement.step() else { return nil }
+        let outcomes = statement.text(1).compactMap { letter in Self.letters.first { $0.letter == letter }?.outcome }
+        guard Array(statement.blob(0)) == request.digest, outcomes.count == count else { throw ClientWriteError.otherRequest }
+        return outcomes
+    }
+
+    private func remember(_ outcomes: [SampleOutcome], of request: ClientRequest, by client: Client, at time: Instant) throws {
+        guard let key = request.key else { return }
+        let text = String(outcomes.map { outcome in Self.letters.first { $0.outcome == outcome }?.letter ?? "d" })
+        try connection.run("DELETE FROM saved_answer WHERE time < ?", .integer(time.microseconds - Self.requestsKept))
+        try connection.run(
+            "INSERT INTO saved_answer VALUES(?, ?, ?, ?, ?)", .integer(client.id), .blob(key), .blob(request.digest), .text(text),
+            .integer(time.microseconds))
+        try connection.run(
+            """
+            DELETE FROM saved_answer WHERE client = ?1 AND key IN (
+                SELECT key FROM saved_answer WHERE client = ?1 ORDER BY time DESC, key LIMIT -1 OFFSET ?2)
+            """, .integer(client.id), .integer(Int64(Self.mostRequests)))
+    }
+
+    /// Deletes an object that a client wrote itself, as long as it may write its type.
+    ///
+    /// - Parameter condition: throws where it is to stay.
+    /// - Returns: whether there was one: another's object is none.
+    public func delete(
+        _ uuid: SampleIdentity, by client: Client, at time: Instant, where condition: (Sample) throws -> Void
+    ) throws -> Bool {
+        let description = IngestDescription(
+            kind: .delete, name: "\(client.name) (\(client.source))", received: time.microseconds)
+        let table = SampleTable(connection: connection)
+        return try change(description) { _, deletion in
+            var count = 0
+            for place in try places(of: uuid, in: "sample") {
+                guard let sample = try table.sample(at: place, among: .live), sample.origin.source.id == client.source,
+                    try mayWrite(ObjectType(sample.origin.type), of: sample.origin.subject, client)
+                else { continue }
+                try condition(sample)
+                if try deletion.delete(place) { count += 1 }
+            }
+            return count
+        }.count > 0
+    }
+}

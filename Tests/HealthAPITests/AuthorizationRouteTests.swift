@@ -1,0 +1,119 @@
+import FoundationEssentials
+import HTTPServerTesting
+import HealthModel
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+@Suite struct AuthorizationRouteTests {
+    private let served: ServedStore
+    init() throws { served = try ServedStore() }
+
+    private func ask(_ body: String) throws -> RawClient.Answer {
+        try served.post("/v1/authorization", body, token: served.otherToken)
+    }
+
+    private func status(_ query: String) throws -> RawClient.Answer {
+        try #require(
+            try served.client().get("/v1/authorization/status?" + query, "Authorization: Bearer \(served.otherToken)\r\n"))
+    }
+
+    private let open = "{\"status\":\"shouldRequest\"}\n"
+    private let closed = "{\"status\":\"unnecessary\"}\n"
+
+    @Test func aPersonIsAskedAndTheAnswerStaysTheirs() throws {
+        #expect(try status("read=heartRate&write=bodyMass").text == open)
+        #expect(try served.store.openRequests(of: served.other).isEmpty)
+        #expect(try ask(#"{"read":["heartRate"],"write":["bodyMass"]}"#).text == open)
+        let asked = try served.store.openRequests(of: served.other)
+        #expect(
+            asked == [
+                AuthorizationRequest(
+                    subject: ServedStore.person, read: [ObjectType(.heartRate)], write: [ObjectType(.bodyMass)])
+            ])
+        // Refused or granted: the client is told the same.
+        try served.grant("heartRate", reading: .none, mayWrite: false)
+        #expect(try status("read=heartRate&write=bodyMass").text == open)
+        try served.grant("bodyMass", reading: .none, mayWrite: true)
+        #expect(try status("read=heartRate&write=bodyMass").text == closed)
+        #expect(try status("read=heartRate").body == status("read=bodyMass").body)
+        #expect(try ask(#"{"read":["heartRate"],"write":["bodyMass"]}"#).text == closed)
+        #expect(try served.store.openRequests(of: served.other).isEmpty)
+        // Of a person that there is, and of one that there is not, the same.
+        #expect(try status("read=heartRate&subject=22222222-2222-4333-8444-555555555555").text == open)
+    }
+
+    @Test func requiredTypesFailTogether() throws {
+        let types = ["allergyRecord", "conditionRecord", "immunizationRecord"]
+        let body = "{\"requires\":[\(types.map { "\"\($0)\"" }.joined(separator: ","))]}"
+        #expect(try ask(body).text == open)
+        var answers: Set<[UInt8]> = []
+        for refused in types {
+            for type in types {
+                try served.grant(type, reading: type == refused ? .none : .objects(future: true), mayWrite: false)
+            }
+            let answer = try ask(body)
+            #expect(answer.status == 403)
+            answers.insert(answer.body)
+        }
+        // Which one it was is not told.
+        #expect(answers.count == 1)
+        for type in types { try served.grant(type, reading: .objects(future: true), mayWrite: false) }
+        #expect(try ask(body).text == closed)
+    }
+
+    @Test func whatIsNoQuestionIsRefused() throws {
+        for (wrong, status) in [
+            ("{}", 422), ("[]", 400), ("{", 400), (#"{"read":"heartRate"}"#, 400), (#"{"read":["heartbeats"]}"#, 400),
+            (#"{"reads":["heartRate"]}"#, 400), (#"{"read":["heartRate"],"subject":"Anna"}"#, 400),
+            (#"{"requires":["allergyRecord"]}"#, 422), (#"{"requires":["heartRate","bodyMass","height"]}"#, 422),
+            (String(repeating: "[", count: 10_000), 400), (#"{"read":"# + String(repeating: "[", count: 10_000), 400),
+        ] { #expect(try ask(wrong).status == status, "\(wrong.prefix(60))") }
+        for wrong in ["", "read=", "read=heartRate,", "read=heartbeats", "read=heartRate&subject=Anna", "types=heartRate"] {
+            #expect(try status(wrong).status == 400, "\(wrong)")
+        }
+        let long = #"{"read":[""# + String(repeating: "a", count: 70_000) + #""]}"#
+        #expect(try ask(long).status == 413)
+        // Whoever asks everybody is stopped, and nothing grows without end.
+        for number in 0..<16 {
+            #expect(
+                try ask(#"{"read":["heartRate"],"subject":"22222222-2222-4333-8444-5555555555\#(number + 10)"}"#).status == 200)
+        }
+        #expect(try ask(#"{"read":["heartRate"],"subject":"22222222-2222-4333-8444-555555555599"}"#).status == 429)
+    }
+
+    @Test func whoGuessesIsAnsweredLaterAndLater() throws {
+        let delays = (0...80).map(GuessCounter.usualDelay)
+        #expect(delays.prefix(11).allSatisfy { $0 == .zero } && delays == delays.sorted() && delays.last == .seconds(5))
+        let counter = GuessCounter()
+        let start = ContinuousClock.now
+        for number in 1...100 { #expect(counter.add(at: start) == min(64, number)) }
+        // What is long ago counts no more, but in the sum.
+        #expect(counter.add(at: start + .seconds(61)) == 1 && counter.count == 101)
+    }
+
+    @Test func aDelayedAnswerComesAndHoldsUpNobodyElse() throws {
+        let served = try ServedStore { $0.delayOfGuess = { $0 > 1 ? .seconds(3600) : .milliseconds(20) } }
+        let first = try #require(try served.client().get("/v1/samples", "Authorization: Bearer guessed\r\n"))
+        #expect(first.status == 401)
+        let slowed = try (0..<20).map { _ in
+            let client = try served.client()
+            client.send("GET /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer guessed\r\n\r\n")
+            return client
+        }
+        #expect(eventually { served.service.wrongTokens == 21 })
+        #expect(try served.get("/v1/samples").status == 200)
+        // No token is no guess, and who sends a body is slowed as well.
+        #expect(try served.client().get("/v1/samples")?.status == 401)
+        let last = try served.client()
+        last.send(
+            "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer guessed\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
+        )
+        #expect(eventually { served.service.wrongTokens == 22 })
+        // When the service ends nobody waits for them.
+        served.service.stop()
+        #expect(served.service.connections == 0)
+        withExtendedLifetime(slowed) {}
+    }
+}
