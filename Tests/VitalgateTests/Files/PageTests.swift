@@ -76,7 +76,7 @@ import Testing
     private static func shell(_ blocks: [String], in folder: TestFolder) throws -> String {
         var text = """
             cd '\(folder.root)' || exit 1
-            ln -s '\(Repository.root)/Examples' Examples
+            ln -sfn '\(Repository.root)/Examples' Examples
             exec 2>&1
             vitalgate() {
                 "$PROGRAM" --config '\(folder.path("config.json5"))' --profiles '\(Repository.profiles)' "$@" 2> '\(folder.path("errors.txt"))'
