@@ -137,6 +137,16 @@ import Testing
         }
     }
 
+    /// Numbers that no page proposes are refused, and nothing is repaired.
+    @Test func aRepairOfNoStretchIsRefused() throws {
+        try served.add([61])
+        for (from, to) in [(Int64.min, Int64.max), (.min, .min + 1), (.max - 1, .max), (5, 4)] {
+            let form = "type=heartRate&source=Test&unit=Hz&from=\(from)&to=\(to)"
+            #expect(try post("/page/care/repair", form).status == 400, "\(from) \(to)")
+        }
+        #expect(try served.store.migrations().isEmpty)
+    }
+
     @Test func whyASampleIsOne() throws {
         let uuid = try #require(try served.add([61]).first)
         #expect(try get("/page/sample/\(uuid.description)").text.contains("Heart Rate: 61 /min"))
@@ -191,6 +201,7 @@ import Testing
             #expect(try send(name, at: 0, "x", whole: true) == 400, "\(name)")
         }
         #expect(try send("a.csv", at: 0, "x", whole: true, key: "..") == 400)
+        #expect(try send("a.csv", at: .max, "x", whole: true) == 413)
         let all = try FileManager.default.contentsOfDirectory(atPath: inbox.path)
         #expect(all.sorted() == ["2-a.csv", "a.csv"])
     }

@@ -13,6 +13,8 @@ enum CarePage {
         PageRoute(method: "GET", path: "care/ingest/*", right: .keeper, answer: ingest),
     ]
 
+    /// Microseconds since 1970 that a stretch may have: some three thousand years to both sides.
+    private static let known: ClosedRange<Int64> = -100_000_000_000_000_000...100_000_000_000_000_000
     private static let (mostHeld, mostIngests, neighbours) = (50, 20, 8)
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
@@ -62,6 +64,7 @@ enum CarePage {
     private static func drawing(of sample: Sample, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         guard sample.origin.kind == .quantity else { return "" }
         var values: [Double] = []
+        var place = 0
         for descending in [true, false] {
             let cursor = try own.samples(
                 matching: SampleQuery(
@@ -70,10 +73,10 @@ enum CarePage {
             defer { cursor.close() }
             var side: [Double] = []
             while let next = try cursor.next() { side.append(next.sample.value) }
+            if descending { place = side.count }
             values += descending ? side.reversed() + [sample.value] : side
         }
         guard values.count > 1, let low = values.min(), let high = values.max() else { return "" }
-        let place = values.firstIndex(of: sample.value) ?? 0
         return dots(values, marked: place, low, high, label: call.texts("care.neighbours", "\(values.count - 1)"))
     }
 
@@ -150,7 +153,7 @@ enum CarePage {
     @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
         guard let type = call.text("type").flatMap({ SampleType($0) }), let source = call.text("source"),
             let unit = call.text("unit").flatMap({ try? Unit(ucum: $0) }), let from = call.text("from").flatMap({ Int64($0) }),
-            let to = call.text("to").flatMap({ Int64($0) }), from <= to, to < .max
+            let to = call.text("to").flatMap({ Int64($0) }), known.contains(from), known.contains(to), from <= to
         else { throw Problem(400, "type, source, unit, from, to: expected what the page of care proposes") }
         let request = try request(type, source, unit, Instant(microseconds: from), Instant(microseconds: to), call)
         let store = try call.writer()

@@ -45,7 +45,7 @@ enum FilesPage {
         guard let name = call.text("name"), isName(name), UUIDText.isValid(call.variables[0]),
             let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
         else { throw Problem(400, "name, at: expected a file's name and where the piece belongs") }
-        guard offset + call.request.body.count <= longest else { throw Problem(413, "files of at most 8 GiB are taken") }
+        guard offset <= longest - call.request.body.count else { throw Problem(413, "files of at most 8 GiB are taken") }
         // Hidden until it is whole.
         let draft = "\(inbox)/.page-\(call.variables[0].lowercased())"
         let isWhole = call.text("whole") != nil

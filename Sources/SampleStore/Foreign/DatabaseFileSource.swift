@@ -114,6 +114,8 @@ private struct ForeignDatabase {
             throw SourceError(.inputOutput, "the database cannot be opened (SQLite \(code))")
         }
         self.handle = handle
+        // Neither a file nor a vector's script reaches another file.
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(DatabaseFileSource.maximumValue))
         sqlite3_exec(handle, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
         if case .script(let script) = origin {

@@ -15,6 +15,8 @@ enum ChartData {
     /// Samples that are looked at one by one; more of them are summed up by the minute.
     private static let mostSamples = 300_000
     private static let century: Int64 = 100 * 366 * 86_400_000
+    /// Times that may be asked for: what is further away has no calendar, and differences with it no number.
+    private static let known = -100 * century...100 * century
 
     /// What a chart shows: a stretch in milliseconds since 1970, and how wide that is in pixels.
     struct Frame {
@@ -25,8 +27,9 @@ enum ChartData {
         init(from: Int64, to: Int64, width: Int) { (self.from, self.to, self.width) = (from, to, width) }
 
         init(_ call: PageCall) throws {
-            guard let from = call.text("from").flatMap({ Int64($0) }), let to = call.text("to").flatMap({ Int64($0) }), from < to,
-                to - from <= century, abs(from) < 100 * century
+            guard let from = call.text("from").flatMap({ Int64($0) }), let to = call.text("to").flatMap({ Int64($0) }),
+                known.contains(from),
+                known.contains(to), from < to, to - from <= century
             else { throw Problem(400, "from, to: expected milliseconds since 1970, at most a century apart") }
             (self.from, self.to) = (from, to)
             width = min(max(call.text("width").flatMap { Int($0) } ?? 360, 50), widest)
