@@ -111,10 +111,11 @@ import Testing
         #expect(try rows("type=bodyMass&every=1d").isEmpty)
         #expect(try served.get("/v1/statistics?type=heartRate&every=1d&format=csv").text.hasPrefix("type,start,end"))
         for wrong in [
-            "type=heartRate", "every=1d", "type=heartRate&every=1", "type=workout&every=1d", "type=heartRate&every=1d&unit=Cel",
-            "type=heartRate&every=1m&empty=true", "type=heartRate&every=1m&empty=true&from=1900-01-01&to=2026-01-01",
+            ("type=heartRate", 400), ("every=1d", 400), ("type=heartRate&every=1", 400), ("type=workout&every=1d", 400),
+            ("type=heartRate&every=1d&unit=Cel", 422), ("type=heartRate&every=1m&empty=true", 422),
+            ("type=heartRate&every=1m&empty=true&from=1900-01-01&to=2026-01-01", 422),
         ] {
-            #expect(try served.get("/v1/statistics?" + wrong).status == 400, "\(wrong)")
+            #expect(try served.get("/v1/statistics?" + wrong.0).status == wrong.1, "\(wrong)")
         }
     }
 
@@ -133,20 +134,29 @@ import Testing
             try served.get("/v1/characteristics?format=ndjson").text
                 == #"{"subject":"me","type":"bloodType","value":"oNegative","from":"2026-01-02"}"# + "\n")
         #expect(try served.get("/v1/characteristics?on=2026-01-01&format=ndjson").text == "")
-        #expect(try served.get("/v1/characteristics?on=once").status == 400)
+        #expect(try served.get("/v1/characteristics?on=once").status == 422)
     }
 
     @Test func whatIsNotUnderstoodIsRefusedWithAReason() throws {
-        for wrong in [
+        // What the document excludes, and what it cannot say.
+        let malformed = [
             "/v1/samples?type=heartRate", "/v1/samples?types=heartbeats", "/v1/samples?limit=-1", "/v1/samples?limit=1e3",
-            "/v1/samples?limit=1&limit=2", "/v1/samples?from=soon", "/v1/samples?from=2026-01-02&to=2026-01-01",
-            "/v1/samples?where=value%20%3E", "/v1/samples?where=value%20%3E%2038%20Cel&types=heartRate", "/v1/samples?sort=size",
-            "/v1/samples?zone=Nowhere", "/v1/samples?subject=Anna", "/v1/samples?unit=furlong", "/v1/samples?format=xml",
-            "/v1/samples?types=", "/openapi.json?x=1", "/v1/samples?where=" + String(repeating: "(", count: 4000),
-        ] {
+            "/v1/samples?limit=1&limit=2", "/v1/samples?subject=Anna", "/v1/samples?format=xml", "/v1/samples?types=",
+            "/openapi.json?x=1", "/v1/samples?zone=" + String(repeating: "x", count: 1001),
+            "/v1/statistics?type=heartRate&every=01d",
+        ]
+        let impossible = [
+            "/v1/samples?from=soon", "/v1/samples?from=2026-01-02&to=2026-01-01", "/v1/samples?where=value%20%3E",
+            "/v1/samples?where=value%20%3E%2038%20Cel&types=heartRate", "/v1/samples?sort=size", "/v1/samples?zone=Nowhere",
+            "/v1/samples?unit=furlong", "/v1/samples?where=" + String(repeating: "(", count: 4000),
+        ]
+        for (wrong, status, title) in malformed.map({ ($0, 400, "Bad Request") })
+            + impossible.map({ ($0, 422, "Unprocessable Content") })
+        {
             let answer = try served.get(wrong)
-            #expect(answer.status == 400, "\(wrong)")
-            #expect(answer.text.hasPrefix(#"{"type":"about:blank","title":"Bad Request","status":400,"detail":""#), "\(wrong)")
+            #expect(answer.status == status, "\(wrong)")
+            #expect(
+                answer.text.hasPrefix(#"{"type":"about:blank","title":"\#(title)","status":\#(status),"detail":""#), "\(wrong)")
         }
         #expect(try served.get("/v1/nothing").status == 404)
         #expect(try served.get("/V1/samples").status == 404)
@@ -175,7 +185,7 @@ import Testing
         #expect(try values("/v1/samples?types=heartRate&where=\(json)") == [80, 90])
         let text = try served.get("/v1/statistics?type=heartRate&every=1d&where=value%20%3E%2070").text
         #expect(try served.get("/v1/statistics?type=heartRate&every=1d&where=\(json)").text == text)
-        #expect(try served.get("/v1/samples?where=%7B%7D").status == 400)
+        #expect(try served.get("/v1/samples?where=%7B%7D").status == 422)
     }
 
     @Test func headIsAsGetWithoutItsBody() throws {

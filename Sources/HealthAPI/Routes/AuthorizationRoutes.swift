@@ -7,9 +7,10 @@ import SampleStore
 /// How a client asks a person, and learns whether there is anything left to ask.
 enum AuthorizationRoutes {
     private static let schema = """
-        {"type":"object","additionalProperties":false,"properties":{"subject":{"type":"string","description":"A person: me or a UUID; me without it."},\
-        "read":{"type":"array","items":{"type":"string"}},"write":{"type":"array","items":{"type":"string"}},\
-        "requires":{"type":"array","items":{"type":"string"},"description":"Clinical types to be read without which the program does not work; three or more."}}}
+        {"type":"object","additionalProperties":false,"properties":{"subject":\(HTTPDocument.person(orNobody: false)),\
+        "read":{"type":"array","items":\(TypeNames.objects.reference)},"write":{"type":"array","items":\(TypeNames.objects.reference)},\
+        "requires":{"type":"array","items":\(TypeNames.clinical.reference),"description":"Clinical types to be read without which the program does not work; three or more."}},\
+        "examples":[{"read":["heartRate"],"write":["bodyMass"]}]}
         """
 
     static let request = Route(
@@ -23,7 +24,9 @@ enum AuthorizationRoutes {
         problems: [403, 429],
         answer: request)
 
-    private static func types(_ name: String, _ help: String) -> Parameter { Parameter(name: name, form: .list, help: help) }
+    private static func types(_ name: String, _ help: String) -> Parameter {
+        Parameter(name: name, form: .names(.objects), help: help)
+    }
 
     static let status = Route(
         method: "GET", path: "/v1/authorization/status", name: "authorizationStatus",
@@ -31,9 +34,9 @@ enum AuthorizationRoutes {
         discussion: "Never what was granted: shouldRequest where one of them was not answered yet, else unnecessary.",
         parameters: [
             types("read", "Types to be read, joined by commas."), types("write", "Types to be written, joined by commas."),
-            Parameter(name: "subject", form: .text, help: "A person: me or a UUID; me without it."),
+            Parameter(name: "subject", form: .person(orNobody: false), help: "A person: me or a UUID; me without it."),
         ],
-        answers: [.json], answer: status)
+        answers: [.json], problems: [422], answer: status)
 
     private struct Question: Decodable {
         var subject: String?
@@ -130,7 +133,7 @@ enum AuthorizationRoutes {
         let request = AuthorizationRequest(
             subject: try subject(call.text("subject"), reader.store), read: try types(names("read"), "read"),
             write: try types(names("write"), "write"))
-        guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(400, "read, write: one of them is needed") }
+        guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "read, write: one of them is needed") }
         return answer(call, try reader.store.status(of: request, for: caller.client))
     }
 }

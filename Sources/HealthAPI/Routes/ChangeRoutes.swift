@@ -6,7 +6,7 @@ import SampleStore
 /// What came and went: since an anchor, and as it happens.
 enum ChangeRoutes {
     private static let after = Parameter(
-        name: "after", form: .text, help: "The anchor of the last answer or event; 0 for all there is.")
+        name: "after", form: .text(like: "0"), help: "The anchor of the last answer or event; 0 for all there is.")
 
     static let changes = Route(
         method: "GET", path: "/v1/changes", name: "changes", summary: "What was added and deleted since an anchor.",

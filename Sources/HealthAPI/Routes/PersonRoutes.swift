@@ -12,15 +12,15 @@ enum PersonRoutes {
             derived is true.
             """,
         parameters: [.from, .to, .subject, .zone, .limit(most, "At most so many days; \(most) without it.")],
-        answers: [.json, .ndjson], key: "activitySummaries", answer: summaries)
+        answers: [.json, .ndjson], key: "activitySummaries", problems: [422], answer: summaries)
 
     static let characteristics = Route(
         method: "GET", path: "/v1/characteristics", name: "characteristics",
         summary: "What is so of people: date of birth, biological sex, blood type, skin type, use of a wheelchair.",
         parameters: [
-            .subject, .zone, Parameter(name: "on", form: .text, help: "The day of which it is asked; today without it."),
+            .subject, .zone, Parameter(name: "on", form: .times, help: "The day of which it is asked; today without it."),
         ],
-        answers: [.json, .ndjson], key: "characteristics", answer: characteristics)
+        answers: [.json, .ndjson], key: "characteristics", problems: [422], answer: characteristics)
 
     /// Days in an answer: ten years.
     private static let most = 3660

@@ -14,13 +14,15 @@ enum SampleRoutes {
         parameters: [
             .types, .from, .to, .subject, .source, .device, .condition,
             Parameter(
-                name: "sort", form: .text,
+                name: "sort", form: .text(like: "start", "-start", "-value,start"),
                 help:
                     "start (oldest first), -start (newest first), or other fields of a condition, joined by commas: -value,start."
             ),
             .limit(.max, "At most so many; all without it."), .unit, .zone,
         ],
-        answers: [.json, .ndjson, .csv], key: "samples", answer: samples)
+        answers: [.json, .ndjson, .csv], key: "samples", item: "{\"$ref\":\"#/components/schemas/StoredSample\"}",
+        links: ["sample", "rawSample"],
+        problems: [422], answer: samples)
 
     static let sample = Route(
         method: "GET", path: "/v1/samples/{uuid}", name: "sample", summary: "One sample whole, with what it carries.",
@@ -38,7 +40,8 @@ enum SampleRoutes {
 
     static let latest = Route(
         method: "GET", path: "/v1/latest", name: "latest", summary: "The latest sample of each type, by start.",
-        parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples", answer: latest)
+        parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples",
+        item: "{\"$ref\":\"#/components/schemas/StoredSample\"}", links: ["sample", "rawSample"], problems: [422], answer: latest)
 
     @Sendable private static func samples(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
@@ -59,7 +62,7 @@ enum SampleRoutes {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         let orders = words.compactMap { SampleOrder($0) }
         guard words.count <= 8, orders.count == words.count else {
-            throw Problem(400, "sort: expected at most 8 fields such as start, -value or source.name, joined by commas")
+            throw Problem(422, "sort: expected at most 8 fields such as start, -value or source.name, joined by commas")
         }
         return orders
     }

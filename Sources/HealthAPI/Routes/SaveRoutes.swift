@@ -12,6 +12,13 @@ enum SaveRoutes {
         "items":{"$ref":"#/components/schemas/Sample"}}}},{"$ref":"#/components/schemas/Sample"}]}
         """
 
+    private static var text: String {
+        var schema = JSONObject()
+        schema.set("type", "string")
+        schema.set("examples", [HTTPDocument.example + "\n"])
+        return String(decoding: schema.closed, as: UTF8.self)
+    }
+
     static let save = Route(
         method: "POST", path: "/v1/samples", name: "saveSamples", summary: "Save objects: all of them or none.",
         discussion: """
@@ -23,12 +30,13 @@ enum SaveRoutes {
             """,
         parameters: [
             Parameter(
-                name: "Idempotency-Key", form: .text,
+                name: "Idempotency-Key", form: .field(most: 255),
                 help: "A text that names this request, at most 255 octets; kept for a week.",
                 isInHeader: true)
         ],
-        body: RequestBody(forms: [.ndjson, .json], most: 16 << 20, schema: schema), isWriting: true, answers: [.json],
-        key: "samples", problems: [403], answer: save)
+        body: RequestBody(forms: [.ndjson, .json], most: 16 << 20, schema: schema, text: text), isWriting: true, answers: [.json],
+        key: "samples", item: "{\"$ref\":\"#/components/schemas/SavedSample\"}", links: ["sample", "deleteSample"],
+        problems: [403], answer: save)
 
     static let delete = Route(
         method: "DELETE", path: "/v1/samples/{uuid}", name: "deleteSample", summary: "Delete an object of one's own.",
@@ -36,14 +44,14 @@ enum SaveRoutes {
         parameters: [
             .uuid,
             Parameter(
-                name: "If-Match", form: .text, help: "The ETag that it was given with: where it is another now, it stays.",
+                name: "If-Match", form: .field(most: 1000),
+                help: "The ETag that it was given with: where it is another now, it stays.",
                 isInHeader: true),
         ], isWriting: true, answers: [], problems: [404, 412], answer: delete)
 
     @Sendable private static func save(_ call: Call) throws -> HTTPResponse {
         let (caller, settings) = (try call.caller(), call.core.settings)
         let key = call.text("Idempotency-Key")
-        guard key?.utf8.count ?? 1 <= 255 else { throw Problem(400, "Idempotency-Key: at most 255 octets") }
         let received = settings.now()
         let days = CalendarIntervals(.day, zone: settings.zone)
         let today = days.index(of: received)

@@ -12,9 +12,9 @@ enum StatisticsRoute {
             Days follow the calendar of the zone; nights go from noon to noon. Where several sources tell of the same time, one counts.
             """,
         parameters: [
-            Parameter(name: "type", form: .text, help: "A quantity type or a category.", isRequired: true),
-            Parameter(name: "every", form: .text, help: "The stretch: 15m, 1h, 1d, 1w, 1mo, 1y.", isRequired: true),
-            .from, .to, Parameter(name: "anchor", form: .text, help: "Where a stretch begins; else midnight, weeks on Monday."),
+            Parameter(name: "type", form: .name(.amounts), help: "A quantity type or a category.", isRequired: true),
+            Parameter(name: "every", form: .stretch, help: "The stretch: 15m, 1h, 1d, 1w, 1mo, 1y.", isRequired: true),
+            .from, .to, Parameter(name: "anchor", form: .times, help: "Where a stretch begins; else midnight, weeks on Monday."),
             .subject, .source, .device, .condition, .zone, .unit,
             Parameter(name: "bySource", form: .flag, help: "Keeps the sources apart."),
             Parameter(name: "everySource", form: .flag, help: "Counts every source, also where several tell of the same time."),
@@ -22,7 +22,7 @@ enum StatisticsRoute {
             Parameter(name: "empty", form: .flag, help: "Also stretches without samples."),
             .limit(most, "At most so many stretches; \(most) without it."),
         ],
-        answers: [.json, .ndjson, .csv], key: "statistics", answer: statistics)
+        answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
 
     /// Stretches in an answer; a day has 1,440 minutes.
     private static let most = 20_000
@@ -37,7 +37,7 @@ enum StatisticsRoute {
         let own = type.kind == .quantity ? type.canonicalUnit : line.unit
         let conversion = try own.conversion(to: line.unit, molarMass: type.molarMass)
         if try reader.store.shares(of: query) > 100 * most {
-            throw Problem(400, "every: these would be too many stretches; take longer ones, or less time")
+            throw Problem(422, "every: these would be too many stretches; take longer ones, or less time")
         }
         var writer = StatisticsWriter(form: call.form, line: line)
         var rest = call.number("limit") ?? most
@@ -74,20 +74,20 @@ enum StatisticsRoute {
         if query.includesGaps {
             guard let from = range.from, let to = range.to,
                 query.intervals.index(of: to) - query.intervals.index(of: from) <= most
-            else { throw Problem(400, "empty: takes from and to, with at most \(most) stretches between them") }
+            else { throw Problem(422, "empty: takes from and to, with at most \(most) stretches between them") }
         }
         var shown = StatisticsLine.usual(for: type)
         if call.flag("percentiles") { shown.insert(.percentiles) }
         do throws(StatisticsError) {
             try shown.check(for: type)
         } catch {
-            throw Problem(400, "type: \(error)")
+            throw Problem(422, "type: \(error)")
         }
         query.options = shown
         if query.bySource { shown.insert(.separateBySource) }
         let unit = try type.kind == .quantity ? call.unit(for: [type]) ?? type.canonicalUnit : Unit(ucum: "s")
         guard type.kind == .quantity || call.text("unit") == nil else {
-            throw Problem(400, "unit: a category has durations, in seconds")
+            throw Problem(422, "unit: a category has durations, in seconds")
         }
         return (query, StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, me: store.subject))
     }

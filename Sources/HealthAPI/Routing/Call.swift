@@ -116,20 +116,20 @@ struct Call {
 
     func zone() throws -> TimeZoneRules {
         guard let name = text("zone") else { return core.settings.zone }
-        guard let zone = core.settings.zones(name) else { throw Problem(400, "zone: there is no such zone") }
+        guard let zone = core.settings.zones(name) else { throw Problem(422, "zone: there is no such zone") }
         return zone
     }
 
     func range(_ zone: TimeZoneRules) throws -> (from: Instant?, to: Instant?) {
         let range = (from: try instant("from", zone), to: try instant("to", zone))
-        if let from = range.from, let to = range.to, to < from { throw Problem(400, "from: is behind to") }
+        if let from = range.from, let to = range.to, to < from { throw Problem(422, "from: is behind to") }
         return range
     }
 
     func instant(_ name: String, _ zone: TimeZoneRules) throws -> Instant? {
         guard let text = text(name) else { return nil }
         guard let instant = Instant(written: text, now: core.settings.now(), zone: zone) else {
-            throw Problem(400, "\(name): expected a time such as 2026-11-20T06:30:00Z, 2026-11-20, today or -7d")
+            throw Problem(422, "\(name): expected a time such as 2026-11-20T06:30:00Z, 2026-11-20, today or -7d")
         }
         return instant
     }
@@ -137,8 +137,7 @@ struct Call {
     /// By their UUID only: whether there is somebody of a name is not for everybody to know.
     func subject(_ store: SampleStore) throws -> String? {
         guard let text = text("subject") else { return nil }
-        guard let subject = Self.subject(text, store) else { throw Problem(400, "subject: expected me, unassigned or a UUID") }
-        return subject
+        return Self.subject(text, store)
     }
 
     private static func subject(_ text: String, _ store: SampleStore) -> String? {
@@ -173,22 +172,32 @@ extension Parameter {
     /// Whether a text has the form.
     func takes(_ text: String) -> Bool {
         switch form {
-        case .text, .list: !text.isEmpty
+        case .text(let most, _): (1...most).contains(text.unicodeScalars.count)
         case .number(let range): Int(text).map { range.contains($0) && "\($0)" == text } ?? false
         case .flag: ["", "true", "false"].contains(text)
         case .words(let words): words.contains(text)
+        case .name, .names: !text.isEmpty
         case .uuid: UUIDText.isValid(text)
+        case .person(let orNobody): text == "me" || (orNobody && text == Origin.unassigned) || UUIDText.isValid(text)
+        case .stretch: CalendarInterval(text)?.description == text
+        case .field(let most):
+            (1...most).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+                && text.first != " " && text.last != " "
         }
     }
 
     /// What a person would write in place of what does not.
     var expected: String {
         switch form {
-        case .text, .list: "a text"
+        case .text(let most, _): "a text of at most \(most) characters"
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .flag: "true or false"
         case .words(let words): "one of \(words.joined(separator: ", "))"
+        case .name, .names: "a name"
         case .uuid: "a UUID"
+        case .person(let orNobody): orNobody ? "me, unassigned or a UUID" : "me or a UUID"
+        case .stretch: "a count and m, h, d, w, mo or y, such as 1d"
+        case .field(let most): "at most \(most) visible characters of ASCII"
         }
     }
 }

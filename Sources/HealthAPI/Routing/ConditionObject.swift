@@ -13,10 +13,10 @@ struct ConditionObject: Decodable {
 
     /// The text of the condition.
     ///
-    /// - Throws: ``Problem`` 400 where it is no such object.
+    /// - Throws: ``Problem`` 422 where it is no such object.
     static func text(of json: String) throws(Problem) -> String {
         guard json.utf8.count <= SamplePredicate.maximumLength else {
-            throw Problem(400, "where: the condition is too long")
+            throw Problem(422, "where: the condition is too long")
         }
         // No deeper than the parser of conditions goes; the decoder calls itself once for each level.
         var (depth, deepest) = (0, 0)
@@ -25,12 +25,12 @@ struct ConditionObject: Decodable {
             if octet == UInt8(ascii: "}") || octet == UInt8(ascii: "]") { depth -= 1 }
             deepest = max(deepest, depth)
         }
-        guard deepest <= 128 else { throw Problem(400, "where: the condition is nested too deeply") }
+        guard deepest <= 128 else { throw Problem(422, "where: the condition is nested too deeply") }
         do {
             return try JSONDecoder().decode(ConditionObject.self, from: Data(json.utf8)).condition
         } catch {
             throw Problem(
-                400, "where: expected an object with and, or, not, or with field, is and value (also unit), or field and exists")
+                422, "where: expected an object with and, or, not, or with field, is and value (also unit), or field and exists")
         }
     }
 

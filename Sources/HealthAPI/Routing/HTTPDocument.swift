@@ -49,7 +49,7 @@ public enum HTTPDocument {
         }
         // A body that is too long is refused before anything else is looked at.
         let problems =
-            [400] + (route.answers.isEmpty ? [] : [406]) + (route.right == .none ? [] : [401, 503]) + route.problems
+            [400, 414, 431] + (route.answers.isEmpty ? [] : [406]) + (route.right == .none ? [] : [401, 503]) + route.problems
             + (route.body == nil ? [] : [413, 415, 422])
         for status in problems.sorted() { answers.set("\(status)", problem(status)) }
         operation.set("responses", answers)
@@ -68,6 +68,10 @@ public enum HTTPDocument {
         object.set("in", parameter.isInPath ? "path" : parameter.isInHeader ? "header" : "query")
         object.set("description", parameter.help)
         object.set("required", parameter.isRequired)
+        if case .names = parameter.form {
+            object.set("style", "form")
+            object.set("explode", false)
+        }
         object.set("schema", schema(parameter.form))
         return object
     }
@@ -77,32 +81,11 @@ public enum HTTPDocument {
         object.set("required", true)
         for form in body.forms {
             var media = JSONObject()
-            media.set("schema", raw: Array((form == .json ? body.schema : "{\"type\":\"string\"}").utf8))
+            media.set("schema", raw: Array((form == .json ? body.schema : body.text).utf8))
             content.set(form.type, media)
         }
         object.set("content", content)
         return object
-    }
-
-    private static func schema(_ form: Parameter.Form) -> JSONObject {
-        var schema = JSONObject()
-        switch form {
-        case .text, .list:
-            schema.set("type", "string")
-            schema.set("minLength", 1)
-        case .number(let range):
-            schema.set("type", "integer")
-            schema.set("minimum", range.lowerBound)
-            if range.upperBound < .max { schema.set("maximum", range.upperBound) }
-        case .flag: schema.set("type", "boolean")
-        case .words(let words):
-            schema.set("type", "string")
-            schema.set("enum", words)
-        case .uuid:
-            schema.set("type", "string")
-            schema.set("format", "uuid")
-        }
-        return schema
     }
 
     private static func answer(_ route: Route) -> JSONObject {
@@ -110,30 +93,25 @@ public enum HTTPDocument {
         var content = JSONObject()
         for form in route.answers {
             var media = JSONObject()
-            media.set("schema", answerSchema(form, route.key))
+            media.set("schema", answerSchema(form, route))
             content.set(form.type, media)
         }
         object.set("content", content)
+        if !route.links.isEmpty { object.set("links", links(route)) }
         return object
     }
 
-    /// An object of JSON has its list under a name; what its parts have is told by the pages on formats.
-    private static func answerSchema(_ form: AnswerForm, _ key: String?) -> JSONObject {
-        var schema = JSONObject()
-        guard form == .json else {
-            schema.set("type", "string")
-            return schema
+    /// What the first of an answer's list can be asked for next.
+    private static func links(_ route: Route) -> JSONObject {
+        var links = JSONObject()
+        for name in route.links {
+            var (link, parameters) = (JSONObject(), JSONObject())
+            parameters.set("uuid", "$response.body#/\(route.key ?? "")/0/uuid")
+            link.set("operationId", name)
+            link.set("parameters", parameters)
+            links.set(name, link)
         }
-        schema.set("type", "object")
-        guard let key else { return schema }
-        schema.set("required", [key])
-        var list = JSONObject()
-        list.set("type", "array")
-        list.set("items", raw: Array("{\"type\":\"object\"}".utf8))
-        var properties = JSONObject()
-        properties.set(key, list)
-        schema.set("properties", properties)
-        return schema
+        return links
     }
 
     private static func problem(_ status: Int) -> JSONObject {
@@ -141,20 +119,6 @@ public enum HTTPDocument {
         object.set(
             "content", raw: Array("{\"application/problem+json\":{\"schema\":{\"$ref\":\"#/components/schemas/Problem\"}}}".utf8))
         return object
-    }
-
-    private static var components: JSONObject {
-        var components = JSONObject()
-        components.set("securitySchemes", raw: Array("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}".utf8))
-        let problem = """
-            {"Problem":{"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string"},\
-            "title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"}}},"Sample":{"type":"object",\
-            "required":["type","start"],"properties":{"type":{"type":"string"},"start":{"type":"string","format":"date-time"},\
-            "end":{"type":"string","format":"date-time"},"subject":{"type":"string"},"value":{"type":"number"},"unit":{"type":"string"},\
-            "metadata":{"type":"object"}}}}
-            """
-        components.set("schemas", raw: Array(problem.utf8))
-        return components
     }
 }
 

@@ -1,14 +1,29 @@
+import HealthModel
+import SampleStore
+
 /// What a request may say in its path or behind the `?`; of each stands here what it is and what for, and the document says the same.
 struct Parameter: Sendable {
     /// What its text is, in the terms of JSON Schema.
     enum Form: Sendable {
-        case text
+        /// Any text of so many characters at most, with what it may be.
+        case text(most: Int, like: [String])
         case number(ClosedRange<Int>)
         case flag
         case words([String])
-        /// Several, joined by commas.
-        case list
+        /// A name of a type.
+        case name(TypeNames)
+        /// Several of them, joined by commas.
+        case names(TypeNames)
         case uuid
+        /// `me` or a UUID, perhaps `unassigned`.
+        case person(orNobody: Bool)
+        /// Of the calendar, `1d`.
+        case stretch
+        /// A field of the head: visible characters of ASCII, so many at most, and blanks between them.
+        case field(most: Int)
+
+        static func text(like examples: String...) -> Form { .text(most: 1000, like: examples) }
+        static let times = Form.text(like: "2026-11-20T06:30:00Z", "2026-11-20", "today", "-7d")
     }
 
     let name: String
@@ -21,19 +36,30 @@ struct Parameter: Sendable {
     var isInHeader = false
 
     static let types = Parameter(
-        name: "types", form: .list, help: "Types such as heartRate or sleepAnalysis, joined by commas; all without it.")
+        name: "types", form: .names(.samples), help: "Types such as heartRate or sleepAnalysis, joined by commas; all without it."
+    )
     static let from = Parameter(
-        name: "from", form: .text, help: "The first start that counts: ISO 8601, a date, today, yesterday, monday or -7d.")
-    static let to = Parameter(name: "to", form: .text, help: "The first start that no longer counts.")
-    static let subject = Parameter(name: "subject", form: .text, help: "A person: me, unassigned or a UUID; all without it.")
-    static let source = Parameter(name: "source", form: .text, help: "A source's id or name.")
-    static let device = Parameter(name: "device", form: .text, help: "A device's key, name, model or serial number.")
+        name: "from", form: .times, help: "The first start that counts: ISO 8601, a date, today, yesterday, monday or -7d.")
+    static let to = Parameter(name: "to", form: .times, help: "The first start that no longer counts.")
+    static let subject = Parameter(
+        name: "subject", form: .person(orNobody: true), help: "A person: me, unassigned or a UUID; all without it.")
+    static let source = Parameter(name: "source", form: .text(like: "strap"), help: "A source's id or name.")
+    static let device = Parameter(
+        name: "device", form: .text(like: "ble:C0:01:02:03:04:05"), help: "A device's key, name, model or serial number.")
     static let unit = Parameter(
-        name: "unit", form: .text, help: "Values in this unit (UCUM), of those types that have a conversion to it.")
+        name: "unit", form: .text(like: "/min", "Cel", "kg"),
+        help: "Values in this unit (UCUM), of those types that have a conversion to it.")
     static let zone = Parameter(
-        name: "zone", form: .text, help: "The zone of dates and days, such as Europe/Berlin or +01:00; the server's without it.")
+        name: "zone", form: .text(like: "Europe/Berlin", "+01:00", "UTC"),
+        help: "The zone of dates and days, such as Europe/Berlin or +01:00; the server's without it.")
     static let condition = Parameter(
-        name: "where", form: .text,
+        name: "where",
+        form: .text(
+            most: 4000,
+            like: [
+                "value > 38 Cel", "metadata.wasUserEntered = *",
+                "{\"not\":{\"field\":\"source.name\",\"is\":\"~\",\"value\":\"Ear\"}}",
+            ]),
         help: """
             A condition as 'vitalgate query --where' takes it: value > 38 Cel and source.name ~ Ear. Or the same as JSON: \
             {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"field":"source.name","is":"~","value":"Ear"}]}.
@@ -45,6 +71,32 @@ struct Parameter: Sendable {
             name: "format", form: .words(answers.map(\.name)),
             help: "The form of the answer; without it what Accept asks for, else the first.")
     }
+}
+
+/// Names of types, as the document lists them under their own. Others may be taken as well: HealthKit's identifiers, and types that only files told of.
+enum TypeNames: String, CaseIterable, Sendable {
+    /// What a sample is.
+    case samples = "SampleType"
+    /// Of which there are statistics.
+    case amounts = "AmountType"
+    /// What is granted: of samples and of characteristics.
+    case objects = "ObjectType"
+    /// Those that are granted object by object.
+    case clinical = "ClinicalType"
+
+    var all: [String] {
+        switch self {
+        case .samples: SampleType.all.map(\.id)
+        case .amounts: SampleType.all.filter { $0.kind == .quantity || $0.kind == .category }.map(\.id)
+        case .objects: SampleType.all.map(\.id) + CharacteristicType.allCases.map(\.rawValue)
+        case .clinical: SampleType.all.filter { ObjectType($0).isAskedByObject }.map(\.id)
+        }
+    }
+
+    /// Where the document has them.
+    var path: String { "#/components/schemas/\(rawValue)" }
+    /// The schema that leads there.
+    var reference: String { "{\"$ref\":\"\(path)\"}" }
 }
 
 /// A form that an answer comes in.

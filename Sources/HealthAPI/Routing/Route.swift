@@ -8,6 +8,8 @@ struct RequestBody: Sendable {
     let most: Int
     /// Of JSON, a schema.
     let schema: String
+    /// Of any other form, a schema.
+    var text = "{\"type\":\"string\"}"
 }
 
 /// What can be asked: one declaration, of which the routing and the document are made.
@@ -37,6 +39,10 @@ struct Route: Sendable {
     let answers: [AnswerForm]
     /// What a single thing of the answer is, and what an object of JSON has it under.
     var key: String?
+    /// The schema of what the list has.
+    var item = "{\"type\":\"object\"}"
+    /// Routes that may be asked next for the first of the list.
+    var links: [String] = []
     /// Beside those that any route has.
     var problems: [Int] = []
     let answer: @Sendable (Call) throws -> HTTPResponse

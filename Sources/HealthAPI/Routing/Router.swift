@@ -13,7 +13,7 @@ struct Router: HTTPHandler {
     func bodyLimit(of head: RequestHead) throws(Problem) -> Int {
         if let page, PageRouter.has(head.path) { return try page.bodyLimit(of: head) }
         guard let route = try route(head).route, let body = route.body else { return 0 }
-        _ = try Call.bodyForm(head, route)
+        // Who was not let in is told nothing else.
         do {
             _ = try core.caller(bearing: head.bearer)
         } catch let problem as Problem {
@@ -21,6 +21,7 @@ struct Router: HTTPHandler {
         } catch {
             throw Self.busy
         }
+        _ = try Call.bodyForm(head, route)
         return body.most
     }
 
@@ -36,9 +37,9 @@ struct Router: HTTPHandler {
         } catch let problem as Problem {
             return problem.response
         } catch let error as PredicateError {
-            return Problem(400, "where: \(error)").response
+            return Problem(422, "where: \(error)").response
         } catch let error as UnitError {
-            return Problem(400, "\(error)").response
+            return Problem(422, "\(error)").response
         } catch let error as StoreError where error.kind == .busy {
             return Self.busy.response
         } catch let refusal as Refusal {

@@ -1,0 +1,120 @@
+import Formats
+import HTTPServerKit
+
+/// What is said, sent and answered, in the terms of JSON Schema.
+extension HTTPDocument {
+    /// What the document cannot say of a text, such as that a date exists, is refused with 422; what it does say, with 400.
+    static func schema(_ form: Parameter.Form) -> JSONObject {
+        var schema = JSONObject()
+        switch form {
+        case .text(let most, let examples):
+            schema.set("type", "string")
+            schema.set("minLength", 1)
+            schema.set("maxLength", most)
+            schema.set("pattern", "^[^\\u0000]*$")
+            schema.set("examples", examples)
+        case .number(let range):
+            schema.set("type", "integer")
+            schema.set("minimum", range.lowerBound)
+            schema.set("maximum", range.upperBound)
+        case .flag: schema.set("type", "boolean")
+        case .words(let words):
+            schema.set("type", "string")
+            schema.set("enum", words)
+        case .name(let names): schema.set("$ref", names.path)
+        case .names(let names):
+            schema.set("type", "array")
+            schema.set("items", raw: Array(names.reference.utf8))
+            schema.set("minItems", 1)
+        case .uuid:
+            schema.set("type", "string")
+            schema.set("format", "uuid")
+        case .person(let orNobody):
+            let digit = "[0-9a-fA-F]"
+            let uuid = "\(digit){8}-\(digit){4}-\(digit){4}-\(digit){4}-\(digit){12}"
+            schema.set("type", "string")
+            schema.set("pattern", "^(me|\(orNobody ? "unassigned|" : "")\(uuid))$")
+            schema.set("examples", ["me"])
+        case .stretch:
+            schema.set("type", "string")
+            schema.set("pattern", "^([1-9][0-9]{0,3}|10000)(m|h|d|w|mo|y)$")
+            schema.set("examples", ["1h", "1d", "1mo"])
+        case .field(let most):
+            schema.set("type", "string")
+            schema.set("maxLength", most)
+            schema.set("pattern", "^[!-~]([ -~]*[!-~])?$")
+        }
+        return schema
+    }
+
+    /// The schema of a person, for others' members.
+    static func person(orNobody: Bool) -> String { String(decoding: schema(.person(orNobody: orNobody)).closed, as: UTF8.self) }
+
+    /// An object of JSON has its list under a name; what its parts have beside this is told by the pages on formats.
+    static func answerSchema(_ form: AnswerForm, _ route: Route) -> JSONObject {
+        var schema = JSONObject()
+        guard form == .json else {
+            // Of events: each of them.
+            schema.set("type", form == .events || form == .resource ? "object" : "string")
+            return schema
+        }
+        schema.set("type", "object")
+        guard let key = route.key else { return schema }
+        schema.set("required", [key])
+        var list = JSONObject()
+        list.set("type", "array")
+        list.set("items", raw: Array(route.item.utf8))
+        var properties = JSONObject()
+        properties.set(key, list)
+        schema.set("properties", properties)
+        return schema
+    }
+
+    static var components: JSONObject {
+        var (components, schemas) = (JSONObject(), JSONObject())
+        components.set("securitySchemes", raw: Array("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}".utf8))
+        for (name, schema) in [
+            ("Problem", problemSchema), ("Sample", sample), ("StoredSample", storedSample), ("SavedSample", savedSample),
+        ] {
+            schemas.set(name, raw: Array(schema.utf8))
+        }
+        for names in TypeNames.allCases {
+            var schema = JSONObject()
+            schema.set("type", "string")
+            schema.set("enum", names.all)
+            schemas.set(names.rawValue, schema)
+        }
+        components.set("schemas", schemas)
+        return components
+    }
+
+    private static let problemSchema = """
+        {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string"},"title":{"type":"string"},\
+        "status":{"type":"integer"},"detail":{"type":"string"}}}
+        """
+
+    /// What is optional may also be null, as lines of `query` have it.
+    private static var sample: String {
+        """
+        {"type":"object","required":["type","start"],"properties":{"type":\(TypeNames.samples.reference),\
+        "start":{"type":"string","format":"date-time"},"end":{"type":["string","null"],"format":"date-time"},\
+        "subject":{"oneOf":[\(person(orNobody: true)),{"type":"null"}]},"value":{"type":["number","null"]},"unit":{"type":["string","null"]},\
+        "metadata":{"type":["object","null"]}},"examples":[\(example)]}
+        """
+    }
+
+    /// An object that is saved.
+    static let example = """
+        {"type":"bodyMass","start":"2026-11-20T07:00:00Z","value":71.4,"unit":"kg","metadata":{"syncIdentifier":"2026-11-20","syncVersion":1}}
+        """
+
+    private static let storedSample = """
+        {"type":"object","required":["uuid","type","start"],"properties":{"uuid":{"type":"string","format":"uuid"},"type":{"type":"string"},\
+        "start":{"type":"string","format":"date-time"},"end":{"type":"string","format":"date-time"}}}
+        """
+
+    private static let savedSample = """
+        {"type":"object","required":["uuid","type","outcome"],"properties":{"uuid":{"type":"string","format":"uuid"},"type":{"type":"string"},\
+        "outcome":{"type":"string","enum":["stored","known","held"]}}}
+        """
+}
