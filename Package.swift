@@ -201,7 +201,10 @@ let package = Package(
             exclude: ["Captures"]),
         .testTarget(
             name: "VitalgateTests",
-            dependencies: ["HealthModel", "Pipeline", "SampleStore", "ExportTesting", "PipelineTesting", "vitalgate"],
+            dependencies: [
+                "HealthModel", "Pipeline", "SampleStore", "HTTPServerKit", "HTTPServerTesting", "ExportTesting",
+                "PipelineTesting", "vitalgate",
+            ],
             exclude: ["BadInput", "Published", "Snapshots"]),
     ],
     swiftLanguageModes: [.v6]

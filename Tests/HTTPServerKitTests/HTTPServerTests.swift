@@ -100,6 +100,29 @@ import Testing
         #expect(try #require(RawClient(server.address)).get("/")?.text == "hello")
     }
 
+    /// What stands around the octets of a body: extensions of its pieces, and fields behind it.
+    @Test(arguments: ["1;", "0\r\nX-Behind: 1\r\nX: "]) func whatStandsAroundABodyIsBounded(begin: String) throws {
+        let server = try server()
+        let flood = try #require(RawClient(server.address))
+        flood.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + begin)
+        let piece = String(repeating: "y", count: 1000)
+        var pieces = 0
+        while flood.send(piece), pieces < 20_000 { pieces += 1 }
+        #expect(pieces < 20_000)
+        #expect(try #require(RawClient(server.address)).get("/")?.text == "hello")
+    }
+
+    /// Hundreds of heads at once, each as long as one may be.
+    @Test func manyLongHeadsAreBoundedTogether() throws {
+        let server = try server()
+        let head = "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "y", count: 30_000)
+        let crowd = (0..<300).compactMap { _ in RawClient(server.address) }
+        for client in crowd { client.send(head) }
+        #expect(eventually { server.connections <= 257 })
+        let other = try #require(RawClient(server.address, from: "127.0.0.2"))
+        #expect(other.get("/")?.text == "hello")
+    }
+
     @Test func pathsAreTakenApartBeforeTheyAreDecoded() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))

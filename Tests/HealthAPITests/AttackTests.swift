@@ -124,6 +124,24 @@ import Testing
         #expect(client.isClosed())
     }
 
+    /// Without a length, which nobody can refuse beforehand.
+    @Test func whoSendsWithoutEndIsCutOff() throws {
+        let served = try ServedStore()
+        try served.grant("bodyMass", to: served.watch)
+        let client = try served.client()
+        client.send(
+            "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        let chunk = [UInt8]("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 0x10000) + "\r\n".utf8
+        var chunks = 0
+        while client.send(chunk), chunks < 1600 { chunks += 1 }
+        // 16 MiB, and what the sockets hold.
+        #expect(chunks < 500, "\(chunks * 0x10000) octets were taken")
+        // What it took of the room for all bodies is there again.
+        let line = "{\"type\":\"bodyMass\",\"start\":\"2026-11-21T07:00:00Z\",\"value\":71.4,\"unit\":\"kg\"}"
+        for _ in 0..<8 { #expect(try served.post("/v1/samples", line).status == 200) }
+    }
+
     @Test func cancelledDownloadsGiveTheirReadersBack() throws {
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 20_000).enumerated().map { 40 + $0.offset % 100 })

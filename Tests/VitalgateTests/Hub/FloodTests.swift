@@ -1,0 +1,68 @@
+import Glibc
+import HTTPServerKit
+import HTTPServerTesting
+import Testing
+
+/// Crowds that come to the real program: it goes on serving others, and gives back what they took.
+@Suite(.serialized) struct FloodTests {
+    private static let readings = ["weight.csv": "time,type,value,unit\n2026-11-20T06:31:00Z,bodyMass,80.1,kg\n"]
+
+    private func mayOpen(_ files: UInt) -> Bool {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return limit.rlim_cur >= files
+    }
+
+    /// As many as this process may open, ten thousand at most, each with half a request.
+    @Test func tenThousandConnectionsHoldUpNobodyElse() throws {
+        let hub = try ServingHub(Self.readings)
+        let token = try hub.token("page")
+        try hub.run("clients", "grant", "page", "--read", "bodyMass")
+        func answer(from address: String) throws -> RawClient.Answer {
+            let client = try #require(RawClient(hub.address, from: address))
+            return try #require(client.get("/v1/latest", "Authorization: Bearer \(token)\r\n"))
+        }
+        #expect(try answer(from: "127.0.0.2").text.contains("\"value\":80.1"))
+        let before = try hub.status("VmRSS")
+        let wanted = mayOpen(11_000) ? 10_000 : 800
+        var crowd: [RawClient] = []
+        for number in 0..<wanted {
+            guard let client = RawClient(hub.address) else { break }
+            client.send("GET /v1/samples HTTP/1.1\r\nHost: localhost\r\nX-\(number): ")
+            crowd.append(client)
+            if number % 1000 == 999 { #expect(try answer(from: "127.0.0.2").status == 200) }
+        }
+        #expect(crowd.count == wanted)
+        #expect(try answer(from: "127.0.0.3").text.contains("\"value\":80.1"))
+        // Of one address it holds 256, whatever they send, and each of these takes 32 KiB at most.
+        #expect(try hub.status("VmRSS") < before + 24_000)
+        crowd.removeAll()
+        #expect(eventually { (try? hub.status("VmRSS")).map { $0 < before + 12_000 } ?? false })
+        #expect(try answer(from: "127.0.0.1").status == 200)
+        try hub.stop()
+    }
+
+    /// 64 who follow have no thread each, and take 64 KiB each at most.
+    @Test func sixtyFourStreamsTakeLittle() throws {
+        let hub = try ServingHub(Self.readings)
+        let token = try hub.token("page")
+        try hub.run("clients", "grant", "page", "--read", "bodyMass")
+        func stream() throws -> RawClient {
+            let client = try #require(RawClient(hub.address))
+            client.send("GET /v1/changes/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
+            #expect(client.read(until: "\"value\":80.1") != nil)
+            return client
+        }
+        var streams = [try stream()]
+        let (memory, threads) = (try hub.status("VmRSS"), try hub.status("Threads"))
+        for _ in 1..<64 { streams.append(try stream()) }
+        #expect(try hub.status("Threads") <= threads + 1)
+        #expect(try hub.status("VmRSS") <= memory + 64 * 64)
+        let file = try hub.folder.write("more.csv", "time,type,value,unit\n2026-11-21T06:31:00Z,bodyMass,80.2,kg\n")
+        try hub.run("import", file)
+        for stream in streams { #expect(stream.read(until: "\"value\":80.2") != nil) }
+        try hub.stop()
+    }
+}
