@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 
+import api_rows
 import export_rows
 import feed_rows
 import library_rows
@@ -25,7 +26,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "page", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "page", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -448,6 +449,7 @@ class Bench:
         add(("library",), lambda: library_rows.library(self))
         add(("feed",), lambda: feed_rows.feed(self))
         add(("page",), lambda: page_rows.page(self))
+        add(("api",), lambda: api_rows.api(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):

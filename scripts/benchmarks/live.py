@@ -1,7 +1,7 @@
 """Runs the hub against a BlueZ that is a script on a private bus, and prints what it took as JSON:
-live.py VITALGATE FOLDER flood|crowd|one|rest|heard|wear-one|wear-twenty COUNT
+live.py VITALGATE FOLDER flood|crowd|served|one|rest|heard|wear-one|wear-twenty COUNT
 
-flood: one strap sends COUNT frames as fast as they are taken; crowd: twenty straps send one a second for COUNT seconds; one: a single
+flood: one strap sends COUNT frames as fast as they are taken; crowd: twenty straps send one a second for COUNT seconds; served: the same, with the page and the API, which nobody asks meanwhile; one: a single
 strap does; rest: nobody is adopted for COUNT seconds; heard: COUNT addresses are heard that BlueZ does not forget, beside a strap;
 wear-one, wear-twenty: straps send one a second for COUNT seconds by a clock that goes faster, and what reaches the card is counted.
 Every frame is a heart rate with one RR interval. Needs dbus-fast."""
@@ -116,9 +116,14 @@ class BlueZ:
 
 
 class Hub:
-    def __init__(self, vitalgate, folder, address):
+    def __init__(self, vitalgate, folder, address, served=False):
         self.store = folder / "live.vitalgate"
         self.command = [vitalgate, "--store", self.store, "--profiles", pathlib.Path(__file__).resolve().parents[2] / "DeviceProfiles"]
+        self.socket = folder / "live.http" if served else None
+        if served:
+            config = folder / "live.json5"
+            config.write_text(f'{{ api: {{ listen: "unix:{self.socket}" }} }}', encoding="utf-8")
+            self.command += ["--config", config]
         self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": address}
 
     def adopt(self, address):
@@ -158,6 +163,13 @@ class Hub:
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
+
+    def has_page(self):
+        """Whether the page is served to somebody who has yet to log in."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(str(self.socket))
+            connection.sendall(b"GET /page/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return connection.recv(12) == b"HTTP/1.1 200"
 
     def hurry(self):
         """Has it commit each second, as a program that follows the changes does, until the connection is closed."""
@@ -297,9 +309,9 @@ async def main(vitalgate, folder, mode, count):
     card = Card(folder) if mode.startswith("wear") else None
     try:
         address = daemon.stdout.readline().decode().strip()
-        bluez = BlueZ({"flood": 1, "crowd": 20, "rest": 0, "heard": 1, "one": 1, "wear-one": 1, "wear-twenty": 20}[mode])
+        bluez = BlueZ({"flood": 1, "crowd": 20, "served": 20, "rest": 0, "heard": 1, "one": 1, "wear-one": 1, "wear-twenty": 20}[mode])
         await bluez.serve(address)
-        hub = Hub(vitalgate, card.folder if card else folder, address)
+        hub = Hub(vitalgate, card.folder if card else folder, address, served=mode == "served")
         for strap in bluez.addresses:
             hub.adopt(strap)
         begin = time.perf_counter()
@@ -310,10 +322,12 @@ async def main(vitalgate, folder, mode, count):
             ready = time.perf_counter() - begin
             if mode == "rest":
                 await asyncio.sleep(3)  # it has started
+            if mode == "served" and not hub.has_page():
+                raise SystemExit("the page is not served")
             if card:
                 result = await wear(bluez, hub, count, card)
             else:
-                result = await {"flood": flood, "crowd": crowd, "one": crowd, "rest": rest, "heard": heard}[mode](bluez, hub, count)
+                result = await {"flood": flood, "crowd": crowd, "served": crowd, "one": crowd, "rest": rest, "heard": heard}[mode](bluez, hub, count)
             result["peak_bytes"] = hub.peak_bytes()
             result["ready_seconds"] = ready
         finally:
