@@ -14,7 +14,7 @@ struct TypeCard {
     /// One of each type that a person has, by name.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
         var latest: [SampleType: StoredSample] = [:]
-        for stored in try reader.store.latestSamples(where: { _ in true }) {
+        for stored in try reader.store.latestSamples() {
             let type = stored.sample.origin.type
             if let other = latest[type], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
             latest[type] = stored

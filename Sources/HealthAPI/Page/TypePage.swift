@@ -60,13 +60,13 @@ enum TypePage {
 
     /// The shortest stretch that has something of the type.
     private static func usual(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> Range {
-        let latest = try reader.store.latestSamples { $0.origin.type == type }.map(\.sample.start).max()
+        let latest = try reader.store.latestSamples(of: [type]).map(\.sample.start).max()
         return Range.allCases.first { $0.start(before: call.now, in: call.zone) <= latest ?? call.now } ?? .years
     }
 
     private static func chart(of type: SampleType, _ first: Range, _ reader: Reader, _ call: PageCall) throws -> HTML {
         var others: Set<SampleType> = []
-        for stored in try reader.store.latestSamples(where: { _ in true }) where stored.sample.origin.kind == .quantity {
+        for stored in try reader.store.latestSamples() where stored.sample.origin.kind == .quantity {
             others.insert(stored.sample.origin.type)
         }
         let sorted = others.subtracting([type]).sorted { call.values.name(of: $0) < call.values.name(of: $1) }

@@ -121,10 +121,8 @@ enum SampleRoutes {
 
     @Sendable private static func latest(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
-        let (types, subject) = (try call.types(), try call.subject(reader.store))
-        let all = try reader.store.latestSamples { sample in
-            (types?.contains(sample.origin.type) ?? true) && (subject.map { $0 == sample.origin.subject } ?? true)
-        }
+        let types = try call.types()
+        let all = try reader.store.latestSamples(of: types, subject: try call.subject(reader.store))
         var best: [Place: StoredSample] = [:]
         for stored in all {
             let place = Place(type: stored.sample.origin.type, subject: stored.sample.origin.subject)

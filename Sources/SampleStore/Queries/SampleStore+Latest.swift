@@ -6,8 +6,13 @@ extension SampleStore {
 
     /// The last sample of each series, by start, among those that pass.
     ///
-    /// - Parameter passes: asked of at most the last 10,000 of a series.
-    public func latestSamples(where passes: (Sample) -> Bool) throws(StoreError) -> [StoredSample] {
+    /// - Parameters:
+    ///   - types: of which; all without them.
+    ///   - subject: whose; everybody's without.
+    ///   - passes: asked of at most the last 10,000 of a series.
+    public func latestSamples(
+        of types: Set<SampleType>? = nil, subject: String? = nil, where passes: (Sample) -> Bool = { _ in true }
+    ) throws(StoreError) -> [StoredSample] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: connection)
@@ -17,7 +22,7 @@ extension SampleStore {
             """)
         defer { rows.reset() }
         var found: [StoredSample] = []
-        for series in try series(matching: SampleQuery()) {
+        for series in try series(matching: SampleQuery(types: types, subject: subject)) {
             rows.reset()
             try rows.bind([.integer(series.id)])
             while try rows.step() {

@@ -21,7 +21,7 @@ struct SleepNight {
     /// The latest night of which there is something, from one source; `nil` where there is none.
     init?(_ reader: Reader) throws {
         guard let type = SampleType("sleepAnalysis") else { return nil }
-        let newest = try reader.store.latestSamples { $0.origin.type == type }.max { $0.sample.end < $1.sample.end }
+        let newest = try reader.store.latestSamples(of: [type]).max { $0.sample.end < $1.sample.end }
         guard let last = newest?.sample else { return nil }
         let from = Instant(microseconds: last.end.microseconds - 16 * 3_600_000_000)
         let cursor = try reader.store.samples(matching: SampleQuery(types: [type], from: from, limit: 2000))
