@@ -57,6 +57,8 @@ public final class SampleStore {
     lazy var interner = Interner(connection: connection)
     /// When statistics are gathered by several connections.
     var sideBySide = SideBySide.Limits()
+    /// What of dense series is summed up.
+    var summaries = Summaries.Limits()
 
     /// Opens a store.
     ///
@@ -81,6 +83,9 @@ public final class SampleStore {
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error
         }
     }
+
+    /// Another number whenever somebody else has written to the store since, whatever it was; of this connection alone.
+    public func dataVersion() throws(StoreError) -> Int64 { try connection.integer("PRAGMA data_version") ?? 0 }
 
     private static func connect(_ path: String, _ access: Access) throws(StoreError) -> Connection {
         do throws(StoreError) {

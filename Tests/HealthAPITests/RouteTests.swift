@@ -119,6 +119,32 @@ import Testing
         }
     }
 
+    /// The same question again is answered out of memory, until anything is written.
+    @Test func statisticsAreAnewBehindEachWriting() throws {
+        let target = "/v1/statistics?type=heartRate&every=1d&format=csv"
+        let first = try served.get(target).text
+        #expect(try served.get(target).text == first)
+        #expect(try served.get(target + "&unit=Hz").text != first)
+        try served.add([200], from: 1_790_000_030)
+        let second = try served.get(target).text
+        #expect(second != first && second.contains("200.0"))
+        // To somebody else it is another question, and a grant that goes is a writing, too.
+        let other = try #require(try served.client().get(target, "Authorization: Bearer \(served.otherToken)\r\n"))
+        #expect(other.text.split(separator: "\r\n").count == 1)
+        try served.store.set(
+            Grant(subject: ServedStore.person, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: served.watch,
+            at: ServedStore.now)
+        #expect(try served.get(target).text == other.text)
+    }
+
+    /// Also what came out of memory counts as told.
+    @Test func whatIsRememberedIsInTheLedger() throws {
+        for _ in 0..<3 { #expect(try served.get("/v1/statistics?type=heartRate&every=1d").status == 200) }
+        served.service.stop()
+        let counts = try served.store.readLedger(of: served.watch).filter { $0.type == "heartRate" }.map(\.count)
+        #expect(counts == [3])
+    }
+
     @Test func ringsAndWhatIsSoOfAPerson() throws {
         let rings = try served.get("/v1/activity-summaries").text
         #expect(

@@ -39,18 +39,25 @@ enum StatisticsRoute {
         if try reader.store.shares(of: query) > 100 * most {
             throw Problem(422, "every: these would be too many stretches; take longer ones, or less time")
         }
-        var writer = StatisticsWriter(form: call.form, line: line)
-        var rest = call.number("limit") ?? most
-        try reader.store.statistics(query) { rows in
-            for row in rows {
-                rest -= 1
-                guard rest >= 0 else { return false }
-                writer.write(row.converted(by: conversion))
-                if row.count > 0 { reader.tells(type.id, of: row.subject) }
+        func made() throws -> [UInt8] {
+            var writer = StatisticsWriter(form: call.form, line: line)
+            var rest = call.number("limit") ?? most
+            try reader.store.statistics(query) { rows in
+                for row in rows {
+                    rest -= 1
+                    guard rest >= 0 else { return false }
+                    writer.write(row.converted(by: conversion))
+                    if row.count > 0 { reader.tells(type.id, of: row.subject) }
+                }
+                return rest > 0
             }
-            return rest > 0
+            return writer.finished()
         }
-        return HTTPResponse(type: call.form.type, writer.finished())
+        // A condition may say today, which is another day tomorrow.
+        guard call.text("where") == nil else { return HTTPResponse(type: call.form.type, try made()) }
+        let times = [query.from, query.to, query.intervals.start(of: 0)].map { $0?.description ?? "" }
+        let name = (call.parameters + [call.form.name] + times).joined(separator: "&")
+        return HTTPResponse(type: call.form.type, try reader.answer(to: name, made))
     }
 
     private static func question(

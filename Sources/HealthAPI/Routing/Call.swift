@@ -13,7 +13,6 @@ struct Call {
     private let head: RequestHead
     private let known: Caller?
     private let values: [String: [String]]
-    private let parameters: [Parameter]
     private let kept = KeptReaders()
 
     /// - Throws: ``Problem`` where something is said that the route does not take, twice, or in a wrong form, or is not said.
@@ -23,7 +22,7 @@ struct Call {
         let head = request.head
         (self.head, self.core, known, key) = (head, core, caller, route.key)
         body = (try Self.bodyForm(head, route) ?? .json, request.body)
-        parameters = route.allParameters
+        let parameters = route.allParameters
         var values = variables.mapValues { [$0] }
         for item in head.query {
             guard let parameter = parameters.first(where: { $0.name == item.name && $0.isInQuery }) else {
@@ -95,6 +94,8 @@ struct Call {
     /// A reader that shows what the caller may read.
     func reader() throws -> Reader { kept.keep(try core.reader(for: try caller())) }
 
+    /// What stands behind the `?`, in order.
+    var parameters: [String] { head.query.map { "\($0.name)=\($0.value)" } }
     func header(_ name: String) -> String? { head.header(name) }
     func text(_ name: String) -> String? { values[name]?.first }
     func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }

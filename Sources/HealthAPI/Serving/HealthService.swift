@@ -73,6 +73,7 @@ public final class HealthService {
     /// Ends live streams, lets other answers end for some time, and ends.
     public func stop() {
         server.stop()
+        core.summarizer.stop()
         core.tally.enter()
     }
 }
@@ -85,6 +86,7 @@ final class ServiceCore: Sendable {
     let anchors: AnchorSeal
     let bell: CommitBell
     let writer: ClientWriter
+    let summarizer: Summarizer
     let guesses = GuessCounter()
     /// The person whose store it is.
     let keeper: String
@@ -97,6 +99,7 @@ final class ServiceCore: Sendable {
         readers = ReaderPool(path: settings.store, tally: tally)
         anchors = try AnchorSeal(store: settings.store)
         writer = ClientWriter(path: settings.store)
+        summarizer = Summarizer(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
     }
 

@@ -17,7 +17,7 @@ enum ReaderView: Hashable, Sendable {
 final class ReaderPool: Sendable {
     private struct State: @unchecked Sendable {
         /// The one that was used last at the end.
-        var idle: [(store: SampleStore, view: ReaderView)] = []
+        var idle: [IdleReader] = []
         var lent = 0
     }
 
@@ -49,10 +49,10 @@ final class ReaderPool: Sendable {
             }
             state.lent += 1
             let index = state.idle.lastIndex { $0.view == view }
-            return IdleReader(store: index.map { state.idle.remove(at: $0).store }, view: view)
+            return index.map { state.idle.remove(at: $0) } ?? IdleReader(store: nil, view: view)
         }
         // One of a file that was replaced is of no use.
-        if let store = idle.store, (try? store.checkPlace()) != nil { return Reader(store, view, self) }
+        if let store = idle.store, (try? store.checkPlace()) != nil { return Reader(store, view, self, idle.memory) }
         do {
             let store = try SampleStore(path: path, access: .read)
             switch view {
@@ -71,8 +71,8 @@ final class ReaderPool: Sendable {
         if case .client(let client) = reader.view { tally.add(told, of: client) }
         state.withLock { state in
             state.lent -= 1
-            guard let store = reader.store else { return }
-            state.idle.append((store, reader.view))
+            guard reader.store != nil else { return }
+            state.idle.append(reader)
             if state.idle.count > Self.kept { state.idle.removeFirst() }
         }
     }
@@ -82,6 +82,21 @@ final class ReaderPool: Sendable {
 private struct IdleReader: @unchecked Sendable {
     var store: SampleStore?
     var view: ReaderView
+    var memory = AnswerMemory()
+}
+
+/// Answers that were dear, as long as nobody writes to the store: a chart that is drawn again asks the same again.
+struct AnswerMemory {
+    struct Answer {
+        var question: String
+        var octets: [UInt8]
+        var told: [ReadTally.Kind: Int]
+    }
+
+    var version: Int64?
+    var answers: [Answer] = []
+    /// Of an answer, octets; and how many.
+    static let (longest, most) = (256 << 10, 8)
 }
 
 /// A reader that is lent.
@@ -90,12 +105,35 @@ final class Reader {
     private let view: ReaderView
     private let pool: ReaderPool
     private var told: [ReadTally.Kind: Int] = [:]
+    private var memory: AnswerMemory
 
-    fileprivate init(_ store: SampleStore, _ view: ReaderView, _ pool: ReaderPool) {
-        (self.store, self.view, self.pool) = (store, view, pool)
+    fileprivate init(_ store: SampleStore, _ view: ReaderView, _ pool: ReaderPool, _ memory: AnswerMemory = AnswerMemory()) {
+        (self.store, self.view, self.pool, self.memory) = (store, view, pool, memory)
     }
 
-    deinit { pool.takeBack(IdleReader(store: store, view: view), told: told) }
+    deinit { pool.takeBack(IdleReader(store: store, view: view, memory: memory), told: told) }
+
+    /// The answer to a question, made anew only where somebody wrote to the store, a sample or a grant, since it was made.
+    ///
+    /// - Parameter question: names it among all that are asked of a reader; what it says of times is no word such as `today`.
+    func answer(to question: String, _ make: () throws -> [UInt8]) throws -> [UInt8] {
+        // Before it is made: what is written meanwhile makes the next one anew.
+        let version = try store.dataVersion()
+        if memory.version != version { memory = AnswerMemory(version: version) }
+        if let known = memory.answers.first(where: { $0.question == question }) {
+            told.merge(known.told) { $0 + $1 }
+            return known.octets
+        }
+        let before = told
+        told = [:]
+        defer { told.merge(before) { $0 + $1 } }
+        let octets = try make()
+        if octets.count <= AnswerMemory.longest {
+            if memory.answers.count == AnswerMemory.most { memory.answers.removeFirst() }
+            memory.answers.append(AnswerMemory.Answer(question: question, octets: octets, told: told))
+        }
+        return octets
+    }
 
     /// Notes that the client is given a sample.
     func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }

@@ -121,6 +121,12 @@ struct Restriction {
             SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start >= v.since
             WHERE v.whole OR \(isGranted("r"))
             """
+        case "summary":
+            // Weights hang on what came up to so long before, which has to be readable as well.
+            """
+            SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id AND r.start >= v.since + \(Summaries.reach)
+            WHERE v.whole
+            """
         case "link":
             """
             SELECT r.* FROM readable AS v CROSS JOIN main.link AS r ON r.series = v.id AND r.start >= v.since

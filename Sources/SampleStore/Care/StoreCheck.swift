@@ -53,6 +53,7 @@ extension SampleStore {
         }
         if deep {
             problems += try DeepCheck(connection: connection).problems()
+            problems += try wrongSummaries().map { "what samples of series \($0) come to is summed up wrongly" }
             let bodies = BodyCheck(connection: connection)
             try bodies.run()
             problems += bodies.problems

@@ -54,6 +54,7 @@ struct ChangeLog {
     func insert(
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) {
+        try Summaries.forget(series: series, from: low, to: high, connection)
         try connection.run(
             "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
             .integer(series), .integer(seqs.lowerBound), .integer(seqs.upperBound), .integer(deletion ? 1 : 0), .integer(low),
@@ -62,6 +63,7 @@ struct ChangeLog {
 
     /// Tells that what ended before a time was removed from a series for good.
     func insertPruning(series: Int64, seq: Int64, low: Int64, before: Int64, ingest: Int64) throws(StoreError) {
+        try Summaries.forget(series: series, from: low, to: before, connection)
         try connection.run(
             "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?1, ?2, ?2, 2, ?3, ?4, ?5, ?6)",
             .integer(series), .integer(seq), .integer(low), .integer(before), .integer(ingest), .integer(cause))
@@ -93,6 +95,7 @@ struct ChangeLog {
                 """, .integer(series), .integer(between.0), .integer(between.1))
             guard others ?? 0 <= Self.patience else { return false }
         }
+        try Summaries.forget(series: series, from: low, to: high, connection)
         try connection.run(
             "UPDATE change SET last_seq = ?3, low = min(low, ?4), high = max(high, ?5) WHERE series = ?1 AND first_seq = ?2",
             .integer(series), .integer(first), .integer(seqs.upperBound), .integer(low), .integer(high))

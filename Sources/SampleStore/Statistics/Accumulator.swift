@@ -22,6 +22,26 @@ struct Accumulator {
         if plan.hasPercentiles { distribution = Distribution() }
     }
 
+    /// What a row of `summary` says, from a column on.
+    init(summary row: Statement, from column: Int32) {
+        count = Int(row.integer(column))
+        (minimum, maximum) = (row.real(column + 1), row.real(column + 2))
+        (sum, weight) = (row.real(column + 3), row.real(column + 4))
+        (latest, mostRecent) = (row.integer(column + 5), row.real(column + 6))
+    }
+
+    /// What a row of `summary` says beside the count.
+    var summary: (low: Double, high: Double, sum: Double, weight: Double, latest: Int64, last: Double) {
+        (minimum, maximum, sum, weight, latest, mostRecent)
+    }
+
+    /// Whether another says the same, but for the last bits of sums.
+    func isSummary(_ other: Accumulator) -> Bool {
+        func isNear(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= 1e-9 * max(abs(one), abs(other)) }
+        return (count, minimum, maximum) == (other.count, other.minimum, other.maximum) && isNear(sum, other.sum)
+            && isNear(weight, other.weight) && (latest, mostRecent) == (other.latest, other.mostRecent)
+    }
+
     /// - Parameters:
     ///   - value: of a level its power, which is what levels are averaged as (``StatisticsPlan/averaged(_:)``), goes into the sum.
     ///   - weight: how much the value counts for in an average: 1, or microseconds.

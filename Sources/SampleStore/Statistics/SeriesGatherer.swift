@@ -76,17 +76,56 @@ struct SeriesGatherer {
 
     /// - Parameters:
     ///   - condition: what the samples meet that count.
+    ///   - usesSummaries: whether what was summed up already is read in the place of its samples.
     ///   - gathered: takes what the series adds to each cell.
     /// - Returns: how many rows were read.
     mutating func gather(
-        _ series: SeriesDescription, _ neighbours: Neighbours, where condition: StatisticsCondition?,
+        _ series: SeriesDescription, _ neighbours: Neighbours, where condition: StatisticsCondition?, usesSummaries: Bool = true,
         into gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: series.subject, source: plan.bySource ? series.source : nil)
         (low, high) = (.max, .min)
+        let unlinked = try Self.unlinked(series.id, neighbours.better, connection)
+        let isWhole = condition == nil && zones == nil && unlinked.isEmpty && neighbours.coverage?.isEmpty ?? true
+        guard usesSummaries, isWhole, plan.isPlain, plan.pauses.isEmpty, Summaries.areOf(series) else {
+            defer { leave(&gathered) }
+            return try walk(series, neighbours, condition, unlinked, window, into: &gathered)
+        }
+        let summaries = try SummaryRows(of: series.id, window, connection)
+        defer { summaries.end() }
+        var (position, read) = (window.from, 0)
+        while let summary = try summaries.next() {
+            read += 1
+            let end = summary.start + Summaries.length
+            // One that lies in two cells is read sample by sample.
+            if summary.start >= high || summary.start < low {
+                guard end <= plan.grid.cell(at: summary.start).high else { continue }
+            } else if end > high {
+                continue
+            }
+            if position < summary.start {
+                let part = StatisticsWindow(from: position, to: summary.start)
+                read += try walk(series, neighbours, condition, unlinked, part, into: &gathered)
+            }
+            if summary.start < low || summary.start >= high { move(to: summary.start, &gathered) }
+            current.merge(summary.sum)
+            position = end
+        }
+        if position < window.to {
+            let part = StatisticsWindow(from: position, to: window.to)
+            read += try walk(series, neighbours, condition, unlinked, part, into: &gathered)
+        }
+        leave(&gathered)
+        return read
+    }
+
+    /// Reads the samples of a part of the window one by one.
+    private mutating func walk(
+        _ series: SeriesDescription, _ neighbours: Neighbours, _ condition: StatisticsCondition?, _ unlinked: String,
+        _ window: StatisticsWindow, into gathered: inout [StatisticsKey: Accumulator]
+    ) throws(StoreError) -> Int {
         (prior, last) = (.min, .min)
         let lasts = series.longest > 0
-        let unlinked = try Self.unlinked(series.id, neighbours.better, connection)
         let (leading, first) = condition?.columns ?? ("", 0)
         let statement = try connection.statement(
             """
@@ -153,7 +192,6 @@ struct SeriesGatherer {
             }
         }
         if !held.isEmpty { try settle(until: try rows.start(behind: held.start), rows) }
-        leave(&gathered)
         coverage?.add(spans)
         return read
     }

@@ -42,6 +42,13 @@ import Testing
                 persons.append(person)
             }
             try test.keepExactly(batch)
+            // Half of them with whatever can be summed up.
+            if file % 2 == 0 {
+                try test.store.summaries = Summaries.Limits(samples: 1, rows: 5, time: 0)
+                while try test.store.summarize() {}
+                #expect(try test.store.connection.integer("SELECT count(*) FROM summary") ?? 0 > 20)
+                #expect(try test.store.wrongSummaries().isEmpty)
+            }
             // The same in parts, however few there are.
             let reader = try SampleStore(path: test.path, access: .read)
             reader.sideBySide = SideBySide.Limits(rows: 1, connections: 3)
