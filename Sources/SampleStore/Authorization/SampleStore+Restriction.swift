@@ -64,6 +64,10 @@ struct Restriction {
     /// Looked up by numbers that only readable rows have, or the store's own.
     private static let open: Set<String> = ["setting", "context", "origin", "metadata", "body", "epoch"]
 
+    /// That a row starts where it may be read. Of two lower bounds of a range SQLite seeks one and compares the other with each row: where a
+    /// reader asks from a time on, it is to be that time, or everything before it is walked over.
+    private static let isBehindSince = "likelihood(r.start >= v.since, 0.99)"
+
     /// Puts the views before the tables of a connection.
     func apply(to connection: Connection) throws(StoreError) {
         connection.isRestricted = true
@@ -113,18 +117,19 @@ struct Restriction {
         switch table {
         case "sample", "deleted":
             """
-            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start >= v.since
+            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
             WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
             """
         case "witness", "witness_row", "record":
             """
-            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start >= v.since
+            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
             WHERE v.whole OR \(isGranted("r"))
             """
         case "summary":
             // Weights hang on what came up to so long before, which has to be readable as well.
             """
-            SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id AND r.start >= v.since + \(Summaries.reach)
+            SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id
+                AND likelihood(r.start >= v.since + \(Summaries.reach), 0.99)
             WHERE v.whole
             """
         case "link":

@@ -1,0 +1,46 @@
+import HealthModel
+import Pipeline
+import Testing
+
+@testable import SampleStore
+
+/// What it costs a client to ask for a little of a long series: steps of SQLite's machine, which are the same on any computer.
+@Suite struct RangeCostTests {
+    private static let rows = 30_000
+
+    @Test(arguments: [nil, 100.0]) func whoAsksForARangeWalksOverNothingElse(grantedFrom: Double?) throws {
+        try TestStore.with { test in
+            let make = try SampleMaker()
+            try test.keepExactly(try (0..<Self.rows).map { try make("\(60 + $0 % 40)", at: Double($0)) })
+            let now = TestStore.received
+            let client = try test.store.addClient(named: "page", purpose: "Tests", at: now)
+            func time(_ second: Double) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6)) }
+            let from = grantedFrom.map(time) ?? Instant(microseconds: .min)
+            try test.store.set(
+                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
+                of: client, at: now)
+            let reader = try test.another(.read)
+            try reader.restrict(to: client)
+            func samples(_ query: SampleQuery) throws -> Int {
+                let cursor = try reader.samples(matching: query)
+                defer { cursor.close() }
+                var count = 0
+                while try cursor.next() != nil { count += 1 }
+                return count
+            }
+            let range = SampleQuery(types: [.heartRate], from: time(Double(Self.rows) - 100), to: time(Double(Self.rows)))
+            let interruption = Interruption {}
+            // All of them are some million steps.
+            interruption.begin(on: reader.connection, after: 50_000)
+            #expect(try samples(range) == 100)
+            let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
+            let statistics = try reader.statistics(
+                StatisticsQuery(type: .heartRate, intervals: days, from: time(Double(Self.rows) - 100), priority: []))
+            #expect(statistics.map(\.count) == [100])
+            interruption.end(on: reader.connection)
+            // What lies before is not there for the client.
+            #expect(try samples(SampleQuery(types: [.heartRate])) == Self.rows - Int(grantedFrom ?? 0))
+            withExtendedLifetime(interruption) {}
+        }
+    }
+}
