@@ -84,8 +84,6 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
                     let prefix = String(decoding: line.utf8.prefix(length), as: UTF8.self)
                     // A file that is cut in front of its header is nobody's.
                     guard let outcome = try? run.outcome(of: head + "\n" + prefix, options: vector.options) else { continue }
-                    // xDrip writes rows of three cells, and nobody could tell that there were more.
-                    if profile.id == "xdrip-sidiary", Self.separators(prefix.utf8) == 2 { continue }
                     let found = outcome.readings.contains { $0.place.number == row }
                     let cut = Self.separators(prefix.utf8) < separators
                     #expect(!(found && cut), "\(profile.id) row \(row) cut to \(length)")

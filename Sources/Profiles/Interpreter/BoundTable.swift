@@ -16,8 +16,6 @@ final class BoundTable {
     private let isGuarded: Bool
     private let skips: [(cell: Int, values: [[UInt8]], isNegated: Bool, outcome: FrameOutcome)]
     private let heading: (cell: Int, patterns: [TimePattern])?
-    /// Rows may have just so many cells; 0 where each has all.
-    private let shortWidth: Int
     private let person: (cell: Int, name: String)?
     @exclusivity(unchecked) private var firstPerson: [UInt8]?
     private let apart: Int?
@@ -45,7 +43,6 @@ final class BoundTable {
             (binding.cells[$0.column], $0.values, $0.isNegated, .skipped($0.kind))
         }
         heading = channel.heading.map { (binding.cells[$0.column], $0.patterns) }
-        shortWidth = channel.shortRows ?? 0
         person = channel.person.flatMap { binding.has($0) ? (binding.cells[$0], binding.names[$0] ?? "") : nil }
         apart = channel.apart.flatMap { binding.has($0) ? binding.cells[$0] : nil }
         isGuarded = !skips.isEmpty || heading != nil || person != nil
@@ -75,7 +72,6 @@ final class BoundTable {
     /// Interprets one row; appends nothing where it throws.
     func interpret(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
         if let plain, plain.take(cells, at: place, into: &output) { return .readings }
-        if cells.count < width, cells.count == shortWidth { return try padded(cells, at: place, into: &output) }
         if cells.count != width || isGuarded || cells[0].isEmpty, let outcome = try guarded(cells) { return outcome }
         let first = output.count
         var whole: [Reading] = []
@@ -170,20 +166,6 @@ final class BoundTable {
         else { return false }
         times.heading = Array(text)
         return true
-    }
-
-    /// A row with empty cells where it has none.
-    private func padded(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
-        var whole = Array(cells)
-        while whole.count < width { whole.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        let result = whole.withUnsafeBufferPointer { cells -> Result<FrameOutcome, Failure> in
-            do throws(Failure) {
-                return .success(try interpret(cells, at: place, into: &output))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
     }
 
     private func time(_ cells: Cells) throws(Failure) -> ReadingTime {

@@ -9,7 +9,7 @@ struct TableChannelReader {
 
     private static let keys = [
         "channel", "delimiters", "decimal", "empty", "headerWithin", "summary", "columns", "times", "end", "skip", "readings",
-        "device", "shortRows", "heading", "rows", "person", "apart", "table", "join",
+        "device", "heading", "rows", "person", "apart", "table", "join",
         "source", "subject", "metadata", "units", "notes",
     ]
 
@@ -17,14 +17,13 @@ struct TableChannelReader {
         let members = node.members(Self.keys)
         var channel = TableChannel(kind: kind, source: SourceRule(id: "file." + profileID, name: .constant(profileName)))
         if kind != .csv {
-            for key in ["delimiters", "headerWithin", "summary", "decimal", "shortRows", "heading"] {
+            for key in ["delimiters", "headerWithin", "summary", "decimal", "heading"] {
                 members[key]?.problem("only CSV has one")
             }
         }
         if kind != .json { members["rows"]?.problem("only JSON has rows inside of something") }
         if kind != .sqlite { for key in ["table", "join"] { members[key]?.problem("only a database has tables") } }
         channel.rows = members["rows"]?.text()
-        channel.shortRows = members["shortRows"]?.integer(1...4096)
         if let delimiters = members["delimiters"] {
             channel.delimiters = delimiters.texts().compactMap { text in
                 if let byte = text.utf8.first, text.utf8.count == 1, TableChannel.allDelimiters.contains(byte) { return byte }

@@ -12,8 +12,6 @@ struct TableChannel: Sendable {
     var empties: [[UInt8]] = []
     /// The header stands on one of the first so many lines.
     var headerWithin = 1
-    /// Of CSV: a row may have just so many cells, fewer than the header; those that are missing are empty.
-    var shortRows: Int?
     /// Of CSV: rows that say the date of those behind them.
     var heading: HeadingRule?
     /// Of JSON: the member of one object that holds the rows; nil where the file is a list of rows.
