@@ -39,18 +39,23 @@ struct DeviceAdoption {
             device = known
             if !ids.isEmpty { device.profiles = ids }
         } else {
+            let assembly = DeviceAssembly(library: library)
             var (profiles, name) = (ids, "")
+            var heard: NearbyDevice?
             if ids.isEmpty {
-                let found = try look(for: address, DeviceAssembly(library: library))
+                let found = try look(for: address, assembly)
                 guard case .found(let near) = found else { return found.code }
-                profiles = near.profiles
-                name = near.name
+                profiles = assembly.profiles(for: near).map(\.id)
+                name = near.name ?? ""
+                heard = near
             }
             device = AdoptedDevice(
                 address: stored, key: stored, profiles: profiles, name: name,
-                subject: Self.subject(of: profiles, library, store), adopted: context.machine.now().microseconds)
+                subject: assembly.tellsOnlyOfRoom(heard, profiles: profiles, bindKey: bindKey)
+                    ? Origin.unassigned : store.subject,
+                adopted: context.machine.now().microseconds)
             if subject == nil, device.subject == Origin.unassigned {
-                context.note("what it measures is a room's and nobody's; --subject makes it a person's")
+                context.note("what it tells is a room's and nobody's; --subject makes it a person's")
             }
         }
         if let subject { device.subject = subject }
@@ -66,14 +71,8 @@ struct DeviceAdoption {
         return .success
     }
 
-    /// Whose its readings are where nobody says it: a room has no body.
-    private static func subject(of ids: [String], _ library: ProfileLibrary, _ store: SampleStore) -> String {
-        let profiles = ids.compactMap { library[$0] }.filter { !$0.tellsOnlyOfDevice }
-        return !profiles.isEmpty && profiles.allSatisfy(\.tellsOnlyOfRoom) ? Origin.unassigned : store.subject
-    }
-
     private enum Search {
-        case found((profiles: [String], name: String))
+        case found(NearbyDevice)
         case failed(ExitCode)
         var code: ExitCode { if case .failed(let code) = self { code } else { .success } }
     }
@@ -108,7 +107,7 @@ struct DeviceAdoption {
             context.note("vitalgate: \(address) changes its address every few minutes; 'vitalgate devices pair \(address)' first")
             return .failed(.dataError)
         }
-        return .found((assembly.profiles(for: near).map(\.id), near.name ?? ""))
+        return .found(near)
     }
 
     private func bindKey() throws -> String? {

@@ -1,0 +1,45 @@
+import BlueZSource
+import HealthModel
+import Pipeline
+import Profiles
+import Wire
+
+extension DeviceAssembly {
+    /// Whether what a device tells has no person: all that its profiles can read is of a room, or all that was heard of it is. Some forms of
+    /// advertisement (BTHome, MiBeacon) are spoken by scales and by thermometers, and only what one says tells which it is.
+    ///
+    /// - Parameter bindKey: 32 hexadecimal digits, where its advertisements are encrypted; without it nothing is heard of those.
+    public func tellsOnlyOfRoom(_ device: NearbyDevice?, profiles ids: [String], bindKey: String?) -> Bool {
+        let profiles = ids.compactMap { library[$0] }.filter { !$0.tellsOnlyOfDevice }
+        guard !profiles.isEmpty else { return false }
+        if profiles.allSatisfy(\.tellsOnlyOfRoom) { return true }
+        guard let device else { return false }
+        let heard = types(of: device, profiles, bindKey).subtracting([.batteryLevel])
+        return !heard.isEmpty && heard.allSatisfy(\.isOfRoom)
+    }
+
+    /// What was heard of it, as far as it can be read.
+    private func types(of device: NearbyDevice, _ profiles: [Profile], _ bindKey: String?) -> Set<SampleType> {
+        var options = BinaryOptions()
+        options.secrets.bindKey = bindKey.flatMap { HexadecimalText.octets($0) }
+        options.secrets.address = HexadecimalText.octets(device.address.description.filter { $0 != ":" })
+        let registry = OriginRegistry(subject: Origin.unassigned)
+        var types: Set<SampleType> = []
+        for profile in profiles {
+            for channel in profile.binaryChannels {
+                guard let part = AdvertisedData(channel: channel), let match = profile.match(channel: channel) else { continue }
+                let interpreter = BinaryInterpreter(match, registry: registry, options: options)
+                for octets in part.frames(in: device.data) {
+                    var readings: [Reading] = []
+                    octets.withUnsafeBytes { bytes in
+                        let frame = RawFrame(
+                            payload: .bytes(bytes), place: Place(.record, 1), received: Instant(seconds: 0), channel: channel)
+                        _ = try? interpreter.interpret(frame, into: &readings)
+                    }
+                    for reading in readings { types.insert(reading.origin.type) }
+                }
+            }
+        }
+        return types
+    }
+}

@@ -1,0 +1,56 @@
+import BlueZSource
+import HealthModel
+import Ingestion
+import PipelineTesting
+import Profiles
+import Testing
+
+/// Whose what a device tells is, by what was heard of it when it was adopted.
+@Suite struct RoomAdoptionTests {
+    private func device(_ service: UInt16, _ octets: [UInt8], address: String = "C0:01:02:03:04:01") throws -> NearbyDevice {
+        let data = AdvertisedData.service(BluetoothUUID(service))
+        var device = NearbyDevice(
+            address: try #require(BluetoothAddress(address)), addressIsDurable: true, name: nil, strength: -50, services: [],
+            adverts: [data], isBonded: false, isConnected: false, adapter: "hci0")
+        device.data = [data: octets]
+        return device
+    }
+
+    private func isOfRoom(_ device: NearbyDevice, bindKey: String? = nil) throws -> Bool {
+        let assembly = DeviceAssembly(library: try Checkout.library)
+        let profiles = assembly.profiles(for: device).map(\.id)
+        try #require(!profiles.isEmpty)
+        return assembly.tellsOnlyOfRoom(device, profiles: profiles, bindKey: bindKey)
+    }
+
+    /// BTHome v2: temperature 25.06 °C and humidity, mass 60 kg, battery 97 % (bthome.io/format).
+    @Test(arguments: [
+        ([0x40, 0x02, 0xCA, 0x09, 0x03, 0xBF, 0x13] as [UInt8], true), ([0x40, 0x06, 0x5E, 0x1F], false),
+        ([0x40, 0x01, 0x61], false),
+        ([0x40, 0x01, 0x61, 0x02, 0xCA, 0x09], true), ([0x40, 0x02, 0xCA, 0x09, 0x06, 0x5E, 0x1F], false),
+    ])
+    func bthome(octets: [UInt8], isRoom: Bool) throws { #expect(try isOfRoom(device(0xFCD2, octets)) == isRoom) }
+
+    /// LYWSDCGQ's temperature and humidity, and an S400's encrypted weighing without its key: vectors of the profile.
+    @Test func mibeacon() throws {
+        let library = try Checkout.library
+        let profile = try #require(library["xiaomi-mibeacon"])
+        var (rooms, persons) = (0, 0)
+        for vector in profile.frameVectors where vector.refused == nil {
+            guard let octets = vector.options.secrets.address else { continue }
+            func text(_ octets: [UInt8]) -> [String] { octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) } }
+            let device = try device(0xFE95, vector.bytes, address: text(octets).joined(separator: ":"))
+            let types = Set(vector.readings.map(\.type)).subtracting(["batteryLevel"])
+            guard !types.isEmpty else { continue }
+            let key = vector.options.secrets.bindKey.map { text($0).joined() }
+            let isRoom = DeviceAssembly(library: library).tellsOnlyOfRoom(device, profiles: [profile.id], bindKey: key)
+            #expect(isRoom == types.allSatisfy { SampleType($0)?.isOfRoom == true }, "\(vector.source)")
+            if isRoom { rooms += 1 } else { persons += 1 }
+            // Nobody can tell what is encrypted.
+            if key != nil {
+                #expect(!DeviceAssembly(library: library).tellsOnlyOfRoom(device, profiles: [profile.id], bindKey: nil))
+            }
+        }
+        #expect(rooms > 2 && persons > 0)
+    }
+}
