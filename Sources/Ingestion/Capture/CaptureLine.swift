@@ -128,6 +128,9 @@ struct CapturedDevice: Codable, Hashable, Sendable {
         var subject: String
     }
 
+    /// Of one that nobody adopted: the services that it names, and what it offers.
+    var services: [String]?
+    var offers: [String]?
     var address: String
     var key: String
     var name: String

@@ -9,7 +9,7 @@ import SampleStore
 /// `devices`: which devices are read.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "List, adopt, pair, forget, merge, part and assign devices.",
+        name: "devices", summary: "List, adopt, pair, forget, merge, part, assign and report devices.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option, Format.safe]),
@@ -75,6 +75,7 @@ enum DevicesCommand: Command {
                     Example("vitalgate devices part C0:01:02:03:04:02", "Tell this strap from the other one, whose key stays.")
                 ]),
             DeviceAssignment.specification,
+            DeviceRequestCommand.specification,
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -85,6 +86,7 @@ enum DevicesCommand: Command {
         case "assign": return try DeviceAssignment(context: context).run()
         case "merge": return try merge(context)
         case "part": return try part(context)
+        case "request": return try DeviceRequestCommand(context: context).run()
         default: return try list(context)
         }
     }

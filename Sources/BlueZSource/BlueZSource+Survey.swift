@@ -1,0 +1,168 @@
+/// What was heard of one device that nobody reads: what it advertised, what it offers once it is connected, and what it said then.
+public struct DeviceSurvey: Sendable {
+    /// One frame, since the survey began.
+    public struct Frame: Hashable, Sendable {
+        /// After the beginning.
+        public var after: Duration
+        /// `advert:FCD2`, `gatt:2A37`, or with a UUID in place of the four digits.
+        public var channel: String
+        /// As they came.
+        public var octets: [UInt8]
+
+        /// A frame of its parts.
+        public init(after: Duration, channel: String, octets: [UInt8]) {
+            (self.after, self.channel, self.octets) = (after, channel, octets)
+        }
+    }
+
+    /// One characteristic.
+    public struct Characteristic: Hashable, Sendable {
+        /// Its service.
+        public var service: BluetoothUUID
+        /// Itself.
+        public var uuid: BluetoothUUID
+        /// What can be done with it, in BlueZ's words, such as `notify`.
+        public var flags: [String]
+    }
+
+    /// What it calls itself.
+    public internal(set) var name: String?
+    /// The services that it advertises or offers.
+    public internal(set) var services: [BluetoothUUID] = []
+    /// What it offers; empty where it was not connected.
+    public internal(set) var characteristics: [Characteristic] = []
+    /// In the order in which they came.
+    public internal(set) var frames: [Frame] = []
+    /// Why it could not be connected.
+    public internal(set) var failure: BusError?
+
+    /// Nothing was heard yet.
+    public init() {}
+
+    /// Frames that are kept: a device that says something a hundred times a second is known after so many.
+    static let maximum = 4096
+}
+
+extension BlueZSource {
+    /// Listens to one device, adopted or not, and writes nothing to it beside what it takes to be told its notifications.
+    ///
+    /// - Parameters:
+    ///   - duration: of listening to advertisements, and once more to notifications where it is connected.
+    ///   - connects: whether it is connected. It has to be near, and must not be adopted.
+    ///   - completion: gets what was heard; nothing where it was not heard at all.
+    public func survey(
+        _ address: BluetoothAddress, for duration: Duration, connects: Bool, completion: @escaping (DeviceSurvey?) -> Void
+    ) {
+        let survey = SurveyRun(self, address, duration, connects: connects, completion)
+        beginScan()
+        survey.listen()
+    }
+}
+
+/// One survey. It is held by what it waits for.
+private final class SurveyRun {
+    private let source: BlueZSource
+    private let address: BluetoothAddress
+    private let duration: Duration
+    private let connects: Bool
+    private let completion: (DeviceSurvey?) -> Void
+    private let begun: Duration
+    private var survey = DeviceSurvey()
+    private var wasHeard = false
+    private var last: [AdvertisedData: [UInt8]] = [:]
+    private var subscriptions: [BusSubscription] = []
+
+    private static let look = Duration.milliseconds(100)
+    /// BlueZ gives up by itself before; a table of services is read in seconds.
+    private static let connecting = Duration.seconds(40)
+    private static let resolving = Duration.seconds(30)
+
+    init(
+        _ source: BlueZSource, _ address: BluetoothAddress, _ duration: Duration, connects: Bool,
+        _ completion: @escaping (DeviceSurvey?) -> Void
+    ) {
+        (self.source, self.address, self.duration, self.connects, self.completion) = (
+            source, address, duration, connects, completion
+        )
+        begun = source.bus.loop.clock.uptime
+    }
+
+    private var elapsed: Duration { source.bus.loop.clock.uptime - begun }
+
+    // MARK: Advertisements
+
+    func listen() {
+        if let device = source.nearby.first(where: { $0.address == address }) {
+            wasHeard = true
+            survey.name = device.name ?? survey.name
+            note(device.services)
+            for (kind, octets) in device.data.sorted(by: { "\($0.key)" < "\($1.key)" })
+            where kind != .anyManufacturer && last[kind] != octets {
+                last[kind] = octets
+                add(kind.channel, octets)
+            }
+        }
+        guard elapsed < duration else { return heardAdverts() }
+        source.bus.loop.after(Self.look) { [self] in listen() }
+    }
+
+    private func heardAdverts() {
+        source.endScan()
+        guard wasHeard else { return completion(nil) }
+        guard connects, let path = source.path(of: address) else { return completion(survey) }
+        source.bus.call(.device(path, "Connect"), timeout: Self.connecting) { [self] answer in
+            if let error = answer.failure { return finish(path, because: error) }
+            resolve(path, until: elapsed + Self.resolving)
+        }
+    }
+
+    // MARK: Its services
+
+    private func resolve(_ path: String, until end: Duration) {
+        guard source.tree[path: path, interface: BlueZ.device]?["ServicesResolved"]?.truth != true else { return subscribe(path) }
+        guard elapsed < end else {
+            return finish(path, because: BusError("org.bluez.Error.Failed", "it did not tell its services"))
+        }
+        source.bus.loop.after(Self.look) { [self] in resolve(path, until: end) }
+    }
+
+    private func subscribe(_ path: String) {
+        let table = GattTable(of: path, in: source.tree)
+        let sorted = table.characteristics.sorted { $0.value.path < $1.value.path }
+        survey.characteristics = sorted.map {
+            DeviceSurvey.Characteristic(service: $0.key.service, uuid: $0.key.characteristic, flags: $0.value.flags.sorted())
+        }
+        note(sorted.map(\.key.service))
+        for (name, characteristic) in sorted where !characteristic.flags.isDisjoint(with: ["notify", "indicate"]) {
+            let rule =
+                "type='signal',sender='\(BlueZ.service)',path='\(characteristic.path)',interface='org.freedesktop.DBus.Properties',"
+                + "member='PropertiesChanged'"
+            let channel = "gatt:\(name.characteristic)"
+            let subscription = source.bus.subscribe(rule) { [weak self] signal in
+                guard let self, signal.arguments.count >= 2,
+                    let octets = signal.arguments[1].members["Value"]?.octets
+                else { return }
+                add(channel, octets)
+            }
+            if let subscription { subscriptions.append(subscription) }
+            // One that wants a bond says no, and the others go on.
+            source.bus.call(.characteristic(characteristic.path, "StartNotify"), timeout: .seconds(10)) { _ in }
+        }
+        source.bus.loop.after(duration) { [self] in finish(path, because: nil) }
+    }
+
+    private func finish(_ path: String, because error: BusError?) {
+        survey.failure = error
+        subscriptions.removeAll()
+        source.bus.call(.device(path, "Disconnect"), timeout: .seconds(10)) { [self] _ in completion(survey) }
+    }
+
+    private func note(_ services: [BluetoothUUID]) {
+        for service in services where !survey.services.contains(service) { survey.services.append(service) }
+    }
+
+    private func add(_ channel: String, _ octets: [UInt8]) {
+        guard survey.frames.count < DeviceSurvey.maximum else { return }
+        survey.frames.append(DeviceSurvey.Frame(after: elapsed, channel: channel, octets: octets))
+    }
+}

@@ -1,0 +1,89 @@
+import BlueZSource
+import HealthModel
+import Pipeline
+
+/// A report on a device that nobody reads yet, for whoever writes its profile: a capture of what it advertised and said, and what it offers.
+///
+/// Whose it is stays out of it: its address is replaced, in the frames as well, and so is its name unless it is asked for. There is no store, no
+/// person and no time of day in it. What it measured is in its frames, and cannot be taken out of what nobody can read; ``sentence`` says so.
+public struct DeviceRequest: Sendable {
+    /// What a person who is sent the report has to know.
+    public static let sentence =
+        "frames of one device as it sent them, which hold what it measured; its address and name are replaced, and nothing else of a person is in it"
+    private static let address = "00:00:00:00:00:00"
+    private static let name = "device"
+    private static let nobody = "00000000-0000-0000-0000-000000000000"
+    /// A name that is shorter would be found in frames by chance.
+    private static let shortestName = 4
+
+    private let survey: DeviceSurvey
+    private let own: BluetoothAddress
+    private let keepsName: Bool
+
+    /// - Parameters:
+    ///   - address: the device's, to be replaced.
+    ///   - keepsName: whether its name may stay: many devices are told apart by nothing else.
+    public init(_ survey: DeviceSurvey, of address: BluetoothAddress, keepsName: Bool) {
+        (self.survey, own, self.keepsName) = (survey, address, keepsName)
+    }
+
+    /// The report: a line each, as ``CapturedFrames`` reads it.
+    public var lines: [String] {
+        var head = CaptureHead(subject: Self.nobody, zone: TimeZoneRules(fixed: .utc))
+        head.holds = Self.sentence
+        var lines = [CaptureText.line(head)]
+        var device = CaptureLine(.device, time: 0, uptime: 0, device: 1)
+        var about = CapturedDevice(unknown: Self.address, name: Self.name, subject: Self.nobody)
+        var said = CapturedDescription(nil)
+        if keepsName { said.name = survey.name }
+        about.said = said
+        about.services = survey.services.map(\.description)
+        about.offers = survey.characteristics.map { "\($0.service)/\($0.uuid) " + $0.flags.joined(separator: " ") }
+        device.about = about
+        lines.append(CaptureText.line(device))
+        for (number, frame) in survey.frames.enumerated() {
+            let (seconds, attoseconds) = frame.after.components
+            let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+            var line = CaptureLine(.frame, time: microseconds, uptime: microseconds * 1000, device: 1)
+            line.channel = frame.channel
+            line.octets = Self.hexadecimal(anonymous(frame.octets))
+            (line.place, line.number) = (Place.Kind.record.rawValue, number + 1)
+            lines.append(CaptureText.line(line))
+        }
+        return lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Without the address, which many devices advertise in either order of its octets, and without the name.
+    func anonymous(_ octets: [UInt8]) -> [UInt8] {
+        let address = own.description.split(separator: ":").compactMap { UInt8($0, radix: 16) }
+        var result = Self.replace(address, by: 0, in: octets)
+        result = Self.replace(address.reversed(), by: 0, in: result)
+        if !keepsName, let name = survey.name.map({ Array($0.utf8) }), name.count >= Self.shortestName {
+            result = Self.replace(name, by: UInt8(ascii: "x"), in: result)
+        }
+        return result
+    }
+
+    private static func replace(_ part: [UInt8], by octet: UInt8, in octets: [UInt8]) -> [UInt8] {
+        guard !part.isEmpty, octets.count >= part.count else { return octets }
+        var result = octets
+        for start in 0...(octets.count - part.count) where octets[start..<(start + part.count)].elementsEqual(part) {
+            for index in start..<(start + part.count) { result[index] = octet }
+        }
+        return result
+    }
+
+    private static func hexadecimal(_ octets: [UInt8]) -> String {
+        octets.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }.joined()
+    }
+}
+
+extension CapturedDevice {
+    /// One that nobody adopted, and that no profile reads.
+    init(unknown address: String, name: String, subject: String) {
+        (self.address, key, self.name, self.subject) = (address, address, name, subject)
+        (profiles, adopted, zone, sealed) = ([], 0, "UTC", false)
+        (hasRecords, readingsPerSecond) = (false, FloodCap.usual)
+        (clockKnown, clockFromStamps) = (false, false)
+    }
+}
