@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'medications' 'clients' 'api' 'page' 'doctor' 'generate' 'help') ;;
+        '') candidates=('import' 'decode' 'query' 'show' 'stats' 'rings' 'today' 'changes' 'observe' 'ingest' 'delete' 'restore' 'quarantine' 'migrate' 'export' 'targets' 'profile' 'unit' 'types' 'store' 'run' 'capture' 'replay' 'status' 'scan' 'devices' 'subjects' 'sources' 'characteristics' 'estimate' 'medications' 'clients' 'api' 'page' 'doctor' 'generate' 'help') ;;
         '/ingest') candidates=('list' 'show' 'undo') ;;
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/migrate') candidates=('plan' 'apply' 'undo' 'suggest' 'list' 'show') ;;
@@ -10,7 +10,7 @@ _vitalgate_commands() {
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
         '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
-        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign') ;;
+        '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -90,6 +90,7 @@ _vitalgate_options() {
         '/devices/merge') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/part') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/assign') candidates=('--subject' '--range' '--user' '--consent' '--samples' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/devices/request') candidates=('--seconds' '--connect' '--keep-name' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -101,6 +102,7 @@ _vitalgate_options() {
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--subject' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--subject' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/estimate') candidates=('--formula' '--subject' '--from' '--to' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/medications') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/medications/list') candidates=('--subject' '--all' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/medications/set') candidates=('--subject' '--nickname' '--form' '--code' '--scheduled' '--as-needed' '--archived' '--taken' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -382,6 +384,9 @@ _vitalgate_option() {
         '/devices/assign --user') kind=none ;;
         '/devices/assign --consent') kind=none ;;
         '/devices/assign --samples') kind=none ;;
+        '/devices/request --seconds') kind=none ;;
+        '/devices/request --connect') kind= ;;
+        '/devices/request --keep-name') kind= ;;
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
@@ -402,6 +407,11 @@ _vitalgate_option() {
         '/characteristics/set --from') kind=none ;;
         '/characteristics/set --clear') kind= ;;
         '/characteristics/set --time-zone') kind=none ;;
+        '/estimate --formula') kind=words; candidates=('foot-to-foot-2015' 'sun-2003' 'janssen-2000') ;;
+        '/estimate --subject') kind=none ;;
+        '/estimate --from') kind=none ;;
+        '/estimate --to') kind=none ;;
+        '/estimate --time-zone') kind=none ;;
         '/medications/list --subject') kind=none ;;
         '/medications/list --all') kind= ;;
         '/medications/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -502,6 +512,7 @@ _vitalgate_argument() {
         '/devices/merge 1') kind=none ;;
         '/devices/part 0') kind=none ;;
         '/devices/assign 0') kind=none ;;
+        '/devices/request 0') kind=none ;;
         '/subjects/add 0') kind=none ;;
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;

@@ -3,6 +3,7 @@ import Glibc
 import HealthModel
 import Ingestion
 import Profiles
+import SampleStore
 
 /// What a person may settle in a file; the default needs none. JSON5, so that it can be commented:
 ///
@@ -20,6 +21,7 @@ import Profiles
 ///         },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
 ///         observers: { scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] } },   // told when something is new
+///         bodyComposition: { me: ["sun-2003"] },         // what is estimated where a scale tells an impedance; nothing without it
 ///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
 ///         prune: "daily",                                // the hub does that each day; else "never"
 ///         api: { listen: "127.0.0.1:8642" },             // samples over HTTP; nothing listens without it
@@ -47,6 +49,8 @@ public struct Configuration: Sendable {
     public var retention: RetentionConfiguration
     /// Whether the hub removes each day what is older than ``retention`` says.
     public var prunesDaily: Bool
+    /// By a person's name: which formulas estimate what the body is made of, where a scale tells an impedance.
+    private let bodyComposition: [String: [ImpedanceFormula]]
     /// Whether profiles' corrections are applied by themselves.
     public var appliesCorrections: Bool
 
@@ -70,6 +74,7 @@ public struct Configuration: Sendable {
         var retention: RetentionConfiguration?
         var prune: String?
         var corrections: String?
+        var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
         var observers: NamedSettings<ObserverConfiguration>?
@@ -120,6 +125,7 @@ public struct Configuration: Sendable {
             throw ConfigurationError("\(found ?? ""): corrections: must be \"apply\" or \"report\"")
         }
         appliesCorrections = file.corrections == "apply"
+        bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
         observers = file.observers?.all ?? []
@@ -129,6 +135,31 @@ public struct Configuration: Sendable {
     public func unit(of type: SampleType) -> HealthModel.Unit? {
         let code = units[type.id] ?? type.healthKitIdentifier.flatMap { units[$0] }
         return code.flatMap { try? HealthModel.Unit(written: $0) } ?? regionalUnits?.unit(of: type)
+    }
+
+    private static func formulas(
+        _ names: [String: [String]], of path: String
+    ) throws(ConfigurationError) -> [String: [ImpedanceFormula]] {
+        var formulas: [String: [ImpedanceFormula]] = [:]
+        for (person, names) in names {
+            for name in names {
+                guard let formula = ImpedanceFormula(rawValue: name) else {
+                    let known = ImpedanceFormula.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw ConfigurationError("\(path): bodyComposition: '\(name)' is no formula; known are \(known)")
+                }
+                formulas[person, default: []].append(formula)
+            }
+        }
+        return formulas
+    }
+
+    /// By the person's UUID: the formulas of `bodyComposition`.
+    ///
+    /// - Throws: where there is no such person.
+    public func estimates(in store: SampleStore) throws -> [String: [ImpedanceFormula]] {
+        var formulas: [String: [ImpedanceFormula]] = [:]
+        for (person, names) in bodyComposition { formulas[try StoreAccess.subject(person, in: store)] = names }
+        return formulas
     }
 
     private static func check(units: [String: String], of path: String) throws(ConfigurationError) {
@@ -156,6 +187,7 @@ public struct Configuration: Sendable {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             let known = [
                 "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
+                "bodyComposition",
                 "hub", "targets",
                 "observers", "api",
             ]

@@ -1,4 +1,5 @@
 import Glibc
+import Ingestion
 import Pipeline
 import Profiles
 import SampleStore
@@ -23,7 +24,9 @@ public struct SettingsDoctor: Sendable {
         switch configuration {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
-            [settings(configuration)] + store(configuration) + [powerCut(configuration), profiles(configuration)]
+            [settings(configuration)] + store(configuration) + estimates(configuration) + [
+                powerCut(configuration), profiles(configuration),
+            ]
         }
     }
 
@@ -61,6 +64,33 @@ public struct SettingsDoctor: Sendable {
             return findings
         } catch {
             return [broken(error, path)]
+        }
+    }
+
+    /// Whether what estimates need is known of each person for whom they are switched on.
+    private func estimates(_ configuration: Configuration) -> [Finding] {
+        do {
+            let store = try StoreAccess(configuration: configuration, machine: machine).openForReading()
+            let zone = try machine.zone(configuration.timeZone)
+            let formulas = try configuration.estimates(in: store)
+            guard !formulas.isEmpty else { return [] }
+            var missing: Set<BodyEstimates.Missing> = []
+            for (subject, formulas) in formulas {
+                for formula in formulas {
+                    missing.formUnion(
+                        try BodyEstimates(store: store, subject: subject, formula: formula, zone: zone).missing(
+                            on: zone.date(of: machine.now())))
+                }
+            }
+            guard !missing.isEmpty else { return [Finding(.good, "estimates", "all that 'bodyComposition' needs is known")] }
+            return BodyEstimates.Missing.allCases.filter(missing.contains).map {
+                Finding(.warning, "estimates", "nothing is estimated of a person of whom it is not known " + $0.advice)
+            }
+        } catch let error as ConfigurationError {
+            return [Finding(.broken, "estimates", error.description)]
+        } catch {
+            // Of the store it is said already.
+            return []
         }
     }
 

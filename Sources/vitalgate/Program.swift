@@ -22,7 +22,7 @@ enum Program {
             UnitCommand.self, TypesCommand.self,
             StoreCommand.self,
             RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, MedicationsCommand.self,
+            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, EstimateCommand.self, MedicationsCommand.self,
             ClientsCommand.self, APICommand.self, PageCommand.self,
             DoctorCommand.self,
             GenerateCommand.self,

@@ -41,6 +41,7 @@ public final class Hub: HubSourceHost {
     public func apply(_ settings: HubSettings) {
         live.use(zone: settings.zone)
         live.commitEvery = .seconds(settings.commitEvery)
+        live.estimates = settings.estimates
         for each in sources { each.source.apply(settings) }
     }
 

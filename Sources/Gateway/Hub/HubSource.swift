@@ -75,6 +75,8 @@ public struct HubSettings: Sendable {
 
     /// Whether the intervals between heartbeats are kept as one series a minute, in place of a sample each.
     public var gathersHeartbeats = false
+    /// By person: what is estimated of impedances; nothing where it is empty.
+    public var estimates: [String: [ImpedanceFormula]] = [:]
 
     /// ``readingsPerSecond`` and ``commitEvery`` have their usual values until they are set. No `inbox`: no folder is watched.
     public init(

@@ -40,6 +40,7 @@ public final class LiveIngest {
     /// the changes that there is a hub to ask.
     private var hasCommitted = false
     private let units = UnitWatch()
+    private var weighings = LiveEstimates()
     /// Of devices' clocks with ours; not committed yet.
     private var comparisons: [ClockComparison] = []
     /// Of the store, to be made before any sample that waits is written.
@@ -79,6 +80,11 @@ public final class LiveIngest {
     public var onDelay: () -> Void = {}
     /// The store takes nothing any more; going on would lose readings.
     public var onFailure: (any Error) -> Void = { _ in }
+
+    /// By person: what is estimated of the impedances of a scale; nothing where nobody asked for it.
+    public var estimates: [String: [ImpedanceFormula]] = [:] {
+        didSet { weighings = LiveEstimates() }
+    }
 
     /// How long a stream's readings wait at most for one another, and thus what a power cut can take of them.
     public var commitEvery = Duration.seconds(usualCommitSeconds) {
@@ -330,6 +336,18 @@ public final class LiveIngest {
         }
     }
 
+    /// Behind a commit: what it brought of weighings.
+    private func estimate() {
+        guard !estimates.isEmpty else { return }
+        do {
+            for text in try weighings.make(estimates, in: store, zone: ledger.zone, now: now()) {
+                note(SourceNotice(.action, "estimates", text))
+            }
+        } catch {
+            onNotice(SourceNotice(.warning, "store", "what a body is made of could not be estimated: \(error)"))
+        }
+    }
+
     /// Our own clock was set, by so many microseconds: moves what waits, and has what is stored corrected before anything more is.
     ///
     /// - Parameter correct: corrects what is stored; called again where the store fails for now.
@@ -438,6 +456,7 @@ public final class LiveIngest {
         waiting.removeAll()
         for confirm in durable { confirm() }
         lookAtUnits()
+        estimate()
         onCommit()
     }
 
@@ -500,6 +519,7 @@ public final class LiveIngest {
             return nobodys
         }
         units.count(decided)
+        if !estimates.isEmpty { weighings.count(decided, of: estimates) }
         pending.samples.removeAll(keepingCapacity: true)
         changed.removeAll()
         try ledger.writeNotes()

@@ -79,11 +79,13 @@ final class RadioBench {
 
     /// `hub.heartbeats: "series"`.
     var gathersHeartbeats = false
+    var estimates: [String: [ImpedanceFormula]] = [:]
 
     func settings() throws -> HubSettings {
         var settings = HubSettings(
             library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: zone)
         settings.gathersHeartbeats = gathersHeartbeats
+        settings.estimates = estimates
         return settings
     }
 

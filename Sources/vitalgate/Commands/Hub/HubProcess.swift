@@ -253,6 +253,7 @@ final class HubProcess {
         settings.readingsPerSecond = configuration.hub.readingsPerSecond
         settings.gathersHeartbeats = configuration.hub.heartbeats == .series
         settings.commitEvery = configuration.hub.commitEvery
+        settings.estimates = try configuration.estimates(in: store)
         return settings
     }
 
