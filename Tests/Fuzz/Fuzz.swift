@@ -19,6 +19,7 @@ import Profiles
         ("adverts", { run(TextTargets.adverts, $0, $1) }),
         ("bus", { run(BusTargets.bus, $0, $1) }),
         ("meters", { run(MeterTargets.meters, $0, $1) }),
+        ("dialogues", { run(DialogueTargets.dialogues, $0, $1) }),
         ("captures", { run(CaptureTargets.captures, $0, $1) }),
         ("traffic", { run(CaptureTargets.traffic, $0, $1) }),
         ("status", { run(TextTargets.status, $0, $1) }),

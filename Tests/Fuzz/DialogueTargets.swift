@@ -1,0 +1,102 @@
+import HealthModel
+
+@testable import BlueZSource
+
+/// A Bluetooth device that is spoken with and says what it likes: octets that it sends, answers that are late, twice or missing, and silence.
+///
+/// The first octet says which conversation, each one behind it what happens next: an event, by its lower three bits, and for octets from the device the
+/// characteristic by the next three; then how many octets follow, and those.
+enum DialogueTargets {
+    private static let names: [CharacteristicName] =
+        [
+            UserDataDialogue.controlPoint, UserDataDialogue.increment, O2RingDialogue.answers, O2RingDialogue.requests,
+        ]
+        + [OmronCuffDialogue.unlock, OmronCuffDialogue.requests] + OmronCuffDialogue.answers
+        + [
+            CharacteristicName(0x181D, 0x2A9D), CharacteristicName(0x181B, 0x2A9C), CharacteristicName(0xFFE0, 0xFFE1),
+            CharacteristicName(0xFFE0, 0xFFE3), CharacteristicName(0xFFE0, 0xFFE4), CharacteristicName(0xFFF0, 0xFFF1),
+            CharacteristicName(0xFFF0, 0xFFF2),
+        ]
+
+    private static let cuff = CuffMemory(
+        mark: [0x73, 0x22], form: .big, users: [0x02AC, 0x0824], records: 100, block: 0x38, index: 0x0260, clock: 0x0276)
+
+    private static func description(_ number: UInt8) -> DialogueDescription {
+        switch number % 4 {
+        case 0: .userData([ConsentingUser(number: 1, code: 1), ConsentingUser(number: 2, code: 9999)])
+        case 1: .qnScale
+        case 2: .omronCuff(cuff, key: DialogueDescription.usualKey)
+        default: .o2Ring
+        }
+    }
+
+    static func dialogues(_ input: [UInt8]) {
+        guard let kind = input.first, var dialogue = description(kind).begin(Set(names)) else { return }
+        var asked: [(name: CharacteristicName, isWrite: Bool)] = []
+        var (isCommitting, isOver, readies, seconds) = (false, false, 0, 0)
+        func tell(_ event: DialogueEvent) {
+            guard !isOver else { return }
+            let commands = dialogue.handle(event, at: time(seconds))
+            precondition(commands.count < 4096, "one event makes \(commands.count) commands")
+            for command in commands {
+                precondition(!isOver, "it goes on behind its end")
+                switch command {
+                case .write(let name, let octets):
+                    precondition(octets.count <= 512, "more than a characteristic takes")
+                    asked.append((name, true))
+                case .read(let name): asked.append((name, false))
+                case .deliver(_, let octets): precondition(octets.count <= 4096, "a frame that no device sends")
+                case .commit:
+                    precondition(!isCommitting, "a second commit before the first is durable")
+                    isCommitting = true
+                case .ready:
+                    readies += 1
+                    precondition(readies == 1, "it says twice that it is ready")
+                case .fail: isOver = true
+                case .pause, .remember, .clock, .tell: break
+                }
+            }
+            precondition(asked.count < 65_536, "it asks more and more of a device that does not answer")
+        }
+        tell(.start)
+        var rest = input.dropFirst()
+        while let event = rest.popFirst() {
+            let count = event & 7 < 4 ? Int(rest.popFirst() ?? 0) : 0
+            let octets = Array(rest.prefix(count))
+            rest = rest.dropFirst(octets.count)
+            let name = names[Int(event >> 3) % names.count]
+            switch event & 7 {
+            case 0, 1: tell(.received(name, octets))
+            case 2:
+                guard !asked.isEmpty else { continue }
+                let first = asked.removeFirst()
+                tell(first.isWrite ? .written(first.name) : .read(first.name, octets))
+            case 3: tell(.read(name, octets))
+            case 4:
+                guard !asked.isEmpty else { continue }
+                tell(.refused(asked.removeFirst().name, .other))
+            case 5:
+                guard isCommitting else { continue }
+                isCommitting = false
+                tell(.committed)
+            default: wait()
+            }
+        }
+        // A device that falls silent is waited for as long as it takes, and not for ever without a pause.
+        for _ in 0..<64 where !isOver { wait() }
+
+        func wait() {
+            guard let deadline = dialogue.deadline else { return }
+            seconds = max(seconds, Int(deadline.components.seconds) - 1000 + 1)
+            tell(.tick)
+            if let next = dialogue.deadline, !isOver {
+                precondition(next > time(seconds).uptime - .seconds(1), "it wants to be woken in the past, again and again")
+            }
+        }
+    }
+
+    private static func time(_ seconds: Int) -> DialogueTime {
+        let now = Instant(seconds: 1_764_000_000 + Int64(seconds))
+        return DialogueTime(uptime: .seconds(1000 + seconds), now: now, wall: now.wallTime(at: ZoneOffset(seconds: 3600)))
+    }
+}
