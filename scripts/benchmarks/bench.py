@@ -21,12 +21,13 @@ import live_rows
 import measure
 import page_rows
 import pairs
+import profile_rows
 import stats_rows
 import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "page", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -448,6 +449,7 @@ class Bench:
             add((row,), lambda row=row: getattr(stats_rows, row)(self))
         add(("library",), lambda: library_rows.library(self))
         add(("feed",), lambda: feed_rows.feed(self))
+        add(("profiles",), lambda: profile_rows.profiles(self))
         add(("page",), lambda: page_rows.page(self))
         add(("api",), lambda: api_rows.api(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
