@@ -43,6 +43,38 @@ import Testing
         }
     }
 
+    /// Those of one start come as they were stored, or the other way round, whatever their hashes are.
+    @Test func manyOfOneStart() throws {
+        var random = SeededGenerator(seed: 13)
+        for _ in 0..<40 {
+            try TestStore.with { test in
+                let maker = try SampleMaker()
+                let starts = Int.random(in: 1...6, using: &random)
+                // Each differs, so that each is stored; in batches, so that numbers go on from one to the next.
+                let samples = try (0..<Int.random(in: 1...40, using: &random)).map {
+                    try maker("\(40 + $0)", at: Double(Int.random(in: 0..<starts, using: &random)))
+                }
+                var rest = samples[...]
+                while !rest.isEmpty {
+                    let count = Int.random(in: 1...rest.count, using: &random)
+                    try test.keep(Array(rest.prefix(count)))
+                    rest = rest.dropFirst(count)
+                }
+                let ordered = samples.enumerated().sorted {
+                    ($0.element.sample.start, $0.offset) < ($1.element.sample.start, $1.offset)
+                }.map(\.element.sample)
+                #expect(try test.identities(SampleQuery()) == ordered.map(\.identity))
+                #expect(try test.identities(SampleQuery(descending: true)) == ordered.reversed().map(\.identity))
+                let limit = Int.random(in: 0...samples.count, using: &random)
+                #expect(try test.identities(SampleQuery(limit: limit)) == ordered.prefix(limit).map(\.identity))
+                let (from, to) = (Self.instant(1), Self.instant(Double(starts - 1)))
+                #expect(
+                    try test.identities(SampleQuery(from: from, to: to))
+                        == ordered.filter { $0.start >= from && $0.start < to }.map(\.identity))
+            }
+        }
+    }
+
     @Test func filters() throws {
         try TestStore.with { test in
             let strap = Device(key: "k1", name: "My strap", manufacturer: "M", model: "H10", serial: "77")

@@ -35,7 +35,7 @@ public final class SampleCursor {
         self.plan = plan
         scanned = Array(repeating: 0, count: plan.parts.count)
         for (index, part) in plan.parts.enumerated() {
-            let walk = try SeriesWalk(connection, part, index: index, descending: query.descending)
+            let walk = try SeriesWalk(connection, decoder, part, index: index, descending: query.descending)
             if try walk.advance() { heads.append(walk) }
         }
         for index in stride(from: heads.count / 2 - 1, through: 0, by: -1) { sink(index) }
@@ -71,10 +71,9 @@ public final class SampleCursor {
     // MARK: By start
 
     private func nextByStart() throws(StoreError) -> Found? {
-        while let head = heads.first {
+        while let head = heads.first, let row = head.row {
             let (index, series, isPlain) = (head.index, head.series, head.isPlain)
             scanned[index] += 1
-            let row = try decoder.decode(head.statement, series: series)
             if try !head.advance() {
                 heads[0] = heads[heads.count - 1]
                 heads.removeLast()

@@ -1,6 +1,9 @@
 import HealthModel
 
 /// Walks over the rows of one series that a plan reads: stretch by stretch, by start, those of one start as they came.
+///
+/// The table has the rows of a start in the order of their hashes. To have SQLite sort each start's rows, of which there is nearly always one, costs
+/// as much as reading them: so the walk looks one row ahead, and asks again for a start that has several.
 final class SeriesWalk {
     let part: QueryPlan.Part
     /// Of the part in its plan.
@@ -8,43 +11,87 @@ final class SeriesWalk {
     let series: Int64
     /// Whether each of its rows is meant, as it stands.
     let isPlain: Bool
-    /// Stands at a row, while there is one.
-    let statement: Statement
-    /// Of the row at which the statement stands.
+    /// The row at which it stands, and its start.
+    private(set) var row: StoredSample?
     private(set) var start: Int64 = 0
+    private let connection: Connection
+    private let decoder: SampleDecoder
+    private let descending: Bool
+    /// The rows of a stretch, by start alone: stands at the first row behind ``row``, or behind the last.
+    private let rows: Statement
+    private var isReading = false
+    /// The rows of one start, as they came, while these are given.
+    private var equals: Statement?
+    private var isAmongEquals = false
     /// That are still to be read, the next one last.
     private var stretches: [ClosedRange<Int64>]
-    private var isReading = false
 
-    init(_ connection: Connection, _ part: QueryPlan.Part, index: Int, descending: Bool) throws(StoreError) {
+    init(
+        _ connection: Connection, _ decoder: SampleDecoder, _ part: QueryPlan.Part, index: Int, descending: Bool
+    ) throws(StoreError) {
+        self.connection = connection
+        self.decoder = decoder
         self.part = part
         self.index = index
+        self.descending = descending
         series = part.series.id
         isPlain = !part.isDerived && part.rest == nil
         stretches = descending ? part.starts.stretches : part.starts.stretches.reversed()
-        let order = descending ? "DESC" : "ASC"
-        statement = try Statement(
+        rows = try Statement(
             connection,
             """
             SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start BETWEEN ? AND ?
-            \(part.isDerived ? "AND grp IS NOT NULL" : "") ORDER BY start \(order), seq \(order)
+            \(Self.condition(part)) ORDER BY start \(descending ? "DESC" : "ASC")
             """)
     }
 
-    /// Goes to the next row; false behind the last.
+    private static func condition(_ part: QueryPlan.Part) -> String { part.isDerived ? "AND grp IS NOT NULL" : "" }
+
+    /// Goes to the next row; false behind the last, where ``row`` stays.
     func advance() throws(StoreError) -> Bool {
-        while true {
-            if !isReading {
-                guard let next = stretches.popLast() else { return false }
-                statement.reset()
-                try statement.bind([.integer(series), .integer(next.lowerBound), .integer(next.upperBound)])
-                isReading = true
-            }
-            if try statement.step() {
-                start = statement.integer(0)
-                return true
-            }
-            isReading = false
+        if isAmongEquals, try advanceAmongEquals() { return true }
+        while !isReading {
+            guard let next = stretches.popLast() else { return false }
+            rows.reset()
+            try rows.bind([.integer(series), .integer(next.lowerBound), .integer(next.upperBound)])
+            isReading = try rows.step()
         }
+        start = rows.integer(0)
+        let first = try decoder.decode(rows, series: series)
+        isReading = try rows.step()
+        guard isReading, rows.integer(0) == start else {
+            row = first
+            return true
+        }
+        while isReading, rows.integer(0) == start { isReading = try rows.step() }
+        try beginEquals()
+        return try advanceAmongEquals()
+    }
+
+    private func beginEquals() throws(StoreError) {
+        let statement: Statement
+        if let equals { statement = equals } else { statement = try equalsStatement() }
+        equals = statement
+        statement.reset()
+        try statement.bind([.integer(series), .integer(start)])
+        isAmongEquals = true
+    }
+
+    private func equalsStatement() throws(StoreError) -> Statement {
+        try Statement(
+            connection,
+            """
+            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ?
+            \(Self.condition(part)) ORDER BY seq \(descending ? "DESC" : "ASC")
+            """)
+    }
+
+    private func advanceAmongEquals() throws(StoreError) -> Bool {
+        guard let equals, try equals.step() else {
+            isAmongEquals = false
+            return false
+        }
+        row = try decoder.decode(equals, series: series)
+        return true
     }
 }

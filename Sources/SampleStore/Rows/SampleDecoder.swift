@@ -28,7 +28,6 @@ final class SampleDecoder {
     }
 
     private struct ChangeRange {
-        var series: Int64
         var seqs: ClosedRange<Int64>
         var ingest: Int64
         var received: Int64
@@ -37,7 +36,8 @@ final class SampleDecoder {
     private let connection: Connection
     private var contexts: [ContextKey: Context] = [:]
     private var metadata: [Int64: Metadata] = [:]
-    private var change: ChangeRange?
+    /// The last one of each series.
+    private var changes: [Int64: ChangeRange] = [:]
 
     init(connection: Connection) { self.connection = connection }
 
@@ -152,9 +152,9 @@ final class SampleDecoder {
         }
     }
 
-    /// The ingest that a change belongs to; neighbouring samples mostly share it.
+    /// The ingest that a change belongs to; neighbouring samples of a series mostly share it.
     func change(of seq: Int64, series: Int64) throws(StoreError) -> (ingest: Int64, received: Int64) {
-        if let change, change.series == series, change.seqs.contains(seq) { return (change.ingest, change.received) }
+        if let change = changes[series], change.seqs.contains(seq) { return (change.ingest, change.received) }
         let statement = try connection.statement(
             """
             SELECT first_seq, last_seq, ingest, received FROM change JOIN main.ingest ON ingest.id = change.ingest
@@ -166,10 +166,9 @@ final class SampleDecoder {
             throw StoreError(.corrupt, "change \(seq) is not in the change log")
         }
         let found = ChangeRange(
-            series: series, seqs: statement.integer(0)...max(statement.integer(0), statement.integer(1)),
-            ingest: statement.integer(2),
+            seqs: statement.integer(0)...max(statement.integer(0), statement.integer(1)), ingest: statement.integer(2),
             received: statement.integer(3))
-        change = found
+        changes[series] = found
         return (found.ingest, found.received)
     }
 }

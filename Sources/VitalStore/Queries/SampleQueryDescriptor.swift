@@ -117,6 +117,7 @@ extension SampleStore {
         let cursor = try samples(matching: query)
         defer { cursor.close() }
         var found: [StoredSample] = []
+        found.reserveCapacity(min(query.limit ?? 0, 1024))
         while let next = try cursor.next() {
             found.append(next)
             try Task.checkCancellation()
