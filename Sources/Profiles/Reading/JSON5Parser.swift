@@ -48,23 +48,30 @@ struct JSON5Parser {
 
     /// Blanks and comments.
     private mutating func blanks() throws(Stop) {
-        while let byte = next {
-            if byte == 0x20 || (0x09...0x0D).contains(byte) {
-                index += 1
-            } else if byte > 0x7F, isNext("\u{A0}") {
-                index += 2
-            } else if byte > 0x7F, isNext("\u{FEFF}") || isNext("\u{2028}") || isNext("\u{2029}") {
-                index += 3
-            } else if isNext("//") {
-                while let byte = next, byte != 0x0A, byte != 0x0D { index += 1 }
-            } else if isNext("/*") {
-                let start = index
-                index += 2
-                while index < bytes.count, !isNext("*/") { index += 1 }
-                guard index < bytes.count else { throw Stop(start, "this comment is never closed") }
-                index += 2
-            } else {
-                return
+        while index < bytes.count {
+            switch bytes[index] {
+            case 0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D: index += 1
+            case UInt8(ascii: "/"):
+                if isNext("//") {
+                    while let byte = next, byte != 0x0A, byte != 0x0D { index += 1 }
+                } else if isNext("/*") {
+                    let start = index
+                    index += 2
+                    while index < bytes.count, !isNext("*/") { index += 1 }
+                    guard index < bytes.count else { throw Stop(start, "this comment is never closed") }
+                    index += 2
+                } else {
+                    return
+                }
+            case 0x80...:
+                if isNext("\u{A0}") {
+                    index += 2
+                } else if isNext("\u{FEFF}") || isNext("\u{2028}") || isNext("\u{2029}") {
+                    index += 3
+                } else {
+                    return
+                }
+            default: return
             }
         }
     }
@@ -135,6 +142,8 @@ struct JSON5Parser {
         if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { return try text() }
         let start = index
         let name = word()
+        // Nearly all have letters of ASCII alone; to ask for a character's properties takes long.
+        if index > start, bytes[start..<index].allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) { return name }
         let isName = name.unicodeScalars.enumerated().allSatisfy { position, scalar in
             let isLetter = position == 0 ? scalar.properties.isIDStart : scalar.properties.isIDContinue
             return isLetter || scalar == "_" || scalar == "$"
@@ -146,22 +155,40 @@ struct JSON5Parser {
     /// Letters, digits and signs up to a blank or a sign of the syntax.
     private mutating func word() -> String {
         let start = index
-        while let byte = next, byte > 0x20, !"{}[]:,\"'/".utf8.contains(byte) { index += 1 }
+        while index < bytes.count {
+            switch bytes[index] {
+            case ...0x20, UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"), UInt8(ascii: ","),
+                UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "/"):
+                return String(decoding: bytes[start..<index], as: UTF8.self)
+            default: index += 1
+            }
+        }
         return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
     private mutating func text() throws(Stop) -> String {
         let start = index
         let quote = bytes[index]
-        var text: [UInt8] = []
         index += 1
-        while let byte = next {
-            index += 1
-            switch byte {
-            case quote: return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"): try escape(into: &text, of: start)
-            case 0x0A, 0x0D: throw Stop(start, "this text is never closed")
-            default: text.append(byte)
+        var text: [UInt8] = []
+        // Of what is taken as it stands.
+        var first = index
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == quote {
+                defer { index += 1 }
+                if text.isEmpty { return String(decoding: bytes[first..<index], as: UTF8.self) }
+                return String(decoding: text + bytes[first..<index], as: UTF8.self)
+            }
+            if byte == UInt8(ascii: "\\") {
+                text += bytes[first..<index]
+                index += 1
+                try escape(into: &text, of: start)
+                first = index
+            } else if byte == 0x0A || byte == 0x0D {
+                break
+            } else {
+                index += 1
             }
         }
         throw Stop(start, "this text is never closed")

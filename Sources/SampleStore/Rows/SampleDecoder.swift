@@ -35,6 +35,8 @@ final class SampleDecoder {
 
     private let connection: Connection
     private var contexts: [ContextKey: Context] = [:]
+    /// The one that was asked for last: neighbouring samples mostly share it.
+    private var latest: (key: ContextKey, context: Context)?
     private var metadata: [Int64: Metadata] = [:]
     /// The last one of each series.
     private var changes: [Int64: ChangeRange] = [:]
@@ -90,7 +92,11 @@ final class SampleDecoder {
 
     private func context(_ id: Int64, series: Int64) throws(StoreError) -> Context {
         let key = ContextKey(series: series, context: id)
-        if let known = contexts[key] { return known }
+        if let latest, latest.key == key { return latest.context }
+        if let known = contexts[key] {
+            latest = (key, known)
+            return known
+        }
         let statement = try connection.statement(
             """
             SELECT subject, type, source, device, source_name, source_version, device_name, manufacturer, model, serial, hardware,
@@ -125,6 +131,7 @@ final class SampleDecoder {
         guard context.body == nil else { return context }
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = context
+        latest = (key, context)
         return context
     }
 
