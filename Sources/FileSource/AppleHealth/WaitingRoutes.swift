@@ -15,15 +15,18 @@ struct WaitingRoutes {
         var place: Place
     }
 
-    private var routes: [[UInt8]: Route] = [:]
+    /// Of the file with each key, where its route is. A table of the routes themselves would hold as much again in the moment in which it grows.
+    private var indexes: [[UInt8]: Int32] = [:]
+    private var routes: [[Route?]] = []
+    private static let blockLength = 256
     private var origins: [Origin] = []
     private var numbers: [Origin: Int32] = [:]
 
     /// How many there are.
-    var count: Int { routes.count }
+    var count: Int { indexes.count }
 
     /// Where the export names the first of them; `nil` where there is none.
-    var firstPlace: Place? { routes.values.lazy.map(\.place).min { $0.number < $1.number } }
+    var firstPlace: Place? { routes.joined().lazy.compactMap(\.?.place).min { $0.number < $1.number } }
 
     /// Takes a route whose locations are in a file.
     mutating func insert(_ header: ExportRoutes.Header, for key: [UInt8]) {
@@ -32,16 +35,32 @@ struct WaitingRoutes {
             origins.append(header.origin)
             numbers[header.origin] = origin
         }
-        routes[key] = Route(
+        let route = Route(
             origin: origin, ordinal: header.ordinal, start: header.start, end: header.end, offset: header.offset,
             metadata: header.metadata, record: header.record, workout: header.workout, place: header.place)
+        if let index = indexes[key] {
+            self[index] = route
+            return
+        }
+        if (routes.last?.count ?? Self.blockLength) == Self.blockLength {
+            routes.append([])
+            routes[routes.count - 1].reserveCapacity(Self.blockLength)
+        }
+        routes[routes.count - 1].append(route)
+        indexes[key] = Int32((routes.count - 1) * Self.blockLength + routes[routes.count - 1].count - 1)
     }
 
     /// Gives the route of a file, once.
     mutating func remove(_ key: [UInt8]) -> ExportRoutes.Header? {
-        guard let route = routes.removeValue(forKey: key) else { return nil }
+        guard let index = indexes.removeValue(forKey: key), let route = self[index] else { return nil }
+        self[index] = nil
         return ExportRoutes.Header(
             origin: origins[Int(route.origin)], start: route.start, end: route.end, offset: route.offset, ordinal: route.ordinal,
             metadata: route.metadata, record: route.record, workout: route.workout, place: route.place)
+    }
+
+    private subscript(index: Int32) -> Route? {
+        get { routes[Int(index) / Self.blockLength][Int(index) % Self.blockLength] }
+        set { routes[Int(index) / Self.blockLength][Int(index) % Self.blockLength] = newValue }
     }
 }

@@ -19,7 +19,7 @@ final class PieceQueue: Sendable {
         var isCancelled = false
     }
 
-    private static let capacity = 16
+    private static let capacity = 8
     private let state = Mutex(State())
     private let free = DispatchSemaphore(value: capacity)
     private let used = DispatchSemaphore(value: 0)

@@ -157,7 +157,8 @@ struct JSON5Parser {
         let start = index
         while index < bytes.count {
             switch bytes[index] {
-            case ...0x20, UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"), UInt8(ascii: ","),
+            case ...0x20, UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"),
+                UInt8(ascii: ","),
                 UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "/"):
                 return String(decoding: bytes[start..<index], as: UTF8.self)
             default: index += 1
