@@ -18,11 +18,10 @@ final class ImportProcess {
     }
 
     private let loop: EventLoop
-    private let process: pid_t
+    private let process: ChildProcess
     private var output: OutputPipe?
     private var errors: OutputPipe?
     private let completion: (Result) -> Void
-    private var isReaped = false
 
     /// Longer texts are cut.
     private static let longest = 1 << 20
@@ -35,45 +34,19 @@ final class ImportProcess {
         self.completion = completion
         let output = try OutputPipe(loop: loop, limit: Self.longest)
         let errors = try OutputPipe(loop: loop, limit: Self.longest)
-        process = try ChildProcess.spawn(arguments, output: output.writing, errors: errors.writing)
+        process = try ChildProcess(arguments, output: output.writing, errors: errors.writing)
         (self.output, self.errors) = (output, errors)
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
     }
 
     /// Asks it to stop: it commits what it has read, and ends.
-    func stop() { kill(process, SIGTERM) }
+    func stop() { process.stop() }
 
     /// Waits for its end, at most that long, then ends it; nothing that it stored is lost by that. The completion is not called.
     func end(within limit: Duration) {
         output = nil
         errors = nil
-        stop()
-        let clock = loop.clock
-        let end = clock.uptime + limit
-        while !reap(WNOHANG) {
-            guard clock.uptime < end else {
-                kill(process, SIGKILL)
-                _ = reap(0)
-                return
-            }
-            usleep(5000)
-        }
-    }
-
-    deinit {
-        guard !isReaped else { return }
-        kill(process, SIGKILL)
-        _ = reap(0)
-    }
-
-    private var status: Int32 = 0
-
-    private func reap(_ options: Int32) -> Bool {
-        guard !isReaped else { return true }
-        var answer = waitpid(process, &status, options)
-        while answer < 0, errno == EINTR { answer = waitpid(process, &status, options) }
-        isReaped = answer != 0
-        return isReaped
+        process.end(within: limit)
     }
 
     private func closed() {
@@ -81,8 +54,8 @@ final class ImportProcess {
         self.output = nil
         self.errors = nil
         // Both ends are closed: it has ended, or is about to.
-        _ = reap(0)
-        completion(Result(status: status, output: output.bytes, errors: errors.bytes))
+        process.wait()
+        completion(Result(status: process.status, output: output.bytes, errors: errors.bytes))
     }
 }
 

@@ -15,9 +15,9 @@ public enum ProgramRun {
             for end in out { close(end) }
             return (70, "", String(cString: strerror(errno)))
         }
-        var process: pid_t = 0
+        let process: ChildProcess
         do throws(SystemFailure) {
-            process = try ChildProcess.spawn(arguments, output: out[1], errors: err[1])
+            process = try ChildProcess(arguments, output: out[1], errors: err[1])
         } catch {
             for end in out + err { close(end) }
             return (70, "", error.reason)
@@ -29,10 +29,8 @@ public enum ProgramRun {
             close(err[0])
         }
         let texts = read([out[0], err[0]], until: ContinuousClock.now + .seconds(seconds))
-        if !texts.isWhole { kill(process, SIGKILL) }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 70
+        if texts.isWhole { process.wait() } else { process.kill() }
+        let code = process.status & 0x7F == 0 ? process.status >> 8 & 0xFF : 70
         return (code, texts.all[0], texts.all[1])
     }
 
