@@ -23,8 +23,6 @@ import Pipeline
 struct ExportElements: ElementRows {
     /// An export nests three deep.
     static let maximumDepth = 64
-    /// An export has about 60 names of elements and attributes; the parser never forgets one.
-    static let maximumNames = 4096
     /// Routes of one workout, and beats of one record.
     static let maximumRoutes = 1000
     static let maximumBeats = 100_000
@@ -59,7 +57,7 @@ struct ExportElements: ElementRows {
     private var routeHasLocations = false
     private var beatCount = 0
     private var isInLocation = false
-    private var names: Set<UInt64> = []
+    private var names = ElementNames()
 
     func deallocate() {
         rows.deallocate()
@@ -73,7 +71,7 @@ struct ExportElements: ElementRows {
     ) {
         guard problem == nil else { return }
         depth += 1
-        let element = Self.bytes(name)
+        let element = ElementText.octets(name)
         if recordDepth > 0 {
             startInRecord(element, attributes)
         } else if treeDepth > 0 {
@@ -113,9 +111,9 @@ struct ExportElements: ElementRows {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
             if let column = Self.column(name) {
-                rows.set(column, Self.bytes(value))
+                rows.set(column, ElementText.octets(value))
             } else {
-                note(Self.bytes(name))
+                note(name: ElementText.octets(name))
             }
             index += 2
         }
@@ -147,13 +145,13 @@ struct ExportElements: ElementRows {
         var text = key
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            let name = Self.bytes(name)
+            let name = ElementText.octets(name)
             if Self.equal(name, "key") {
-                key = Self.bytes(value)
+                key = ElementText.octets(value)
             } else if Self.equal(name, "value") {
-                text = Self.bytes(value)
+                text = ElementText.octets(value)
             } else {
-                note(name)
+                note(name: name)
             }
             index += 2
         }
@@ -181,7 +179,7 @@ struct ExportElements: ElementRows {
             correlation = (line(), [], [])
             var index = 0
             while let name = attributes[index], let value = attributes[index + 1] {
-                if let column = Self.column(name) { correlation.columns.append((column, Array(Self.bytes(value)))) }
+                if let column = Self.column(name) { correlation.columns.append((column, Array(ElementText.octets(value)))) }
                 index += 2
             }
             return
@@ -191,13 +189,15 @@ struct ExportElements: ElementRows {
         } else if Self.equal(element, "ClinicalRecord") {
             rows.begin(element, columns: 1 + ExportRow.clinicalColumns.count)
             for (column, name) in ExportRow.clinicalColumns.enumerated() {
-                if let text = Self.attribute(name, attributes) { rows.set(1 + column, text) }
+                if let text = ElementText.attribute(name, attributes) { rows.set(1 + column, text) }
             }
             rows.end(Place(.line, line()))
         } else if Self.isTree(element) {
             tree.begin(element, columns: 1)
             (treeDepth, treeLine) = (depth, line())
-            if Self.equal(element, "Workout") { workoutStart = Self.attribute("startDate", attributes).map { Array($0) } ?? [] }
+            if Self.equal(element, "Workout") {
+                workoutStart = ElementText.attribute("startDate", attributes).map { Array($0) } ?? []
+            }
             addAttributes(attributes)
         } else {
             rows.begin(element, columns: 1)
@@ -210,8 +210,8 @@ struct ExportElements: ElementRows {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
             rows.begin(Self.bytes(ExportRow.me), columns: 3)
-            rows.set(1, Self.bytes(name))
-            rows.set(2, Self.bytes(value))
+            rows.set(1, ElementText.octets(name))
+            rows.set(2, ElementText.octets(value))
             rows.end(place)
             index += 2
         }
@@ -236,9 +236,9 @@ struct ExportElements: ElementRows {
             routeDepth = depth
             routeCount += 1
             if routeCount > Self.maximumRoutes { tree.markFull() } else { routePaths.append([]) }
-            routeStart = Self.attribute("startDate", attributes).map { Array($0) } ?? []
+            routeStart = ElementText.attribute("startDate", attributes).map { Array($0) } ?? []
         } else if routeDepth > 0, Self.equal(element, "FileReference"), routeCount <= Self.maximumRoutes,
-            let path = Self.attribute("path", attributes), path.count <= ExportFiles.maximumPath
+            let path = ElementText.attribute("path", attributes), path.count <= ExportFiles.maximumPath
         {
             routePaths[routeCount - 1] = Array(path)
         }
@@ -294,7 +294,7 @@ struct ExportElements: ElementRows {
         rows.begin(Self.bytes(ExportRow.location), columns: GPXRow.count)
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            if let column = GPXRow.column(ofAttribute: Self.bytes(name)) { rows.set(column, Self.bytes(value)) }
+            if let column = GPXRow.column(ofAttribute: ElementText.octets(name)) { rows.set(column, ElementText.octets(value)) }
             index += 2
         }
         rows.end(Place(.line, treeLine))
@@ -310,8 +310,8 @@ struct ExportElements: ElementRows {
             return
         }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        tree.add(Self.attribute("bpm", attributes) ?? none)
-        tree.add(Self.attribute("time", attributes) ?? none)
+        tree.add(ElementText.attribute("bpm", attributes) ?? none)
+        tree.add(ElementText.attribute("time", attributes) ?? none)
     }
 
     private mutating func endBeats() {
@@ -337,21 +337,10 @@ struct ExportElements: ElementRows {
     private mutating func addAttributes(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            tree.add(Self.bytes(name))
-            tree.add(Self.bytes(value))
+            tree.add(ElementText.octets(name))
+            tree.add(ElementText.octets(value))
             index += 2
         }
-    }
-
-    private static func attribute(
-        _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
-    ) -> UnsafeRawBufferPointer? {
-        var index = 0
-        while let own = attributes[index], let value = attributes[index + 1] {
-            if strcmp(own, name) == 0 { return bytes(value) }
-            index += 2
-        }
-        return nil
     }
 
     // MARK: Correlations
@@ -374,17 +363,11 @@ struct ExportElements: ElementRows {
             problem = "elements nest more than \(Self.maximumDepth) deep"
             return
         }
-        note(element)
-        var index = 0
-        while let name = attributes[index] {
-            note(Self.bytes(name))
-            index += 2
-        }
+        if let many = names.note(element, attributes) { problem = many }
     }
 
-    private mutating func note(_ name: UnsafeRawBufferPointer) {
-        names.insert(FNV.hash(name))
-        if names.count > Self.maximumNames { problem = "more than \(Self.maximumNames) names of elements and attributes" }
+    private mutating func note(name: UnsafeRawBufferPointer) {
+        if let many = names.note(name) { problem = many }
     }
 
     /// The column of an attribute of Record. All names that begin alike differ in length.
@@ -406,10 +389,6 @@ struct ExportElements: ElementRows {
         case UInt8(ascii: "e"): strcmp(name, "endDate") == 0 ? ExportColumn.endDate : nil
         default: nil
         }
-    }
-
-    @inline(__always) private static func bytes(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: text, count: strlen(text))
     }
 
     private static func bytes(_ text: StaticString) -> UnsafeRawBufferPointer {

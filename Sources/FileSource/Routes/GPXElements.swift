@@ -7,7 +7,6 @@ import Pipeline
 /// Source of the elements: GPX 1.1 (https://www.topografix.com/GPX/1/1/).
 struct GPXElements: ElementRows {
     static let maximumDepth = 64
-    static let maximumNames = 4096
     /// Longest text of an element that is read; a time has some thirty bytes.
     static let maximumText = 1024
 
@@ -28,7 +27,7 @@ struct GPXElements: ElementRows {
     private var text: [UInt8] = []
     private var trackName: [UInt8] = []
     private var pointLine = 0
-    private var names: Set<UInt64> = []
+    private var names = ElementNames()
 
     func deallocate() { rows.deallocate() }
 
@@ -37,7 +36,7 @@ struct GPXElements: ElementRows {
     ) {
         guard problem == nil else { return }
         depth += 1
-        let element = Self.local(name)
+        let element = ElementText.local(name)
         guard textDepth == 0, otherDepth == 0 else { return note(name, attributes) }
         if pointDepth > 0 {
             let column = GPXRow.column(ofElement: element)
@@ -53,8 +52,8 @@ struct GPXElements: ElementRows {
                 pointDepth = depth
                 pointLine = line()
                 rows.begin(element, columns: GPXRow.count)
-                if let text = Self.attribute("lat", attributes) { rows.set(GPXRow.latitude, text) }
-                if let text = Self.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
+                if let text = ElementText.attribute("lat", attributes) { rows.set(GPXRow.latitude, text) }
+                if let text = ElementText.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
             } else if depth == trackDepth + 1, element.isText("name") {
                 beginText(nil)
             } else if depth == trackDepth + 1, element.isText("trkseg") {
@@ -62,7 +61,7 @@ struct GPXElements: ElementRows {
             }
         } else if depth == 1 {
             rows.begin(element, columns: 2)
-            if let text = Self.attribute("creator", attributes), text.count <= Self.maximumText { rows.set(1, text) }
+            if let text = ElementText.attribute("creator", attributes), text.count <= Self.maximumText { rows.set(1, text) }
             rows.end(Place(.line, line()))
         } else if depth == 2 {
             if element.isText("trk") {
@@ -139,34 +138,11 @@ struct GPXElements: ElementRows {
             problem = "elements nest more than \(Self.maximumDepth) deep"
             return
         }
-        note(element)
+        problem = names.note(ElementText.octets(element))
         var index = 0
         while let name = attributes[index] {
-            if strcmp(name, "lat") != 0, strcmp(name, "lon") != 0 { note(name) }
+            if strcmp(name, "lat") != 0, strcmp(name, "lon") != 0 { problem = names.note(ElementText.octets(name)) }
             index += 2
         }
-    }
-
-    /// The parser never forgets a name.
-    private mutating func note(_ name: UnsafePointer<XML_Char>) {
-        names.insert(FNV.hash(UnsafeRawBufferPointer(start: name, count: strlen(name))))
-        if names.count > Self.maximumNames { problem = "more than \(Self.maximumNames) names of elements and attributes" }
-    }
-
-    /// A name without its prefix.
-    private static func local(_ name: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
-        let start = strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name
-        return UnsafeRawBufferPointer(start: start, count: strlen(start))
-    }
-
-    private static func attribute(
-        _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
-    ) -> UnsafeRawBufferPointer? {
-        var index = 0
-        while let own = attributes[index], let value = attributes[index + 1] {
-            if strcmp(own, name) == 0 { return UnsafeRawBufferPointer(start: value, count: strlen(value)) }
-            index += 2
-        }
-        return nil
     }
 }

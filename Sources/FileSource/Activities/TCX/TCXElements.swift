@@ -8,7 +8,6 @@ import Pipeline
 /// same format: what stands in them was never done.
 struct TCXElements: ElementRows {
     static let maximumDepth = 64
-    static let maximumNames = 4096
     /// Longest text of an element that is read.
     static let maximumText = 1024
     /// Sources of activities in one file, of which each is held in memory.
@@ -39,7 +38,7 @@ struct TCXElements: ElementRows {
     private var cells: [Holder: [[UInt8]]] = [:]
     private var isActivityBegun = false
     private var lines: (point: Int, activity: Int) = (0, 0)
-    private var names: Set<UInt64> = []
+    private var names = ElementNames()
     private var count = 0
     /// What the element that begins is counted as.
     private var skipped: String?
@@ -54,9 +53,9 @@ struct TCXElements: ElementRows {
             problem = "elements nest more than \(Self.maximumDepth) deep"
             return
         }
-        let element = element(Self.local(name))
+        let element = element(ElementText.local(name))
         open.append(element)
-        note(name, attributes)
+        if let many = names.note(ElementText.octets(name), attributes) { problem = many }
         if let skipped {
             rows.append(ActivityRow.skip, [Array(skipped.utf8)], at: Place(.line, line()))
             self.skipped = nil
@@ -68,12 +67,12 @@ struct TCXElements: ElementRows {
             if count > Self.maximumActivities { problem = "more than \(Self.maximumActivities) activities in one file" }
             cells[.activity] = Array(repeating: [], count: ActivityRow.Activity.count - 1)
             cells[.creator] = Array(repeating: [], count: 5)
-            set(.activity, ActivityRow.Activity.sport, Self.attribute("Sport", attributes))
+            set(.activity, ActivityRow.Activity.sport, ElementText.attribute("Sport", attributes))
             (lines.activity, isActivityBegun) = (line(), false)
         case .lap:
             cells[.lap] = Array(repeating: [], count: ActivityRow.Figures.count - 1)
-            set(.lap, ActivityRow.Figures.start, Self.attribute("StartTime", attributes))
-            if !isActivityBegun { set(.activity, ActivityRow.Activity.start, Self.attribute("StartTime", attributes)) }
+            set(.lap, ActivityRow.Figures.start, ElementText.attribute("StartTime", attributes))
+            if !isActivityBegun { set(.activity, ActivityRow.Activity.start, ElementText.attribute("StartTime", attributes)) }
             begin()
         case .point:
             cells[.point] = Array(repeating: [], count: ActivityRow.Point.count - 1)
@@ -220,39 +219,5 @@ struct TCXElements: ElementRows {
         let end = text.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? 0
         let start = text.prefix(end).firstIndex { !isBlank($0) } ?? end
         return Array(text[start..<end])
-    }
-
-    /// The parser never forgets a name.
-    private mutating func note(
-        _ element: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
-    ) {
-        note(element)
-        var index = 0
-        while let name = attributes[index] {
-            note(name)
-            index += 2
-        }
-    }
-
-    private mutating func note(_ name: UnsafePointer<XML_Char>) {
-        names.insert(FNV.hash(UnsafeRawBufferPointer(start: name, count: strlen(name))))
-        if names.count > Self.maximumNames { problem = "more than \(Self.maximumNames) names of elements and attributes" }
-    }
-
-    /// A name without its prefix.
-    private static func local(_ name: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
-        let start = strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name
-        return UnsafeRawBufferPointer(start: start, count: strlen(start))
-    }
-
-    private static func attribute(
-        _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
-    ) -> UnsafeRawBufferPointer? {
-        var index = 0
-        while let own = attributes[index], let value = attributes[index + 1] {
-            if strcmp(own, name) == 0 { return UnsafeRawBufferPointer(start: value, count: strlen(value)) }
-            index += 2
-        }
-        return nil
     }
 }

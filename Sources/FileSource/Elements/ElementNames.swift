@@ -1,0 +1,55 @@
+import CExpat
+import Glibc
+
+/// The names that the elements and attributes of a text had: the parser never forgets one.
+struct ElementNames {
+    /// A format has some sixty.
+    static let maximum = 4096
+
+    private var hashes: Set<UInt64> = []
+
+    /// Takes an element's name, and those of its attributes.
+    ///
+    /// - Returns: what is wrong, where there were too many.
+    mutating func note(
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) -> String? {
+        var problem = note(element)
+        var index = 0
+        while let name = attributes[index] {
+            problem = note(ElementText.octets(name))
+            index += 2
+        }
+        return problem
+    }
+
+    /// Takes one name.
+    mutating func note(_ name: UnsafeRawBufferPointer) -> String? {
+        hashes.insert(FNV.hash(name))
+        return hashes.count > Self.maximum ? "more than \(Self.maximum) names of elements and attributes" : nil
+    }
+}
+
+/// What the parser tells of an element, where it stands.
+enum ElementText {
+    @inline(__always) static func octets(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text, count: strlen(text))
+    }
+
+    /// A name without its prefix.
+    static func local(_ name: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
+        octets(strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name)
+    }
+
+    /// The value of an attribute.
+    static func attribute(
+        _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+    ) -> UnsafeRawBufferPointer? {
+        var index = 0
+        while let own = attributes[index], let value = attributes[index + 1] {
+            if strcmp(own, name) == 0 { return octets(value) }
+            index += 2
+        }
+        return nil
+    }
+}
