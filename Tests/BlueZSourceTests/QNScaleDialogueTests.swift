@@ -63,6 +63,19 @@ import Testing
         #expect(hear(weight) == ["FFE1!\(mark)" + DialogueProof.hex(weight), "commit"])
     }
 
+    /// Of ble-scale-sync's tests of an ES-26M, with its sum put right: 97.9 kg, first without the resistances, and not 979 kg.
+    @Test func fourteenOctets() throws {
+        var dialogue = try dialogue()
+        _ = dialogue.handle(.start, at: DialogueProof.time(0))
+        _ = hear(&dialogue, Self.information)
+        #expect(hear(&dialogue, DialogueProof.octets("10 0E FF 01 01 26 3E 00 00 00 00 00 00 83")) == [])
+        let bare = DialogueProof.octets("10 0E FF 01 02 26 3E 00 00 00 00 00 00 84")
+        #expect(hear(&dialogue, bare) == ["FFF1!01" + DialogueProof.hex(bare), "commit"])
+        #expect(dialogue.handle(.committed, at: DialogueProof.time(2)).map(DialogueProof.text) == [Self.acknowledgement])
+        let whole = DialogueProof.octets("10 0E FF 01 02 26 3E 01 F5 01 F3 00 00 6E")
+        #expect(hear(&dialogue, whole) == ["FFF1!01" + DialogueProof.hex(whole), "commit"])
+    }
+
     @Test func whatIsNotKnown() throws {
         var dialogue = try dialogue()
         _ = dialogue.handle(.start, at: DialogueProof.time(0))

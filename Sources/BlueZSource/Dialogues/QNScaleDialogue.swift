@@ -9,8 +9,9 @@
 ///
 /// Whether a weight counts hundredths or tenths of a kilogram, the frame 12 alone tells. So what is handed on of a weight is one octet in front of
 /// the scale's own: 1 for hundredths, 0 for tenths. Before a frame 12 no weight is taken. Two forms of a weight are known well enough: 11 octets
-/// of any type but FF, and 15 of type FF, which count hundredths. Frames of 14 octets and type FF were seen with both, and nothing tells which:
-/// they are not taken, and a person hears of it.
+/// of any type but FF, and 15 of type FF, which count hundredths. Frames of 14 octets and type FF (ES-26M, ES-30M) were seen with both, and no octet tells
+/// which: as openScale and ble-scale-sync do, one that would be more than any scale weighs in tenths counts hundredths, which is any weight
+/// from 30 kg on. Below that it is not taken, and a person hears of it.
 ///
 /// Each frame ends with the sum of all octets before it. Sources: openScale's QNHandler and its test with a capture of a GE CS 10 G;
 /// ble-scale-sync's qn-scale. Where they differ: seconds are counted from 2000-01-01 in UTC here, which only the scale's own clock goes by.
@@ -42,6 +43,8 @@ struct QNScaleDialogue: DeviceDialogue {
     static let gap: Duration = .milliseconds(200)
     /// Shorter ones tell in octet 10 how a weight counts.
     private static let longInformation = 18
+    /// Of 14 octets, in hundredths of a kilogram: 300 kg, if it were tenths.
+    private static let surelyHundredths = 3000
     /// 2000-01-01T00:00:00Z, in seconds.
     private static let epoch: Int64 = 946_684_800
 
@@ -112,7 +115,11 @@ struct QNScaleDialogue: DeviceDialogue {
     private mutating func weighed(_ name: CharacteristicName, _ octets: [UInt8]) -> [DialogueCommand] {
         guard type != nil else { return [] }
         let isNewForm = octets[2] == 0xFF
-        guard isNewForm ? octets.count == 15 && isLong : octets.count == 11 else {
+        let isShortForm = isNewForm && octets.count == 14
+        // What moves is of no use to anybody.
+        if isShortForm, octets[4] != 2 { return [] }
+        let isKnown = isShortForm && Int(octets[5]) << 8 | Int(octets[6]) >= Self.surelyHundredths
+        guard isKnown || (isNewForm ? octets.count == 15 && isLong : octets.count == 11) else {
             guard !hasToldOfForm else { return [] }
             hasToldOfForm = true
             return [.tell(.unknownForm)]
