@@ -22,11 +22,13 @@ enum DialogueTargets {
         mark: [0x73, 0x22], form: .big, users: [0x02AC, 0x0824], records: 100, block: 0x38, index: 0x0260, clock: 0x0276)
 
     private static func description(_ number: UInt8) -> DialogueDescription {
-        switch number % 4 {
+        switch number % 6 {
         case 0: .userData([ConsentingUser(number: 1, code: 1), ConsentingUser(number: 2, code: 9999)])
         case 1: .qnScale
         case 2: .omronCuff(cuff, key: DialogueDescription.usualKey)
-        default: .o2Ring
+        case 3: .o2Ring
+        case 4: .beurerSanitas(high: 0xE0)
+        default: .beurerSanitas(high: 0xF0)
         }
     }
 

@@ -8,6 +8,8 @@ public enum DialogueDescription: Hashable, Sendable {
     case omronCuff(CuffMemory, key: [UInt8])
     /// Viatom's and Wellue's rings.
     case o2Ring
+    /// Beurer's and Sanitas' scales of the first kind; the upper half of all first octets tells the two apart, `E0` or `F0`.
+    case beurerSanitas(high: UInt8)
 
     /// The key that is used where a person has given none: omblepy's, so that a cuff that was read with it before is read at once.
     public static let usualKey: [UInt8] = [
@@ -19,7 +21,7 @@ public enum DialogueDescription: Hashable, Sendable {
         switch self {
         case .omronCuff(let memory, _): memory.clock != nil
         case .o2Ring: true
-        case .userData, .qnScale: false
+        case .userData, .qnScale, .beurerSanitas: false
         }
     }
 
@@ -31,6 +33,7 @@ public enum DialogueDescription: Hashable, Sendable {
         case .userData(let users):
             available.contains(UserDataDialogue.controlPoint) ? UserDataDialogue(users, available: available) : nil
         case .qnScale: QNScaleDialogue(available)
+        case .beurerSanitas(let high): available.contains(BeurerSanitasDialogue.name) ? BeurerSanitasDialogue(high: high) : nil
         case .o2Ring:
             available.isSuperset(of: [O2RingDialogue.answers, O2RingDialogue.requests]) ? O2RingDialogue(from: cursor) : nil
         case .omronCuff(let memory, let key):

@@ -137,6 +137,8 @@ public struct DeviceAssembly: Sendable {
                 })
         case .qnScale: .qnScale
         case .o2Ring: .o2Ring
+        case .beurerBF710: .beurerSanitas(high: 0xE0)
+        case .beurerBF700: .beurerSanitas(high: 0xF0)
         case .omronCuff:
             connection.memory.map {
                 .omronCuff(

@@ -75,6 +75,10 @@ public struct DeviceConnection: Hashable, Sendable {
         case omronCuff = "omron-cuff"
         /// Of Viatom's and Wellue's rings: the nights that they stored.
         case o2Ring = "o2ring"
+        /// Of Beurer's BF710 and Sanitas' SBF70.
+        case beurerBF710 = "beurer-bf710"
+        /// Of Beurer's BF700 and BF800.
+        case beurerBF700 = "beurer-bf700"
     }
 
     /// Where a device keeps what it measured, for a dialogue that reads a memory.

@@ -1,0 +1,105 @@
+import PipelineTesting
+import Testing
+
+@testable import BlueZSource
+
+/// Beurer's and Sanitas' scales of the first kind. The second and third part of the weighing are those of ble-scale-sync's test; the first is made after
+/// openScale's decodeUserId.
+@Suite struct BeurerSanitasDialogueTests {
+    private static let name = BeurerSanitasDialogue.name
+    private static let parts = [
+        "E7590301000000000000000065", "E75903026A21F4C6068701B500DF02", "E759030309018D00E907170AA20108",
+    ]
+    /// 2026-06-04T21:57:26Z, the time of the weighing, in seconds behind ``DialogueProof``'s.
+    private static let weighed = 0x6A21_F4C6 - 1_764_000_000
+    private static let told = "FFE1!65068701B500DF0209018D00E9"
+
+    private static func hear(_ dialogue: inout BeurerSanitasDialogue, _ hex: String, _ seconds: Int) -> [String] {
+        dialogue.handle(.received(name, DialogueProof.octets(hex)), at: DialogueProof.time(seconds)).map(DialogueProof.text)
+    }
+
+    private func begun(_ seconds: Int, high: UInt8 = 0xE0) -> BeurerSanitasDialogue {
+        var dialogue = BeurerSanitasDialogue(high: high)
+        let digit = high == 0xE0 ? "E" : "F"
+        #expect(dialogue.handle(.start, at: DialogueProof.time(seconds)).map(DialogueProof.text) == ["FFE1<\(digit)601"])
+        let seconds32 = UInt32(1_764_000_000 + seconds)
+        let time = DialogueProof.hex((0..<4).map { UInt8(truncatingIfNeeded: seconds32 >> (24 - 8 * UInt32($0))) })
+        #expect(Self.hear(&dialogue, "\(digit)600", seconds) == ["ready", "FFE1<\(digit)9" + time])
+        return dialogue
+    }
+
+    @Test func aWeighing() {
+        let now = Self.weighed
+        var dialogue = begun(now - 20)
+        #expect(Self.hear(&dialogue, "E75801085E", now) == [], "what moves is not taken")
+        #expect(Self.hear(&dialogue, Self.parts[0], now) == ["FFE1<E7F1590301"])
+        #expect(Self.hear(&dialogue, Self.parts[1], now) == ["FFE1<E7F1590302"])
+        // It did not hear that.
+        #expect(Self.hear(&dialogue, Self.parts[1], now) == ["FFE1<E7F1590302"])
+        #expect(Self.hear(&dialogue, Self.parts[2], now) == ["FFE1<E7F1590303", Self.told])
+        // Nor that: it is told once.
+        #expect(Self.hear(&dialogue, Self.parts[2], now) == ["FFE1<E7F1590303"])
+        for part in Self.parts { #expect(Self.hear(&dialogue, part, now).count == 1) }
+        // Its users and what it stored are taken and left there.
+        #expect(Self.hear(&dialogue, "E7340101000000000000006541424355", now) == ["FFE1<E7F1340101"])
+        #expect(Self.hear(&dialogue, "E74202016A21F4C6068701B500DF02", now) == ["FFE1<E7F1420201"])
+        #expect(Self.hear(&dialogue, "E6", now) == [])
+    }
+
+    @Test func theOtherKindHasF() {
+        var dialogue = begun(Self.weighed - 20, high: 0xF0)
+        let told = Self.parts.flatMap { Self.hear(&dialogue, "F7" + $0.dropFirst(2), Self.weighed) }
+        #expect(told == ["FFE1<F7F1590301", "FFE1<F7F1590302", "FFE1<F7F1590303", Self.told])
+        for part in Self.parts { #expect(Self.hear(&dialogue, part, Self.weighed) == []) }
+    }
+
+    /// One that was told before the hub set the clock is another hub's or another day's.
+    @Test func whatIsOldIsNotToldAgain() {
+        var dialogue = begun(Self.weighed + 301)
+        let told = Self.parts.flatMap { Self.hear(&dialogue, $0, Self.weighed + 301) }
+        #expect(told == ["FFE1<E7F1590301", "FFE1<E7F1590302", "FFE1<E7F1590303"])
+    }
+
+    /// Parts in any order and number: nothing is handed on but a weighing that is whole.
+    @Test func partsThatAreMissing() {
+        for missing in 0..<3 {
+            var dialogue = begun(Self.weighed - 20)
+            for (place, part) in Self.parts.enumerated() where place != missing {
+                #expect(!Self.hear(&dialogue, part, Self.weighed).contains(Self.told))
+            }
+        }
+        for part in Self.parts {
+            for cut in 1..<part.utf8.count / 2 {
+                var dialogue = begun(Self.weighed - 20)
+                let heard = Self.parts.flatMap {
+                    Self.hear(&dialogue, $0 == part ? String($0.prefix(2 * cut)) : $0, Self.weighed)
+                }
+                // What stands behind the bones is not read.
+                let isTail = part == Self.parts[2] && cut >= 9
+                #expect(heard.contains(Self.told) == isTail, "\(part) cut to \(cut)")
+            }
+        }
+    }
+
+    @Test func aScaleThatDoesNotAnswer() {
+        var dialogue = BeurerSanitasDialogue(high: 0xE0)
+        _ = dialogue.handle(.start, at: DialogueProof.time(0))
+        #expect(dialogue.handle(.tick, at: DialogueProof.time(4)) == [])
+        #expect(dialogue.handle(.tick, at: DialogueProof.time(5)).map(DialogueProof.text) == ["FFE1<E601"])
+        #expect(dialogue.handle(.tick, at: DialogueProof.time(10)).map(DialogueProof.text) == ["FFE1<E601"])
+        #expect(dialogue.handle(.tick, at: DialogueProof.time(15)).first == .ready)
+        #expect(dialogue.deadline == nil)
+        var refused = BeurerSanitasDialogue(high: 0xE0)
+        _ = refused.handle(.start, at: DialogueProof.time(0))
+        #expect(refused.handle(.refused(Self.name, .other), at: DialogueProof.time(1)) == [.fail(.other)])
+    }
+
+    @Test func survivesWhatNobodyMeant() {
+        for high: UInt8 in [0xE0, 0xF0] {
+            DialogueProof.survives(
+                { BeurerSanitasDialogue(high: high) }, names: [Self.name],
+                meant: (Self.parts + ["E600", "F600", "E75801085E", "E7340101000000000000006541424355"]).map(DialogueProof.octets)
+            )
+        }
+    }
+}
