@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import Synchronization
 
 /// Sends a stream over one connection: libmicrohttpd asks for octets when the socket takes some, and the connection sleeps while there are none.
@@ -18,15 +19,20 @@ final class BodySender: @unchecked Sendable {
     private let state: Mutex<State>
     /// Used by the one thread that sends.
     private var (rest, place, hasEnded) = ([UInt8](), 0, false)
+    /// Since when the reader leaves too much; by the one thread that sends.
+    private var slowSince: ContinuousClock.Instant?
+    private let socket: Int32
+    private let settings: ServerSettings
     private let isStopping: @Sendable () -> Bool
 
     private var key: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 
     init(
-        _ stream: any BodyStream, gzip: GzipStream?, connection: OpaquePointer, deadlines: Deadlines,
+        _ stream: any BodyStream, gzip: GzipStream?, connection: OpaquePointer, deadlines: Deadlines, _ settings: ServerSettings,
         isStopping: @escaping @Sendable () -> Bool
     ) {
         (self.stream, self.gzip, self.deadlines, self.isStopping) = (stream, gzip, deadlines, isStopping)
+        (self.settings, socket) = (settings, vitalgate_http_socket(connection))
         state = Mutex(State(connection: connection))
         stream.begin { [weak self] in self?.wake() }
     }
@@ -59,6 +65,7 @@ final class BodySender: @unchecked Sendable {
     private func advance() throws -> Bool {
         place = 0
         rest.removeAll(keepingCapacity: true)
+        if let isAwake = waitForReader() { return isAwake }
         switch isStopping() && stream.isLive ? .end : try stream.next() {
         case .octets(let octets): rest = gzip?.packed(octets, flushing: stream.isLive) ?? octets
         case .end:
@@ -71,6 +78,32 @@ final class BodySender: @unchecked Sendable {
             return false
         }
         return true
+    }
+
+    /// Nothing more is made for the reader of a live stream that has not taken what there is: what it lacks is in the store. One that stays so is told
+    /// that it is dropped, which is why there is room left for that.
+    ///
+    /// - Returns: whether there is something to send now; `nil` where the reader keeps up.
+    private func waitForReader() -> Bool? {
+        var untaken: Int32 = 0
+        guard stream.isLive, !isStopping(), ioctl(socket, UInt(TIOCOUTQ), &untaken) == 0, Int(untaken) > settings.mostUntaken
+        else {
+            slowSince = nil
+            return nil
+        }
+        let since = slowSince ?? .now
+        slowSince = since
+        let waited = ContinuousClock.now - since
+        guard waited < settings.slowTime else {
+            hasEnded = true
+            let word = stream.farewell()
+            rest = gzip.map { (word.isEmpty ? [] : $0.packed(word, flushing: true)) + $0.finished() } ?? word
+            return true
+        }
+        guard sleep() else { return true }
+        let pause = min(max(waited / 4, .milliseconds(10)), .seconds(1))
+        deadlines.set(key, in: min(pause, settings.slowTime - waited), .wake(self))
+        return false
     }
 
     private func sleep() -> Bool {

@@ -8,14 +8,17 @@ public protocol BodyStream: AnyObject {
     func begin(wake: @escaping @Sendable () -> Void)
     /// Told once when no more is asked for: all was sent, or the reader has gone.
     func close()
-    /// Whether each piece is sent at once, also packed.
+    /// Whether each piece is sent at once, also packed; its reader is to keep up.
     var isLive: Bool { get }
+    /// The last word to the reader of a live stream that does not keep up: behind it the stream ends.
+    func farewell() -> [UInt8]
 }
 
 extension BodyStream {
     public func begin(wake: @escaping @Sendable () -> Void) {}
     public func close() {}
     public var isLive: Bool { false }
+    public func farewell() -> [UInt8] { [] }
 }
 
 /// What a stream gives when it is asked.

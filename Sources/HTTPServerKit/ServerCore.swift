@@ -143,7 +143,7 @@ final class ServerCore: Sendable {
             let gzip = isPacked ? GzipStream() : nil
             if gzip != nil { response.headers.append(("Content-Encoding", "gzip")) }
             let sender = BodySender(
-                stream, gzip: gzip, connection: connection, deadlines: deadlines,
+                stream, gzip: gzip, connection: connection, deadlines: deadlines, settings,
                 isStopping: { [weak self] in self?.stopping.load(ordering: .acquiring) ?? true })
             exchange.sends(by: sender)
             remember(sender)

@@ -32,6 +32,10 @@ public struct ServerSettings: Sendable {
     public var waitingRequests = 64
     /// Until a reader who takes nothing is dropped.
     public var idleSeconds = 30
+    /// Octets of a live stream that its reader has not taken before it is told more.
+    public var mostUntaken = 32_768
+    /// Until a reader of a live stream that leaves so many is told so, and dropped.
+    public var slowTime = Duration.seconds(30)
     /// What answers in progress get when the server stops.
     public var drainTime = Duration.seconds(5)
 

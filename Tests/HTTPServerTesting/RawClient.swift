@@ -86,11 +86,11 @@ public final class RawClient {
         return !receive()
     }
 
-    /// Reads until a text has come; what was read.
-    public func read(until text: String) -> String? {
+    /// Reads until a text has come, so many times; what was read.
+    public func read(until text: String, times: Int = 1) -> String? {
         while true {
             let all = String(decoding: received, as: UTF8.self)
-            if all.contains(text) { return all }
+            if all.split(separator: text, omittingEmptySubsequences: false).count > times { return all }
             guard receive() else { return nil }
         }
     }

@@ -88,6 +88,27 @@ import Testing
         #expect(wrong.get("/v1/changes/stream", "Authorization: Bearer \(served.token)\r\nLast-Event-ID: x\r\n")?.status == 410)
     }
 
+    /// A store that is put back from a backup under an open stream: it is told so, and so is whoever comes again.
+    @Test func aRestoredBackupIsTold() throws {
+        let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
+        try served.add([60])
+        try served.store.backup(to: served.folder.file("backup.db"))
+        try served.add([61], from: 1_790_001_000)
+        let client = try served.client()
+        client.send(
+            "GET /v1/changes/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
+        let text = try #require(client.read(until: "\"value\":61.0"))
+        let anchor = try #require(text.split(separator: "\n").last { $0.hasPrefix("id: ") }?.dropFirst(4))
+        try served.store.checkpoint()
+        for suffix in ["-wal", "-shm"] { unlink(served.store.path + suffix) }
+        #expect(rename(served.folder.file("backup.db"), served.store.path) == 0)
+        let end = try #require(client.read(until: "event: gone"))
+        #expect(client.read(until: "\r\n0\r\n\r\n")?.contains("{\"reason\":\"anchor\"}") == true, "\(end.suffix(100))")
+        let again = try served.get("/v1/changes/stream", "Last-Event-ID: \(anchor)\r\n")
+        #expect(again.status == 410)
+        #expect(try changes(served, "").changes.compactMap(\.value) == [60])
+    }
+
     @Test func aStreamWithoutNewsSaysThatItIsThere() throws {
         let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
         let client = try served.client()

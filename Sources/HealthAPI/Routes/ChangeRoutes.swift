@@ -21,7 +21,8 @@ enum ChangeRoutes {
         method: "GET", path: "/v1/changes/stream", name: "changeStream", summary: "Changes as they happen: server-sent events.",
         discussion: """
             Events added, deleted and pruned; an event's id is the anchor behind it, and with Last-Event-ID the stream goes on there, over any \
-            distance. Without an anchor it begins with the next change. When there is no news, a comment comes every 15 seconds.
+            distance. Without an anchor it begins with the next change. When there is no news, a comment comes every 15 seconds. A client that \
+            leaves more than 32 KiB untaken for 30 seconds is told so by an event gone, and the stream ends; it may come again.
             """,
         parameters: [after, .types], answers: [.events], problems: [410], answer: stream)
 

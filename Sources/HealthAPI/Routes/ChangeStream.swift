@@ -10,7 +10,7 @@ final class ChangeStream: BodyStream {
     private let types: Set<SampleType>?
     private var anchor: Anchor
     private var number: UInt64?
-    private var hasBegun = false
+    private var (hasBegun, hasEnded) = (false, false)
     private var lastWord = ContinuousClock.now
     let isLive = true
 
@@ -26,6 +26,14 @@ final class ChangeStream: BodyStream {
 
     func close() { if let number { core.bell.remove(number) } }
 
+    // It goes on behind what it was told last.
+    func farewell() -> [UInt8] {
+        Array("event: gone\nid: \(core.anchors.text(anchor, for: caller))\ndata: {\"reason\":\"slow\"}\n\n".utf8)
+    }
+
+    /// The store was put back from a copy, or something was removed for good that the client has not seen: coming again it is told so (410).
+    private static let unknown = Array("event: gone\ndata: {\"reason\":\"anchor\"}\n\n".utf8)
+
     func next() throws -> BodyPiece {
         var text: [UInt8] = []
         if !hasBegun {
@@ -33,7 +41,11 @@ final class ChangeStream: BodyStream {
             // A client that is cut off before the first change goes on from here.
             text += "retry: 2000\nid: \(core.anchors.text(anchor, for: caller))\n\n".utf8
         }
-        let look = try look()
+        guard !hasEnded else { return .end }
+        guard let look = try look() else {
+            hasEnded = true
+            return .octets(text + Self.unknown)
+        }
         for change in look.changes {
             text += "event: \(change.kind)\nid: \(core.anchors.text(change.anchor, for: caller))\ndata: ".utf8
             text += change.object + [0x0A, 0x0A]
@@ -46,11 +58,13 @@ final class ChangeStream: BodyStream {
         return .wait(atMost: max(.milliseconds(10), core.settings.heartbeat - (ContinuousClock.now - lastWord)))
     }
 
-    private func look() throws -> ChangeLook {
+    /// `nil` where nobody knows any more how far it has come.
+    private func look() throws -> ChangeLook? {
         // Whoever was let in is looked at again: a token ends, and so does what was begun with it.
         let reader = try core.reader(for: try core.caller(bearing: caller.token))
         // What one may not read is not read again with each look.
         let latest = try reader.store.latestAnchor()
+        guard try reader.store.knows(anchor) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
         try look.read(reader, after: anchor, types)
         anchor = look.last ?? (look.isCut ? anchor : latest)
