@@ -63,6 +63,25 @@ import Testing
         #expect(try ask(body).text == closed)
     }
 
+    /// As HealthKit has it: "Authorization to share the following types is disallowed".
+    @Test func clinicalRecordsAreReadOnly() throws {
+        for id in ["conditionRecord", "activitySummary", "biologicalSex"] {
+            let answer = try ask("{\"read\":[\"\(id)\"],\"write\":[\"\(id)\",\"bodyMass\"]}")
+            #expect(answer.status == 422 && answer.text.contains("may only be read: \(id)\""), "\(answer.text)")
+            #expect(try served.get("/v1/authorization/status?write=\(id)").status == 422)
+            let type = try #require(ObjectType(id))
+            #expect(throws: StoreError.self) { try served.grant(id, mayWrite: true) }
+            #expect(try !served.store.mayWrite(type, of: ServedStore.person, served.other))
+        }
+        #expect(try served.store.openRequests(of: served.other).isEmpty)
+        let line =
+            #"{"type":"conditionRecord","start":"2026-11-20T07:00:00+01:00","resource":{"resourceType":"Condition","id":"1"}}"#
+        #expect([403, 422].contains(try served.post("/v1/samples", line, token: served.otherToken).status))
+        // A document may be written.
+        #expect(try ask(#"{"write":["cda"]}"#).text == open)
+        try served.grant("cda", mayWrite: true)
+    }
+
     @Test func whatIsNoQuestionIsRefused() throws {
         for (wrong, status) in [
             ("{}", 422), ("[]", 400), ("{", 400), (#"{"read":"heartRate"}"#, 400), (#"{"read":["heartbeats"]}"#, 400),

@@ -145,7 +145,9 @@ import Testing
             let other = try empty.post("/v1/samples", body, token: empty.otherToken)
             #expect(one.status == other.status && one.body == other.body, "\(body)")
         }
-        for target in ["/v1/samples", "/v1/latest", "/v1/types", "/v1/sources", "/v1/statistics?type=bodyMass&every=1d"] {
+        for target in [
+            "/v1/samples", "/v1/latest", "/v1/types", "/v1/sources", "/v1/devices", "/v1/statistics?type=bodyMass&every=1d",
+        ] {
             let one = try #require(try full.client().get(target, "Authorization: Bearer \(full.otherToken)\r\n"))
             let other = try #require(try empty.client().get(target, "Authorization: Bearer \(empty.otherToken)\r\n"))
             #expect(one.body == other.body, "\(target)")
@@ -205,13 +207,16 @@ import Testing
 
     @Test func whatCameIsGivenAsItCame() throws {
         let resource = #"{"resourceType":"Immunization","id":"1","status":"completed","note":"ä"}"#
-        let quoted = resource.replacing("\"", with: "\\\"")
-        let body = """
-            {"type":"immunizationRecord","kind":"clinicalRecord","start":"2026-11-20T00:00:00Z","body":{"displayName":"Flu",\
-            "resourceType":"Immunization","identifier":"1","version":"R4","dates":{},"codes":[]},"octets":"\(quoted)"}
-            """
-        try served.grant("immunizationRecord")
-        let uuid = try save(body)[0].uuid
+        let type = try #require(ObjectType("immunizationRecord"))
+        let identity = try served.addRecord("immunizationRecord", resource)
+        func grant(_ reading: Grant.Reading, _ objects: [SampleIdentity] = []) throws {
+            try served.store.set(
+                Grant(subject: ServedStore.person, type: type, reading: reading, mayWrite: false), objects: objects,
+                of: served.other,
+                at: ServedStore.now)
+        }
+        try grant(.objects(future: false), [identity])
+        let uuid = identity.description
         func raw(_ uuid: String, _ token: String, _ headers: String = "") throws -> RawClient.Answer {
             try #require(try served.client().get("/v1/samples/\(uuid)/raw", "Authorization: Bearer \(token)\r\n" + headers))
         }
@@ -226,7 +231,7 @@ import Testing
         #expect(unknown.status == 404)
         #expect(try raw(uuid, served.token).body == unknown.body)
         #expect(try raw(try save(line)[0].uuid, served.otherToken).body == unknown.body)
-        try served.grant("immunizationRecord", mayWrite: false)
+        try grant(.none)
         #expect(try raw(uuid, served.otherToken).body == unknown.body)
     }
 

@@ -13,6 +13,7 @@ final class ServedStore {
     let folder: TemporaryFolder
     let store: SampleStore
     let service: HealthService
+    private let settings: ServiceSettings
     /// It may read everything of the person.
     let watch: Client
     let token: String
@@ -40,8 +41,12 @@ final class ServedStore {
         for type in CharacteristicType.allCases { try Self.grant(ObjectType(type), to: watch, in: store) }
         other = try store.addClient(named: "other", purpose: "Tests", at: Self.now)
         otherToken = try store.makeToken(for: other, at: Self.now)
+        self.settings = settings
         service = try HealthService(settings)
     }
+
+    /// Another service of the same store, which the test stops.
+    func again() throws -> HealthService { try HealthService(settings) }
 
     /// What a client with a token is answered to what it sends.
     func post(
@@ -90,6 +95,26 @@ final class ServedStore {
         _ = try ingest.store(samples)
         _ = try ingest.finish(at: 0)
         return samples.map(\.sample.identity)
+    }
+
+    /// A clinical record with its resource.
+    func addRecord(_ name: String, _ resource: String) throws -> SampleIdentity {
+        let body = try SampleBody(
+            encoding: ClinicalRecord(
+                displayName: "Flu", resourceType: "Immunization", identifier: "1", version: "R4", sourceURL: nil, dates: [:],
+                codes: []), content: try PackedContent(Array(resource.utf8)))
+        let type = try #require(SampleType(name))
+        let start = Instant(seconds: 1_790_000_000)
+        let reading = Reading(
+            origin: Origin(
+                subject: Self.person, type: type, source: SourceRevision(id: "clinic", name: "Clinic", version: nil), device: nil),
+            numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc), body: body,
+            place: Place(.line, 1))
+        let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
+        let ingest = try store.beginIngest(IngestDescription(kind: .import, received: Self.now.microseconds))
+        _ = try ingest.store(samples)
+        _ = try ingest.finish(at: 0)
+        return try #require(samples.first).sample.identity
     }
 
     func client() throws -> RawClient { try #require(RawClient(service.address)) }

@@ -75,6 +75,15 @@ enum AuthorizationRoutes {
             })
     }
 
+    private static func writable(_ names: [String]) throws -> Set<ObjectType> {
+        let types = try types(names, "write")
+        let readOnly = types.filter(\.isReadOnly).sorted()
+        guard readOnly.isEmpty else {
+            throw Problem(422, "write: may only be read: \(readOnly.map(\.id).joined(separator: ", "))")
+        }
+        return types
+    }
+
     private static func subject(_ text: String?, _ store: SampleStore) throws -> String {
         guard let text, text != "me" else { return store.subject }
         guard UUIDText.isValid(text) else { throw Problem(400, "subject: expected me or a UUID") }
@@ -101,7 +110,7 @@ enum AuthorizationRoutes {
         guard required.isEmpty || (required.count >= 3 && required.allSatisfy(\.isAskedByObject)) else {
             throw Problem(422, "requires: three or more types of clinical records or documents")
         }
-        let (read, write) = (try types(question.read, "read"), try types(question.write, "write"))
+        let (read, write) = (try types(question.read, "read"), try writable(question.write))
         guard !(read.isEmpty && write.isEmpty && required.isEmpty) else { throw Problem(422, "it asks for nothing") }
         return try call.core.writer.write { store in
             let request = AuthorizationRequest(
@@ -132,7 +141,7 @@ enum AuthorizationRoutes {
         }
         let request = AuthorizationRequest(
             subject: try subject(call.text("subject"), reader.store), read: try types(names("read"), "read"),
-            write: try types(names("write"), "write"))
+            write: try writable(names("write")))
         guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "read, write: one of them is needed") }
         return answer(call, try reader.store.status(of: request, for: caller.client))
     }

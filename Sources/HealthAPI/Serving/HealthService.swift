@@ -48,8 +48,8 @@ public struct ServiceSettings: Sendable {
 ///     // … until it is asked to stop:
 ///     service.stop()
 public final class HealthService {
-    private let server: HTTPServer
-    private let core: ServiceCore
+    let server: HTTPServer
+    let core: ServiceCore
 
     /// Begins to listen.
     ///

@@ -27,17 +27,24 @@ public struct ObjectType: Hashable, Sendable, Comparable {
     public let id: String
     /// Whether a person is asked about each object by itself, as HealthKit has it for clinical records and documents of health records.
     public let isAskedByObject: Bool
+    /// Whether no program may write it, whatever a person says. Of HealthKit's clinical records one "can't request authorization to share"
+    /// (<https://developer.apple.com/documentation/healthkit/hkclinicaltypeidentifier>), and what it asks to share is samples
+    /// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/requestauthorization(toshare:read:completion:)>), which neither a day's rings nor
+    /// characteristics are.
+    public let isReadOnly: Bool
 
     /// Of samples.
     public init(_ type: SampleType) {
         id = type.id
         isAskedByObject = Self.kindsAskedByObject.contains(type.kind)
+        isReadOnly = type.kind == .clinicalRecord || type.kind == .activitySummary
     }
 
     /// Of a characteristic.
     public init(_ type: CharacteristicType) {
         id = type.rawValue
         isAskedByObject = false
+        isReadOnly = true
     }
 
     /// The type of this id, or of HealthKit's identifier; `nil` where there is none.

@@ -27,14 +27,17 @@ extension SampleStore {
     ///   - objects: of a type that is asked about object by object, those that may be read.
     ///   - accesses: of which the person spoke; the other stays as it is, and is not answered.
     ///   - time: when the person answered.
-    /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client or object, or a type that is asked about object by object is
-    ///   granted as a whole.
+    /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client or object, a type that is asked about object by object is
+    ///   granted as a whole, or writing one that may only be read.
     public func set(
         _ grant: Grant, objects: [SampleIdentity] = [], accesses: Set<Grant.Access> = Set(Grant.Access.allCases),
         of client: Client,
         at time: Instant
     ) throws {
         guard !accesses.isEmpty else { return }
+        guard !grant.mayWrite || !grant.type.isReadOnly else {
+            throw StoreError(.invalid, "\(grant.type.id) may only be read: no program writes it")
+        }
         try connection.transaction {
             guard try self.client(named: client.name)?.id == client.id else {
                 throw StoreError(.invalid, "there is no such client")
@@ -102,7 +105,8 @@ extension SampleStore {
 
     /// Whether a client may write objects of a type.
     public func mayWrite(_ type: ObjectType, of subject: String, _ client: Client) throws(StoreError) -> Bool {
-        try connection.integer(
+        guard !type.isReadOnly else { return false }
+        return try connection.integer(
             "SELECT 1 FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND may_write", .integer(client.id),
             .text(subject), .text(type.id)) != nil
     }

@@ -53,16 +53,24 @@ extension SampleStore {
     /// Digests are compared to their last octet, and all of them, whatever the first ones say.
     public func client(bearing token: String, at now: Instant) throws(StoreError) -> Client? {
         let digest = Digest.sha256(Array(token.utf8.prefix(256)))
-        let statement = try connection.statement("SELECT digest, client, expires, revoked FROM token")
+        let statement = try connection.statement("SELECT digest, client, expires, revoked, made FROM token")
         defer { statement.reset() }
         var found: Int64?
         while try statement.step() {
             var difference: UInt8 = 0
             for (one, other) in zip(statement.blob(0), digest) { difference |= one ^ other }
-            let isValid = statement.isNull(3) && now.microseconds < statement.optionalInteger(2) ?? .max
+            // A clock that was set back to before one was made does not make one that expires last longer.
+            let isTimely = statement.optionalInteger(2).map {
+                now.microseconds < $0 && now.microseconds >= statement.integer(4) - Self.slack
+            }
+            let isValid = statement.isNull(3) && isTimely ?? true
             if difference == 0, isValid { found = statement.integer(1) }
         }
         guard let found, let client = try clients().first(where: { $0.id == found }) else { return nil }
-        return now < client.expires ?? Instant(microseconds: .max) ? client : nil
+        guard let expires = client.expires else { return client }
+        return now < expires && now.microseconds >= client.added.microseconds - Self.slack ? client : nil
     }
+
+    /// By how much a clock may be set back, in microseconds, before tokens that expire are not trusted: clocks are corrected by seconds.
+    private static let slack: Int64 = 600_000_000
 }

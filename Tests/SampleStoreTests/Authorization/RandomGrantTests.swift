@@ -8,7 +8,7 @@ import Testing
 /// Random stores and grants: a restricted reader answers as a store does that has only what may be read.
 @Suite struct RandomGrantTests {
     private static let subjects = [TestStore.subject, RestrictionTests.other]
-    private static let types = ["heartRate", "stepCount", "bodyMass", "conditionRecord", "activitySummary", "biologicalSex"]
+    private static let types = ["heartRate", "stepCount", "bodyMass", "cda", "activitySummary", "biologicalSex"]
 
     private struct Case {
         var generator: SeededGenerator
@@ -28,11 +28,11 @@ import Testing
 
         /// Few times, few values, so that the same stretch has what may be read and what may not.
         mutating func sample(_ number: Int) throws -> GatedSample {
-            let type = choose(["heartRate", "heartRate", "stepCount", "bodyMass", "conditionRecord"])
+            let type = choose(["heartRate", "heartRate", "stepCount", "bodyMass", "cda"])
             let (subject, source) = (choose(RandomGrantTests.subjects), choose(["strap", "phone", client.source]))
             let hour = choose([0, 1, 2, 30, 31])
-            guard type != "conditionRecord" else {
-                return try RestrictionTests.condition("c\(number)", at: hour, subject: subject, source: source)
+            guard type != "cda" else {
+                return try RestrictionTests.condition("c\(number)", at: hour, subject: subject, source: source, type: type)
             }
             let maker = try SampleMaker(try RestrictionTests.type(type), source: source, sourceName: source, subject: subject)
             // No two sources tell of one instant: which of them comes first is a store's own.
@@ -57,7 +57,8 @@ import Testing
                             for one in own where choose([true, false]) { objects.append(one.sample.identity) }
                         }
                     }
-                    let grant = Grant(subject: subject, type: type, reading: reading, mayWrite: choose([true, false]))
+                    let grant = Grant(
+                        subject: subject, type: type, reading: reading, mayWrite: choose([true, false]) && !type.isReadOnly)
                     try test.store.set(grant, objects: objects, of: client, at: RestrictionTests.now)
                     grants[subject + id] = grant
                     named.formUnion(objects)
