@@ -98,7 +98,7 @@ public final class TargetRun {
         if target.filter != settings.filterText {
             return "it was filled by another filter than the configuration has now: \(mend)"
         }
-        if try !reader.knows(target.anchor) { return "the store was put back from a copy since, or is another one: \(mend)" }
+        if let reason = try reader.reasonNotToKnow(target.anchor) { return "how far it has come \(reason): \(mend)" }
         return nil
     }
 

@@ -111,7 +111,8 @@ import Testing
                 ALTER TABLE series DROP COLUMN kind; DROP TABLE target; DROP TABLE set_aside;
                 DROP TABLE characteristic; DROP TABLE epoch; DROP TABLE client; DROP TABLE token; DROP TABLE granted;
                 DROP TABLE granted_object; DROP TABLE asked; DROP TABLE read_by; DROP TABLE scale_user;
-                DROP TABLE saved_answer; DROP TABLE page_code; DROP TABLE page_session; DROP TABLE medication; DROP TABLE summary; DROP TABLE summarized; PRAGMA user_version = \(version)
+                DROP TABLE saved_answer; DROP TABLE page_code; DROP TABLE page_session; DROP TABLE medication; DROP TABLE summary; DROP TABLE summarized;
+                DROP TABLE lost; PRAGMA user_version = \(version)
                 """
             )
             test.isSound = false

@@ -52,16 +52,42 @@ extension SampleStore {
         return clients
     }
 
-    /// Removes a client with its tokens, grants, requests and its ledger; what it wrote stays. Whoever reads for it reads nothing more.
+    /// Removes a client with its tokens, grants, requests and its ledger. Whoever reads for it reads nothing more.
     ///
+    /// - Parameter description: the entry in the ledger of what deletes what it wrote; `nil` where that stays.
+    /// - Returns: that entry, and how many samples are deleted; the first is 0 where it wrote none that is there.
     /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client.
-    public func remove(_ client: Client) throws {
+    @discardableResult
+    public func remove(_ client: Client, deletingItsOwn description: IngestDescription? = nil) throws -> (
+        ingest: Int64, count: Int
+    ) {
         try connection.transaction {
+            // First of all it may nothing more, so that nothing comes behind.
             for table in ["token", "granted", "granted_object", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
+            try connection.run("DELETE FROM lost WHERE viewer = ?", .text(client.source))
             try connection.run("DELETE FROM client WHERE id = ?", .integer(client.id))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such client") }
+            guard let description else { return (0, 0) }
+            return try change(description) { ingest, deletion in
+                let own = "(SELECT id FROM series WHERE source = ?1)"
+                // What it wrote and nobody has judged yet is not to become a sample later.
+                try connection.run(
+                    "UPDATE quarantine SET state = 'rejected', judged = ?2 WHERE series IN \(own) AND state = 'held'",
+                    .text(client.source), .integer(ingest))
+                if connection.changes > 0 { deletion.changesMore() }
+                let statement = try Statement(
+                    connection, "SELECT series, start, hash FROM sample WHERE series IN \(own) ORDER BY seq")
+                try statement.bind([.text(client.source)])
+                var places: [SampleKey] = []
+                while try statement.step() {
+                    try places.append(
+                        SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+                }
+                for place in places { try deletion.delete(place) }
+                return deletion.deleted
+            }
         }
     }
 }

@@ -66,17 +66,18 @@ struct Restriction {
 
     /// That a row starts where it may be read. Of two lower bounds of a range SQLite seeks one and compares the other with each row: where a
     /// reader asks from a time on, it is to be that time, or everything before it is walked over.
-    private static let isBehindSince = "likelihood(r.start >= v.since, 0.99)"
+    static let isBehindSince = "likelihood(r.start >= v.since, 0.99)"
 
     /// Puts the views before the tables of a connection.
     func apply(to connection: Connection) throws(StoreError) {
-        connection.isRestricted = true
+        connection.viewer = viewerName
         let statement = try Statement(
             connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
         var names: [String] = []
         while try statement.step() { names.append(statement.text(0)) }
         statement.reset()
-        try connection.execute("CREATE TEMP VIEW readable AS \(readable)")
+        try ToldNames.register(with: connection)
+        try connection.execute("CREATE TEMP VIEW readable AS \(readable); CREATE TEMP VIEW readable_object AS \(readableObjects)")
         for name in names where !Self.open.contains(name) {
             try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name))")
         }
@@ -90,13 +91,52 @@ struct Restriction {
                 "SELECT s.id, \(Int64.min + 1) AS since, 1 AS whole, NULL AS after FROM main.series AS s WHERE s.subject = \(person)"
         }
         let isOwn = "(g.may_write AND s.source = '\(client.source)')"
-        let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
         return """
             SELECT s.id, CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AS since,
-                s.kind NOT IN (\(askedByObject)) OR \(isOwn) AS whole, g.after
+                s.kind NOT IN (\(Self.askedByObject)) OR \(isOwn) AS whole, g.after
             FROM main.series AS s CROSS JOIN main.granted AS g ON g.client = \(client.id) AND g.subject = s.subject AND g.type = s.type
             """
     }
+
+    /// The objects that a client may read one by one.
+    private var readableObjects: String {
+        guard case .client(let client) = viewer else { return "SELECT series, start, hash FROM main.granted_object WHERE 0" }
+        return "SELECT series, start, hash FROM main.granted_object WHERE client = \(client.id)"
+    }
+
+    /// By which `lost` knows who looks.
+    private var viewerName: String {
+        switch viewer {
+        case .client(let client): client.source
+        case .person(let subject): subject
+        }
+    }
+
+    /// Keeps how far those have to have come who could read what is about to be removed for good: the rows of the table `pruned`. It says to each
+    /// what a store would have said that holds what it may read.
+    static func noteLost(_ connection: Connection) throws(StoreError) {
+        let isOwn = "(g.may_write AND s.source = '\(Client.sourcePrefix)' || g.client)"
+        // A tombstone's own number is that of its deletion.
+        let arrival =
+            "coalesce("
+            + ["sample", "deleted"].map {
+                "(SELECT seq FROM \($0) AS t WHERE (t.series, t.start, t.hash) = (p.series, p.start, p.hash))"
+            }.joined(separator: ", ") + ")"
+        try connection.run(
+            """
+            INSERT INTO lost(viewer, seq) SELECT viewer, number FROM (
+                SELECT '\(Client.sourcePrefix)' || g.client AS viewer, max(p.number) AS number
+                FROM granted AS g CROSS JOIN series AS s ON s.type = g.type AND s.subject = g.subject CROSS JOIN pruned AS p ON p.series = s.id
+                WHERE p.start >= CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AND (s.kind NOT IN (\(askedByObject))
+                    OR \(isOwn) OR \(arrival) > g.after OR EXISTS(SELECT 1 FROM granted_object AS o WHERE o.client = g.client
+                        AND o.series = p.series AND o.start = p.start AND o.hash = p.hash))
+                GROUP BY g.client
+                UNION ALL SELECT s.subject, max(p.number) FROM series AS s CROSS JOIN pruned AS p ON p.series = s.id GROUP BY s.subject
+            ) WHERE true ON CONFLICT(viewer) DO UPDATE SET seq = max(seq, excluded.seq)
+            """)
+    }
+
+    private static let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
 
     /// The person as SQL has it; of a client nobody.
     private var person: String {
@@ -106,18 +146,22 @@ struct Restriction {
 
     /// Where an object is one that is granted by itself.
     private func isGranted(_ row: String) -> String {
-        guard case .client(let client) = viewer else { return "0" }
-        return """
-            EXISTS(SELECT 1 FROM main.granted_object AS o
-                WHERE o.client = \(client.id) AND o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)
-            """
+        "EXISTS(SELECT 1 FROM readable_object AS o WHERE o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)"
     }
 
     private func rule(for table: String) -> String {
         switch table {
-        case "sample", "deleted":
+        case "sample":
             """
-            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
+            SELECT r.* FROM readable AS v CROSS JOIN main.sample AS r ON r.series = v.id AND \(Self.isBehindSince)
+            WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
+            """
+        case "deleted":
+            // What took its place may be another person's, or of a type that may not be read.
+            """
+            SELECT \(SampleTable.columns.split(separator: ", ").map { "r.\($0)" }.joined(separator: ", ")), r.seq, r.deleted_seq, r.ingest,
+                CASE WHEN r.replaced_by IS NULL THEN NULL ELSE \(ToldNames.function)(r.replaced_by) END AS replaced_by, r.forgotten
+            FROM readable AS v CROSS JOIN main.deleted AS r ON r.series = v.id AND \(Self.isBehindSince)
             WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
             """
         case "witness", "witness_row", "record":

@@ -188,6 +188,7 @@ extension SampleStore {
         let last = try connection.integer("SELECT max(number) FROM pruned") ?? 0
         try connection.run(
             "INSERT INTO setting VALUES('pruned', ?1) ON CONFLICT(name) DO UPDATE SET value = max(value, ?1)", .integer(last))
+        try Restriction.noteLost(connection)
         try table.setLast(number: number)
     }
 
@@ -197,6 +198,7 @@ extension SampleStore {
         try SampleTable(connection: connection).removePruned()
         for statement in [
             "DELETE FROM record WHERE (series, start, hash) IN \(marked)",
+            "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM link WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked)",
             """
             DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM witness

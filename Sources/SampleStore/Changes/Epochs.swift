@@ -55,8 +55,13 @@ struct Epochs {
             """, .integer(first))
         let isKnown = last.map { first...max(first, $0) ~= anchor.seq } ?? false
         guard isKnown else { return "is of changes that this store no longer has: it was put back from a copy that is older" }
-        let pruned = try connection.integer("SELECT value FROM setting WHERE name = 'pruned'") ?? 0
-        return anchor.seq < pruned ? "lies before samples that came and that retention has removed since" : nil
+        let lost =
+            if let viewer = connection.viewer {
+                try connection.integer("SELECT seq FROM main.lost WHERE viewer = ?", .text(viewer))
+            } else {
+                try connection.integer("SELECT value FROM setting WHERE name = 'pruned'")
+            }
+        return anchor.seq < lost ?? 0 ? "lies before samples that came and that were removed for good since" : nil
     }
 
     /// The anchor of a reader who has seen this change; changes are asked for in their order.

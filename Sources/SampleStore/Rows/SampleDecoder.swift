@@ -109,6 +109,8 @@ final class SampleDecoder {
         try statement.bind([.integer(series), .integer(id)])
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
         let type = try SampleStore.type(statement.text(1), kind: statement.integer(21))
+        var body = statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22)))
+        if let whole = body, connection.isRestricted { body = try ToldNames.shown(whole, of: type.kind, connection) }
         var device: Device?
         if !statement.text(3).isEmpty {
             device = Device(
@@ -126,7 +128,7 @@ final class SampleDecoder {
             timeOrigin: TimeOrigin(rawValue: UInt8(truncatingIfNeeded: statement.integer(17))) ?? .device,
             skew: statement.integer(18), timeResolution: Int32(truncatingIfNeeded: statement.integer(19)),
             ordinal: statement.optionalInteger(20).map { UInt32(truncatingIfNeeded: $0) },
-            body: statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22))))
+            body: body)
         // A body is large, and its context is that of one sample.
         guard context.body == nil else { return context }
         if contexts.count > 100_000 { contexts.removeAll() }

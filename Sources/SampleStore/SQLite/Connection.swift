@@ -5,8 +5,12 @@ final class Connection {
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     let isWritable: Bool
+    /// Who sees a part of the store only, by the name that ``Schema/lostChanges`` has; `nil` where all is seen.
+    var viewer: String?
     /// Views stand before its tables: another connection to the same file would see more.
-    var isRestricted = false
+    var isRestricted: Bool { viewer != nil }
+    /// Told when a change begins, before anything of it is written.
+    var onChange: (() throws(StoreError) -> Void)?
     /// Snapshots that are open.
     var readers = 0
 
@@ -87,6 +91,7 @@ final class Connection {
         let isOuter = sqlite3_get_autocommit(handle) != 0
         try execute(isOuter ? "BEGIN IMMEDIATE" : "SAVEPOINT part")
         do {
+            if isOuter { try onChange?() }
             let result = try body()
             try execute(isOuter ? "COMMIT" : "RELEASE part")
             return result

@@ -11,6 +11,6 @@ enum Schema {
         ("epochs", epochs), ("counter", counter), ("own keys", ownKeys), ("ordinals", ordinals), ("kinds", kinds),
         ("targets", targets), ("bodies", bodies), ("characteristics", characteristics),
         ("authorization", authorization), ("scale users", scaleUsers), ("page", page), ("medications", medications),
-        ("saved answers", savedAnswers), ("summaries", summaries),
+        ("saved answers", savedAnswers), ("summaries", summaries), ("lost changes", lostChanges),
     ]
 }

@@ -37,8 +37,12 @@ enum ClientsCommand: Command {
             CommandSpecification(
                 name: "revoke", summary: "Let nobody in any more with a client's tokens.", arguments: [client]),
             CommandSpecification(
-                name: "forget", summary: "Forget a client with its tokens and grants; what it wrote stays.", arguments: [client],
-                options: [Option(names: ["--delete"], help: "Delete what it wrote, too.")]),
+                name: "forget", summary: "Forget a client with its tokens and grants; what it wrote stays.",
+                discussion: """
+                    With --delete what it wrote goes as with 'vitalgate delete': targets and readers of changes hear of it, what nobody has judged yet is \
+                    rejected, and 'ingest undo' gives all of it back.
+                    """, arguments: [client], options: [Option(names: ["--delete"], help: "Delete what it wrote, too.")],
+                examples: [Example("vitalgate clients forget scale --delete", "A program is gone, and so are its samples.")]),
             CommandSpecification(
                 name: "grants", summary: "Show what a client may.", arguments: [client], options: [Format.option, Format.safe]),
             CommandSpecification(
@@ -109,14 +113,18 @@ enum ClientsCommand: Command {
     private static func forget(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
         let client = try client(context, store)
-        // First of all it may nothing more, so that nothing comes behind.
-        try store.remove(client)
-        guard context.invocation.flag("--delete") else { return }
-        let own = SampleQuery(.comparison(.source(.id), .equal, .text(client.source)))
+        guard context.invocation.flag("--delete") else {
+            try store.remove(client)
+            return
+        }
         let description = IngestDescription(
-            kind: .delete, name: "client \(client.name)", received: context.machine.now().microseconds)
-        let (ingest, count) = try store.delete(matching: own, description: description)
-        context.note("\(Readable.count(count, "sample")) that it wrote are deleted, ingest \(ingest)")
+            kind: .delete, name: "\(client.name) (\(client.source))", received: context.machine.now().microseconds)
+        let (ingest, count) = try store.remove(client, deletingItsOwn: description)
+        context.note(
+            ingest == 0
+                ? "it wrote nothing that is still there"
+                : "\(Readable.count(count, "sample")) that it wrote \(count == 1 ? "is" : "are") deleted (this is ingest \(ingest))"
+        )
     }
 
     private static func list(_ context: CommandContext) throws {

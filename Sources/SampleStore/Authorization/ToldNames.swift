@@ -1,0 +1,90 @@
+import CSQLite
+import HealthModel
+
+/// Names of other objects within what a client may read: the UUID of what took a deleted sample's place, those of what a correlation or workout has.
+/// They are told where the client may read what they name, or has read it before it was deleted, and are left out where not, as if they had never
+/// been named.
+enum ToldNames {
+    /// SQL's function of a UUID: itself, or NULL.
+    static let function = "told_name"
+
+    /// Lets a connection's statements ask.
+    static func register(with connection: Connection) throws(StoreError) {
+        let code = sqlite3_create_function_v2(
+            connection.handle, function, 1, SQLITE_UTF8, Unmanaged.passUnretained(connection).toOpaque(),
+            { context, _, arguments in
+                guard let user = sqlite3_user_data(context), let argument = arguments?.pointee else {
+                    return sqlite3_result_null(context)
+                }
+                let connection = Unmanaged<Connection>.fromOpaque(user).takeUnretainedValue()
+                guard let text = sqlite3_value_text(argument) else { return sqlite3_result_null(context) }
+                do throws(StoreError) {
+                    guard try ToldNames.isTold(String(cString: text), connection) else { return sqlite3_result_null(context) }
+                    sqlite3_result_value(context, argument)
+                } catch {
+                    sqlite3_result_error_code(context, SQLITE_ERROR)
+                }
+            }, nil, nil, nil)
+        guard code == SQLITE_OK else { throw connection.error(code, nil) }
+    }
+
+    /// Whether a connection that is restricted shows the object of a UUID, live or deleted.
+    static func isTold(_ name: String, _ connection: Connection) throws(StoreError) -> Bool {
+        guard let uuid = SampleIdentity(name) else { return false }
+        let low = Int64(uuid.milliseconds) * 1000
+        return try connection.integer(named, .integer(low), .integer(low + 999), .blob(uuid.storedHash)) != nil
+    }
+
+    /// Selects what a UUID names, among what may be read.
+    private static let named =
+        [("sample", "r.seq"), ("deleted", "r.seq"), ("witness_row", "0")].map { table, number in
+            let isShown = """
+                \(Restriction.isBehindSince) AND (v.whole OR \(number) > v.after OR EXISTS(SELECT 1 FROM readable_object AS o
+                    WHERE o.series = r.series AND o.start = r.start AND o.hash = r.hash))
+                """
+            return """
+                SELECT 1 FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start BETWEEN ?1 AND ?2 AND r.hash = ?3
+                WHERE \(isShown)
+                UNION ALL
+                SELECT 1 FROM readable AS v CROSS JOIN main.place AS p ON p.series = v.id AND p.nominal BETWEEN ?1 AND ?2 AND p.hash = ?3
+                    CROSS JOIN main.\(table) AS r ON r.series = p.series AND r.start = p.start AND r.hash = p.hash
+                WHERE \(isShown)
+                """
+        }.joined(separator: " UNION ALL ") + " LIMIT 1"
+
+    /// The body of a sample as a client is shown it.
+    static func shown(_ body: SampleBody, of kind: SampleKind, _ connection: Connection) throws(StoreError) -> SampleBody {
+        func kept(_ names: [String]) throws(StoreError) -> [String] {
+            var kept: [String] = []
+            for name in names where try isTold(name, connection) { kept.append(name) }
+            return kept
+        }
+        switch kind {
+        case .correlation:
+            guard var correlation = try? body.decoded(as: Correlation.self) else { return body }
+            let names = try kept(correlation.objects)
+            guard names != correlation.objects else { return body }
+            correlation.objects = names
+            return try encoded(correlation, body)
+        case .workout:
+            guard var workout = try? body.decoded(as: Workout.self) else { return body }
+            let names = try kept(workout.routes)
+            guard names != workout.routes else { return body }
+            workout.routes = names
+            return try encoded(workout, body)
+        case .workoutRoute:
+            guard var route = try? body.decoded(as: WorkoutRoute.self), let name = route.workout else { return body }
+            guard try !isTold(name, connection) else { return body }
+            route.workout = nil
+            return try encoded(route, body)
+        default: return body
+        }
+    }
+
+    private static func encoded(_ value: some Encodable, _ body: SampleBody) throws(StoreError) -> SampleBody {
+        guard let shown = try? SampleBody(encoding: value, content: body.content) else {
+            throw StoreError(.corrupt, "a body cannot be shown in part")
+        }
+        return shown
+    }
+}

@@ -1,0 +1,109 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// What was removed for good is told to those who could read it, and to nobody else.
+@Suite struct LostChangesTests {
+    private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: RestrictionTests.origin + seconds * 1_000_000) }
+
+    private func client(
+        _ name: String, _ test: TestStore, _ id: String, _ reading: Grant.Reading, objects: [SampleIdentity] = [],
+        mayWrite: Bool = false
+    ) throws -> (client: Client, reader: SampleStore) {
+        let client = try test.store.addClient(named: name, purpose: "a test", at: RestrictionTests.now)
+        let grant = Grant(subject: TestStore.subject, type: try #require(ObjectType(id)), reading: reading, mayWrite: mayWrite)
+        try test.store.set(grant, objects: objects, of: client, at: RestrictionTests.now)
+        return (client, try RestrictionTests.restricted(test, to: client))
+    }
+
+    /// A client is told to begin again exactly where a store would have told it that has only what it may read.
+    @Test func aPruningIsToldToThoseWhoCouldRead() throws {
+        try TestStore.with { test in
+            let writer = try client("writer", test, "heartRate", .none, mayWrite: true)
+            let own = try SampleMaker(source: writer.client.source)
+            let (first, second) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 1))
+            try test.keep([try SampleMaker()("60", at: 10), first])
+            let early = try test.store.latestAnchor()
+            try test.keepExactly([try own("61", at: 20)])
+            let middle = try test.store.latestAnchor()
+            try test.keep([try SampleMaker()("62", at: 30), try SampleMaker()("63", at: 500), second])
+            let late = try test.store.latestAnchor()
+            let all = try client("all", test, "heartRate", .all)
+            let since = try client("since", test, "heartRate", .from(Self.at(25)))
+            let recent = try client("recent", test, "heartRate", .from(Self.at(200)))
+            let other = try client("other", test, "stepCount", .all)
+            let record = try client("record", test, "conditionRecord", .objects(future: false), objects: [first.sample.identity])
+            let readers = [all, since, recent, other, record, writer].map(\.reader)
+            for reader in readers { #expect(try reader.knows(early) && reader.knows(middle) && reader.knows(late)) }
+            _ = try test.store.prune([.heartRate: Self.at(100)], description: TestStore.description(.prune))
+            // What was removed came up to `late`; the writer's own up to `middle`.
+            #expect(try readers.map { try $0.knows(early) } == [false, false, true, true, true, false])
+            #expect(try readers.map { try $0.knows(middle) } == [false, false, true, true, true, true])
+            #expect(try readers.allSatisfy { try $0.knows(late) })
+            #expect(try !test.store.knows(early) && !test.store.knows(middle) && test.store.knows(late))
+            let type = try RestrictionTests.type("conditionRecord")
+            _ = try test.store.prune([type: Self.at(2 * 3600)], description: TestStore.description(.prune))
+            // Its own one came before `early`; the other one was never there for it.
+            #expect(try record.reader.knows(early) && record.reader.knows(.beginning) && !test.store.knows(middle))
+            try test.store.remove(writer.client)
+            #expect(
+                try test.store.connection.integer("SELECT count(*) FROM lost WHERE viewer = ?", .text(writer.client.source)) == 0)
+        }
+    }
+
+    /// "Future ones, too" begins behind what there was: that one of those went, and is gone for good, is nothing to it.
+    @Test func whatWasThereBeforeFutureOnesIsNotToldOf() throws {
+        try TestStore.with { test in
+            let (old, new) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 3))
+            try test.keep([old])
+            let future = try client("future", test, "conditionRecord", .objects(future: true))
+            let early = try test.store.latestAnchor()
+            try test.delete(old)
+            let type = try RestrictionTests.type("conditionRecord")
+            _ = try test.store.prune([type: Self.at(2 * 3600)], description: TestStore.description(.prune))
+            #expect(try future.reader.knows(early) && !test.store.knows(early))
+            let middle = try test.store.latestAnchor()
+            try test.keep([new])
+            try test.delete(new)
+            _ = try test.store.prune([type: Self.at(4 * 3600)], description: TestStore.description(.prune))
+            #expect(try !future.reader.knows(middle))
+        }
+    }
+
+    @Test func aPersonIsToldOfTheirOwnOnly() throws {
+        try TestStore.with { test in
+            let hers = try SampleMaker(subject: RestrictionTests.other)
+            try test.keep([try SampleMaker()("60", at: 10)])
+            let early = try test.store.latestAnchor()
+            try test.keep([try hers("61", at: 20)])
+            _ = try test.store.prune([.heartRate: Self.at(100)], description: TestStore.description(.prune))
+            for (subject, knows) in [(TestStore.subject, true), (RestrictionTests.other, false)] {
+                let reader = try test.another(.read)
+                try reader.restrict(toPerson: subject)
+                #expect(try reader.knows(early) == knows)
+            }
+        }
+    }
+
+    /// A store of before told everybody: whoever has an anchor of then is told once more.
+    @Test func anEarlierStoresMarkIsEverybodys() throws {
+        let test = try TestStore()
+        try test.keep([try SampleMaker()("60", at: 10)])
+        let early = try test.store.latestAnchor()
+        try test.keep([try SampleMaker()("61", at: 20)])
+        _ = try client("other", test, "stepCount", .all)
+        try test.execute(
+            """
+            DROP TABLE lost; INSERT INTO setting SELECT 'pruned', value FROM setting WHERE name = 'seq';
+            PRAGMA user_version = \(Schema.version - 1)
+            """)
+        test.isSound = false
+        try test.reopen()
+        let reader = try RestrictionTests.restricted(test, to: try #require(try test.store.client(named: "other")))
+        #expect(try !reader.knows(early))
+        try test.close()
+    }
+}
