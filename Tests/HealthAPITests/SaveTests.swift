@@ -129,6 +129,7 @@ import Testing
         let (full, empty) = (served, try ServedStore())
         try full.add([60, 61, 62])
         try full.add([71], of: "bodyMass", from: 1_795_154_400)
+        try full.store.merge(device: "scale-2", into: "scale-1")
         for store in [full, empty] {
             try store.grant("heartRate")
             try store.grant("bodyMass")
@@ -138,6 +139,7 @@ import Testing
             #"{"type":"bodyMass","start":"2026-11-20T07:00:00+01:00","value":71,"unit":"kg"}"#,
             #"{"type":"bodyMass","start":"2026-11-20T07:00:00+01:00","value":71000,"unit":"g"}"#,
             #"{"type":"heartRate","start":"2026-09-21T14:13:20Z","value":9000,"unit":"/min"}"#,
+            #"{"type":"bodyMass","start":"2026-11-20T08:00:00Z","value":72,"unit":"kg","device":{"key":"scale-2"}}"#,
             #"{"type":"stepCount","start":"2026-09-21T14:13:20Z","value":60}"#, "{", "",
         ]
         for body in bodies + bodies {

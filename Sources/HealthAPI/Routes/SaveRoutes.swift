@@ -60,7 +60,8 @@ enum SaveRoutes {
             let readings = try SavedLines.readings(
                 of: call.body.octets, isJSON: call.body.form == .json,
                 by: SourceRevision(id: caller.client.source, name: caller.client.name, version: nil),
-                registry: OriginRegistry(subject: store.subject, aliases: try store.aliases()))
+                // Whose other name a device's is, would tell which devices there are.
+                registry: OriginRegistry(subject: store.subject))
             let samples = try readings.map { reading in
                 guard let first = try ReadingPath.samples(of: [reading], zone: settings.zone, received: received).first else {
                     throw Refusal("it is no sample", at: reading.place)
@@ -102,11 +103,14 @@ enum SaveRoutes {
     @Sendable private static func delete(_ call: Call) throws -> HTTPResponse {
         let caller = try call.caller()
         guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }) else { throw SampleRoutes.unknown }
+        // As the client was given it: what it names may be hidden from it. A sample never changes.
+        let shown = try call.text("If-Match").flatMap { _ in try call.reader().store.sample(uuid)?.sample }
         return try call.core.writer.write { store in
             let isGone = try store.delete(
                 uuid, by: caller.client, at: call.core.settings.now(),
                 where: { sample in
-                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, sample, me: store.subject) else { return }
+                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: store.subject)
+                    else { return }
                     throw Problem(412, "it is another now")
                 })
             guard isGone else { throw SampleRoutes.unknown }
