@@ -11,7 +11,7 @@ _vitalgate_commands() {
         '/unit') candidates=('convert') ;;
         '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
-        '/subjects') candidates=('list' 'add' 'rename' 'remove') ;;
+        '/subjects') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
@@ -96,6 +96,7 @@ _vitalgate_options() {
         '/subjects/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/subjects/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/subjects/erase') candidates=('--yes' '--without' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources/list') candidates=('--subject' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/sources/priority') candidates=('--subject' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -390,6 +391,10 @@ _vitalgate_option() {
         '/subjects/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/subjects/list --safe') kind= ;;
         '/subjects/add --id') kind=none ;;
+        '/subjects/erase --yes') kind= ;;
+        '/subjects/erase --without') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/subjects/erase --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/subjects/erase --safe') kind= ;;
         '/sources/list --subject') kind=none ;;
         '/sources/list --time-zone') kind=none ;;
         '/sources/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -517,6 +522,7 @@ _vitalgate_argument() {
         '/subjects/rename 0') kind=none ;;
         '/subjects/rename 1') kind=none ;;
         '/subjects/remove 0') kind=none ;;
+        '/subjects/erase 0') kind=none ;;
         '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority '*) kind=none ;;

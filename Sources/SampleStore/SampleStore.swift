@@ -55,6 +55,8 @@ public final class SampleStore {
     let batch = BatchTable()
     let replacements = ReplacementTable()
     lazy var interner = Interner(connection: connection)
+    /// How many erasures there were when this store looked last.
+    var erasuresKnown: Int64 = 0
     /// When statistics are gathered by several connections.
     var sideBySide = SideBySide.Limits()
     /// What of dense series is summed up.
@@ -78,6 +80,7 @@ public final class SampleStore {
                 try Epochs.begin(connection)
             }
             try learnTypes()
+            if access == .write { connection.onChange = { [weak self] () throws(StoreError) in try self?.forgetErased() } }
         } catch {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error
@@ -238,6 +241,7 @@ public final class SampleStore {
             _ = try? connection.execute("ROLLBACK")
             interner.forget()
         }
+        try forgetErased()
         return try body()
     }
 

@@ -18,6 +18,8 @@ public enum IngestKind: String, Hashable, Sendable {
     case reject
     /// What ended before its type's earliest permitted date was removed for good.
     case prune
+    /// Everything about a person was removed for good.
+    case erase
     /// Held readings became samples, since a clock, the device's or our own, is known now.
     case release
     /// Samples that tell a reading again, in another unit, became witnesses of the first.

@@ -18,15 +18,16 @@ public struct ReadEntry: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// Notes what a client was given, added to what it was given on that day before. Of one that was forgotten meanwhile nothing is kept.
+    /// Notes what a client was given, added to what it was given on that day before. Of a client that was forgotten meanwhile nothing is kept, nor of a
+    /// person who was erased, of whom there is no grant.
     public func note(_ entries: [ReadEntry], readBy client: Client) throws {
         try connection.transaction {
             guard try self.client(named: client.name)?.id == client.id else { return }
             for entry in entries where entry.count > 0 {
                 try connection.run(
                     """
-                    INSERT INTO read_by(client, subject, type, day, count) VALUES(?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET count = count + excluded.count
+                    INSERT INTO read_by(client, subject, type, day, count) SELECT ?1, ?2, ?3, ?4, ?5
+                    WHERE EXISTS(SELECT 1 FROM granted WHERE client = ?1 AND subject = ?2) ON CONFLICT DO UPDATE SET count = count + excluded.count
                     """, .integer(client.id), .text(entry.subject), .text(entry.type), .text(entry.day),
                     .integer(Int64(entry.count)))
             }

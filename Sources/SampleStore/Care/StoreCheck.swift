@@ -37,6 +37,11 @@ extension SampleStore {
         let strangers = deep ? try checkKinds() : []
         guard strangers.isEmpty else { return strangers }
         var problems = try checkLedger()
+        if try isErasureUnfinished {
+            problems.append(
+                "an erasure was interrupted, and what was erased is still in the file: 'vitalgate subjects erase' goes on with it"
+            )
+        }
         problems += try checkLinks()
         problems += try checkCharacteristics()
         problems += try checkMedications()
@@ -215,6 +220,7 @@ extension SampleStore {
     /// Whether a repaired sample's UUID is that of its old one and the repair; `nil` where it is no repaired sample.
     private func isRepaired(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
         let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
+        if try Replacements(connection: connection).isFromNowhere(place) { return true }
         guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
         let repair = try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration))
         let skew = try connection.integer(

@@ -8,7 +8,7 @@ extension SampleStore {
     @discardableResult
     public func undo(_ undone: Int64, forget: Bool, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ingest \(undone)") }
-        guard account.kind != .prune else {
+        guard account.kind != .prune, account.kind != .erase else {
             throw StoreError(.invalid, "ingest \(undone) removed samples for good: nothing is left of them that could come back")
         }
         if let result = try undoRepair(account, forget: forget, description: description) { return result }

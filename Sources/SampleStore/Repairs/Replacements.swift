@@ -13,8 +13,10 @@ struct Replacements {
     /// The sample that the one here was made from, and by which migration.
     func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
         let statement = try connection.statement(
-            "SELECT old_series, old_start, old_hash, migration FROM repaired WHERE series = ? AND start = ? AND hash = ? AND NOT merged"
-        )
+            """
+            SELECT old_series, old_start, old_hash, migration FROM repaired WHERE series = ? AND start = ? AND hash = ? AND NOT merged
+                AND NOT \(ErasedRepairs.isFromNowhere)
+            """)
         defer { statement.reset() }
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         guard try statement.step() else { return nil }
@@ -22,6 +24,13 @@ struct Replacements {
             SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
             statement.integer(3)
         )
+    }
+
+    /// Whether the sample was made from one of somebody whose data was erased: nothing tells from which.
+    func isFromNowhere(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM repaired WHERE series = ? AND start = ? AND hash = ? AND \(ErasedRepairs.isFromNowhere)",
+            .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
     /// Whether the sample, or one it was made from, comes from this repair.

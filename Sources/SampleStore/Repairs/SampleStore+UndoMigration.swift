@@ -16,6 +16,7 @@ extension SampleStore {
             guard migration.state == "applied" else { throw StoreError(.invalid, "migration \(id) is undone already") }
             try refuseIfRepairedAgain(id)
             try refuseIfMerged(id)
+            try refuseIfErased(id)
             let ingest = try beginIngest(
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
@@ -78,6 +79,14 @@ extension SampleStore {
             throw StoreError(
                 .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate migrate undo \(later)' first")
         }
+    }
+
+    /// What it replaced has to be there.
+    private func refuseIfErased(_ id: Int64) throws(StoreError) {
+        let erased = try connection.integer(
+            "SELECT 1 FROM repaired WHERE migration = ? AND \(ErasedRepairs.isFromNowhere) LIMIT 1", .integer(id))
+        guard erased != nil else { return }
+        throw StoreError(.invalid, "samples that migration \(id) replaced were erased with all other data of their person")
     }
 
     /// What `store merge` made a witness of a repaired sample was compared with where that stands now.

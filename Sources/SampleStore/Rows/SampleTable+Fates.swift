@@ -19,4 +19,11 @@ extension SampleTable {
             "UPDATE deleted SET ingest = ?4, replaced_by = ?5 WHERE (series, start, hash) = (?1, ?2, ?3)", there[0], there[1],
             there[2], .integer(ingest), .text(uuid.description))
     }
+
+    /// Lets a tombstone say no more what took its place.
+    func forgetSuccessor(of place: SampleKey) throws(StoreError) {
+        try connection.run(
+            "UPDATE deleted SET replaced_by = NULL WHERE (series, start, hash) = (?, ?, ?)", .integer(place.series),
+            .integer(place.start), .blob(place.hash))
+    }
 }

@@ -19,11 +19,12 @@ extension SampleStore {
     /// The longest order, and the longest name in it, in octets.
     public static let longestSourceOrder = (names: 64, name: 400)
 
-    private static let prefix = "sources/"
+    /// What settings begin with that have an order.
+    static let sourceOrderPrefix = "sources/"
 
     /// The setting that has an order; types' ids and subjects have no stroke.
     private static func setting(_ subject: String?, _ type: SampleType?) -> String {
-        "\(prefix)\(subject ?? "*")/\(type?.id ?? "*")"
+        "\(sourceOrderPrefix)\(subject ?? "*")/\(type?.id ?? "*")"
     }
 
     /// Sets which of several sources counts, or forgets it where no names are given.
@@ -48,7 +49,7 @@ extension SampleStore {
     /// The orders that were set, the closest first: a type's and a person's before those of all types or of everybody.
     public func sourceOrders() throws(StoreError) -> [SourceOrder] {
         let statement = try connection.statement(
-            "SELECT name, value FROM setting WHERE name > '\(Self.prefix)' AND name < 'sources0' ORDER BY name")
+            "SELECT name, value FROM setting WHERE name > '\(Self.sourceOrderPrefix)' AND name < 'sources0' ORDER BY name")
         defer { statement.reset() }
         var orders: [SourceOrder] = []
         while try statement.step() {

@@ -9,7 +9,7 @@ enum SubjectsCommand: Command {
     private static let person = Argument(name: "NAME", help: "A name, me or a UUID.")
 
     static let specification = CommandSpecification(
-        name: "subjects", summary: "List, add, rename and remove people.",
+        name: "subjects", summary: "List, add, rename and remove people, and erase all that is known of one.",
         discussion: """
             Samples have a person's UUID; the name is in the store only, for you, and is taken wherever --subject is. It is in no log, no sample and \
             no export.
@@ -29,13 +29,14 @@ enum SubjectsCommand: Command {
                 examples: [Example("vitalgate subjects rename me Ben", "A name for the person whose store this is.")]),
             CommandSpecification(
                 name: "remove", summary: "Forget a person's name.", discussion: "Their samples stay, under the UUID.",
-                arguments: [person]),
+                arguments: [person]), ErasureReport.specification,
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
         case "add": try add(context)
         case "rename": try rename(context)
+        case "erase": return try ErasureReport(context).run()
         case "remove":
             let store = try context.access().openForWriting(creating: false)
             try store.forget(person: try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store))

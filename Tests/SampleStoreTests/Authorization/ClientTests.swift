@@ -60,6 +60,26 @@ import Testing
         }
     }
 
+    /// A clock that was set back makes nothing last longer than it was to.
+    @Test func aClockSetBackLetsNobodyIn() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            let day: Int64 = 86_400
+            let client = try store.addClient(named: "page", purpose: "a test", expires: Self.later(20 * day), at: Self.later(0))
+            let (short, long) = (
+                try store.makeToken(for: client, expires: Self.later(12 * day), at: Self.later(10 * day)),
+                try store.makeToken(for: client, at: Self.later(10 * day))
+            )
+            for (time, isShort, isLong) in [
+                (9 * day, false, true), (10 * day - 5, true, true), (11 * day, true, true), (12 * day, false, true),
+                (20 * day, false, false), (-day, false, false),
+            ] {
+                #expect(try (store.client(bearing: short, at: Self.later(time)) != nil) == isShort, "\(time)")
+                #expect(try (store.client(bearing: long, at: Self.later(time)) != nil) == isLong, "\(time)")
+            }
+        }
+    }
+
     /// What was answered shows, not how.
     @Test func askingTellsOnlyWhetherAPersonWouldBeAsked() throws {
         try TestStore.with { test in
@@ -163,9 +183,22 @@ import Testing
             let store = try test.store
             let client = try store.addClient(named: "x", purpose: "y", at: Self.now)
             let entry = ReadEntry(subject: TestStore.subject, type: "heartRate", day: "2026-11-20", count: 3)
+            let grant = Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .all, mayWrite: false)
+            try store.set(grant, of: client, at: Self.now)
             try store.note([entry], readBy: client)
             try store.note([entry], readBy: client)
             #expect(try store.readLedger(of: client).map(\.count) == [6])
+            // What is counted behind a withdrawal was given before it; of somebody who never granted anything there is nothing to count.
+            try store.set(
+                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
+                at: Self.now)
+            try store.note(
+                [entry, ReadEntry(subject: RestrictionTests.other, type: "heartRate", day: "2026-11-20", count: 1)],
+                readBy: client)
+            #expect(try store.readLedger(of: client).map(\.count) == [9])
+            try store.remove(client)
+            try store.note([entry], readBy: client)
+            #expect(try store.connection.integer("SELECT count(*) FROM read_by") == 0)
         }
     }
 }

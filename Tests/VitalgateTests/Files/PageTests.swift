@@ -9,6 +9,7 @@ import Testing
         arguments: [
             ("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12),
             ("rings", 26), ("documents", 7), ("lines", 4), ("statistics", 43), ("retention", 8), ("querying", 24),
+            ("persons", 10),
         ])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()

@@ -1,0 +1,42 @@
+import Glibc
+
+/// Copies of a store that lie beside it: backups that somebody made there. Whoever erases something has to see to them.
+public enum StoreCopies {
+    /// Names that are looked at in one folder.
+    private static let most = 10_000
+
+    /// The paths of all databases of ours in the store's folder but the store, by name.
+    ///
+    /// A database says whose it is behind its header's 68th octet (<https://www.sqlite.org/fileformat.html>, application id).
+    public static func beside(_ store: String) -> [String] {
+        let folder = store.lastIndex(of: "/").map { $0 == store.startIndex ? "/" : String(store[..<$0]) } ?? "."
+        var own = stat()
+        guard stat(store, &own) == 0, let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var found: [String] = []
+        for _ in 0..<most {
+            guard let entry = readdir(directory) else { break }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let path = folder == "." ? name : folder == "/" ? "/" + name : "\(folder)/\(name)"
+            var status = stat()
+            // The store itself is not opened: to close it would drop the locks that this process holds on it.
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+                (status.st_dev, status.st_ino) != (own.st_dev, own.st_ino), isStore(path)
+            else { continue }
+            found.append(path)
+        }
+        return found.sorted()
+    }
+
+    private static let magic = Array("SQLite format 3\0".utf8)
+    private static let application = Array("VGAT".utf8)
+
+    private static func isStore(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 0, count: 72)
+        guard pread(descriptor, &header, header.count, 0) == header.count else { return false }
+        return header.starts(with: magic) && Array(header[68...]) == application
+    }
+}

@@ -1,0 +1,122 @@
+import HealthModel
+
+/// What repairs have of a person who is erased: a measurement may have been somebody else's before it was theirs, or theirs before it was somebody
+/// else's.
+///
+/// It is the person's whose it was last. What it was before goes with it; what others have stays, and leads back to nothing.
+struct ErasedRepairs {
+    let connection: Connection
+    /// By which texts name the person.
+    let words: [String]
+
+    /// The place of a sample that is made from one that was erased: no series has this number.
+    static let nowhere = "old_series = 0, old_start = 0, old_hash = zeroblob(\(HashBytes.count))"
+    static let isFromNowhere = "old_series = 0"
+
+    private static let isNew =
+        "(r.series IN (SELECT id FROM gone_series) OR (r.series, r.start, r.hash) IN (SELECT series, start, hash FROM gone))"
+    private static let isOld = """
+        (r.old_series IN (SELECT id FROM gone_series)
+            OR (r.old_series, r.old_start, r.old_hash) IN (SELECT series, start, hash FROM gone))
+        """
+
+    /// Notes the rows of others that go: what the person's samples were made from, and what was made of them and taken back.
+    func markOfOthers() throws(StoreError) {
+        for _ in 0..<Replacements.longestChain {
+            var count = 0
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO gone SELECT d.series, d.start, d.hash FROM repaired AS r
+                    CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
+                    CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.old_series, r.old_start, r.old_hash)
+                WHERE \(Self.isNew) AND d.replaced_by IS NOT NULL AND d.series NOT IN (SELECT id FROM gone_series)
+                """)
+            count += connection.changes
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO gone SELECT d.series, d.start, d.hash FROM repaired AS r
+                    CROSS JOIN migration AS m ON m.id = r.migration AND m.state <> 'applied'
+                    CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
+                WHERE \(Self.isOld) AND NOT r.merged AND d.series NOT IN (SELECT id FROM gone_series)
+                """)
+            count += connection.changes
+            if count == 0 { return }
+        }
+    }
+
+    /// Whether what stands here goes.
+    func isGone(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.integer(
+            """
+            SELECT 1 FROM gone_series WHERE id = ?1
+            UNION ALL SELECT 1 FROM gone WHERE series = ?1 AND start = ?2 AND hash = ?3
+            """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
+    }
+
+    /// Notes the repairs that had anything of the person, or name them.
+    func note() throws(StoreError) {
+        try connection.execute(
+            "DROP TABLE IF EXISTS temp.touched_migration; CREATE TEMP TABLE touched_migration(id INTEGER PRIMARY KEY)")
+        try connection.run(
+            "INSERT OR IGNORE INTO touched_migration SELECT r.migration FROM repaired AS r WHERE \(Self.isNew) OR \(Self.isOld)")
+        for word in words {
+            try connection.run(
+                "INSERT OR IGNORE INTO touched_migration SELECT id FROM migration WHERE instr(conditions, ?1) > 0 OR instr(repair, ?1) > 0",
+                .text(word))
+        }
+    }
+
+    /// What others have of the person's measurements leads back to nothing, and nothing of others leads to the person's.
+    func detach() throws(StoreError) {
+        let statement = try Statement(
+            connection,
+            """
+            SELECT series, start, hash, replaced_by FROM deleted AS r
+            WHERE replaced_by IS NOT NULL AND NOT \(Self.isNew)
+            """)
+        var places: [SampleKey] = []
+        while try statement.step() {
+            guard let uuid = SampleIdentity(statement.text(3)) else { continue }
+            for place in try Replacements.places(of: uuid, connection) where try isGone(place) {
+                try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+            }
+        }
+        let table = SampleTable(connection: connection)
+        for place in places { try table.forgetSuccessor(of: place) }
+        try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
+        // One that was there before, as the same reading read rightly, needs no origin.
+        try connection.run("DELETE FROM repaired AS r WHERE \(Self.isOld) AND r.merged")
+        try connection.run("UPDATE OR REPLACE repaired AS r SET \(Self.nowhere) WHERE \(Self.isOld)")
+    }
+
+    /// Of the repairs noted, those of the person alone go; the others count what is left.
+    func finish() throws(StoreError) {
+        let gone = "(SELECT id FROM touched_migration WHERE id NOT IN (SELECT migration FROM repaired))"
+        try connection.run("DELETE FROM reading_alias WHERE migration IN \(gone)")
+        try connection.run("DELETE FROM migration WHERE id IN \(gone)")
+        let left = "id IN (SELECT id FROM touched_migration)"
+        try connection.run(
+            """
+            UPDATE migration SET repaired = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND NOT r.merged),
+                merged = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND r.merged) WHERE \(left)
+            """)
+        // Conditions name samples, or what a person wrote.
+        for word in words + ["\"samples\":"] {
+            try connection.run("UPDATE migration SET conditions = '{}' WHERE instr(conditions, ?) > 0 AND \(left)", .text(word))
+        }
+        try connection.run(
+            "UPDATE migration SET matched = repaired + merged + already_right + ambiguous + impossible WHERE \(left)")
+        // The entry of the ledger says the same as the repair, while that stands.
+        let stored = """
+            (SELECT count(*) FROM change JOIN (SELECT series, start, seq FROM sample UNION ALL SELECT series, start, seq FROM deleted) AS s
+                ON s.series = change.series AND s.start BETWEEN low AND high AND s.seq BETWEEN first_seq AND last_seq
+             WHERE change.ingest = ingest.id AND NOT deletion)
+            """
+        try connection.run(
+            """
+            UPDATE ingest SET stored = min(\(stored), m.repaired), restored = m.repaired - min(\(stored), m.repaired),
+                deleted = m.repaired + m.merged
+            FROM migration AS m WHERE m.ingest = ingest.id AND m.state = 'applied' AND m.\(left)
+            """)
+    }
+}

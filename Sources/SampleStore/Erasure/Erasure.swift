@@ -1,0 +1,231 @@
+import HealthModel
+
+/// Removes everything about a person from the store, for good, in one transaction: rows of every table, what other rows say of them, and what nobody
+/// needs any more (Decisions/0038).
+///
+/// It knows each table of the schema, by what it does to it. Where there is one that it does not know, it refuses: what a later schema keeps of
+/// people is not left behind in silence.
+struct Erasure {
+    let connection: Connection
+    /// Whose everything is.
+    let subject: String
+    /// What people call them.
+    let name: String?
+
+    /// By which texts name the person: the UUID, the name, and each word of that which is long enough to mean anything.
+    var words: [String] {
+        let name = name ?? ""
+        return [subject] + [name].filter { !$0.isEmpty }
+            + name.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.count >= 3 }
+    }
+
+    /// What becomes of a table's rows.
+    enum Treatment: Equatable {
+        /// Nothing in it is of a person.
+        case stays
+        /// The rows go whose `subject` is the person.
+        case ofSubject
+        /// The rows go of the person's series, and of what became, or was, a sample of theirs; the columns name places.
+        case ofPlaces([[String]])
+        /// The rows go of the person's series, in a column.
+        case ofSeries([String])
+        /// The rows go that no other row leads to any more.
+        case shared
+        /// A view, or a case of its own, for the reason given.
+        case own(String)
+    }
+
+    private static let place = ["series", "start", "hash"]
+    private static let first = ["of_series", "of_start", "of_hash"]
+
+    /// Every table and view of the schema.
+    static let treatments: [String: Treatment] = [
+        "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
+        "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
+        "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
+        "reading_alias": .ofSeries(["series"]), "series": .ofSubject,
+        // Of others' series single tombstones go, which summaries do not count.
+        "summary": .ofSeries(["series"]), "summarized": .ofSeries(["series"]),
+        "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,
+        "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "granted": .ofSubject, "asked": .ofSubject,
+        "read_by": .ofSubject, "page_code": .ofSubject, "page_session": .ofSubject, "shared_use": .ofSubject,
+        "scale_user": .ofSubject,
+        "epoch": .stays, "client": .stays, "token": .stays,
+        "witness": .own("a view of witness_row and decision"),
+        "setting": .own(
+            "the store's own person is somebody new, counts are of what is left, and orders of sources name no other"),
+        "device": .own("those of the person alone are forgotten"), "device_alias": .own("keys of the person's devices"),
+        "clock": .own("clocks of the person's devices"),
+        "repaired": .own("what others have stays, without where it comes from"),
+        "migration": .own("repairs of the person's samples alone go; of others what they say of the person"),
+        "ingest": .own("entries of what the person's alone was go; of others what they say of the person"),
+        "refused": .own("goes with its entry of the ledger, or loses its words"), "skipped": .own("goes with its entry"),
+        "set_aside": .own("what a target did not take of the person's samples"),
+        "target": .own("words and filters that name the person"),
+        "saved_answer": .own("of clients that could write or read something of the person"),
+        "lost": .own("the person's own goes; readers of theirs are told to begin again"),
+    ]
+
+    /// - Throws: ``StoreError`` of the kind `newer` where the store has a table that it does not know.
+    func checkTables() throws(StoreError) {
+        let statement = try Statement(
+            connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+        while try statement.step() {
+            guard Self.treatments[statement.text(0)] == nil else { continue }
+            throw StoreError(
+                .newer, "the store has a table '\(statement.text(0))' that this version cannot erase from; update this program")
+        }
+    }
+
+    /// Removes everything. Used inside a transaction.
+    ///
+    /// - Returns: how many samples and tombstones there were.
+    func run() throws -> Int {
+        try checkTables()
+        let ledger = ErasedLedger(connection: connection, subject: subject, words: words)
+        let repairs = ErasedRepairs(connection: connection, words: words)
+        let orders = try ErasedOrders(connection, subject: subject, words: words)
+        try mark(repairs)
+        let balance = try ledger.balance()
+        try repairs.note()
+        try ledger.note()
+        try warnReaders()
+        try removeSetAside(repairs)
+        try removeAnswers()
+        try forgetDevices()
+        try repairs.detach()
+        let count = try count("SELECT count(*) FROM pruned")
+        // What other paths told of a measurement that was nobody's before it was theirs.
+        try remove(
+            "witness_row",
+            """
+            EXISTS(SELECT 1 FROM decision CROSS JOIN gone ON gone.series = of_series AND gone.start = witness_row.of_start
+                AND gone.hash = witness_row.of_hash WHERE decision.id = witness_row.decision)
+            """)
+        for (table, treatment) in Self.treatments.sorted(by: { $0.key < $1.key }) {
+            switch treatment {
+            case .ofPlaces(let places):
+                for columns in places {
+                    try remove(table, "(\(columns.joined(separator: ", "))) IN (SELECT series, start, hash FROM gone)")
+                    try remove(table, "\(columns[0]) IN (SELECT id FROM gone_series)")
+                }
+            case .ofSeries(let columns): for column in columns { try remove(table, "\(column) IN (SELECT id FROM gone_series)") }
+            case .ofSubject: try connection.run("DELETE FROM \(table) WHERE subject = ?", .text(subject))
+            case .stays, .shared, .own: break
+            }
+        }
+        try connection.run("DELETE FROM lost WHERE viewer = ?", .text(subject))
+        try repairs.finish()
+        try ledger.finish(balance: balance)
+        try removeShared()
+        try orders.finish()
+        return count
+    }
+
+    private func count(_ sql: String) throws(StoreError) -> Int { Int(try connection.integer(sql) ?? 0) }
+
+    private func remove(_ table: String, _ condition: String) throws(StoreError) {
+        try connection.run("DELETE FROM main.\(table) WHERE \(condition)")
+    }
+
+    /// Notes what goes: whole series, single rows of others (`gone`), and each of their numbers (`pruned`, as ``Restriction/noteLost(_:)`` wants it).
+    private func mark(_ repairs: ErasedRepairs) throws(StoreError) {
+        try connection.execute(
+            """
+            DROP TABLE IF EXISTS temp.gone; DROP TABLE IF EXISTS temp.gone_series; DROP TABLE IF EXISTS temp.pruned;
+            CREATE TEMP TABLE gone(series INTEGER, start INTEGER, hash BLOB, PRIMARY KEY(series, start, hash)) WITHOUT ROWID;
+            CREATE TEMP TABLE gone_series(id INTEGER PRIMARY KEY);
+            CREATE TEMP TABLE pruned(
+                series INTEGER, start INTEGER, hash BLOB, number INTEGER, PRIMARY KEY(series, start, hash)) WITHOUT ROWID
+            """)
+        try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(subject))
+        try repairs.markOfOthers()
+        for (table, number) in [("sample", "seq"), ("deleted", "deleted_seq")] {
+            try connection.run(
+                """
+                INSERT OR REPLACE INTO pruned SELECT series, start, hash, \(number) FROM \(table)
+                WHERE series IN (SELECT id FROM gone_series) OR (series, start, hash) IN (SELECT series, start, hash FROM gone)
+                """)
+        }
+    }
+
+    /// Whoever could read something of it is told to begin again, and forgets what is not told then: nothing else of it is left to tell. The others do
+    /// not learn that anything happened.
+    private func warnReaders() throws(StoreError) {
+        let table = SampleTable(connection: connection)
+        guard try connection.integer("SELECT 1 FROM pruned LIMIT 1") != nil else { return }
+        let number = try table.lastNumber() + 1
+        try table.setLast(number: number)
+        try connection.run("UPDATE pruned SET number = ?", .integer(number))
+        try Restriction.noteLost(connection)
+        try connection.run(
+            "INSERT INTO setting VALUES('pruned', ?1) ON CONFLICT(name) DO UPDATE SET value = max(value, ?1)", .integer(number))
+    }
+
+    /// What targets have set aside of the person, and what they said of it.
+    private func removeSetAside(_ repairs: ErasedRepairs) throws(StoreError) {
+        let statement = try Statement(connection, "SELECT DISTINCT uuid FROM set_aside")
+        var gone: [String] = []
+        while try statement.step() {
+            guard let uuid = SampleIdentity(statement.text(0)) else { continue }
+            for place in try Replacements.places(of: uuid, connection) where try repairs.isGone(place) {
+                gone.append(statement.text(0))
+            }
+        }
+        for uuid in gone { try connection.run("DELETE FROM set_aside WHERE uuid = ?", .text(uuid)) }
+        for word in words {
+            try connection.run("UPDATE target SET words = NULL WHERE instr(words, ?) > 0", .text(word))
+            // It was filled by a filter that names somebody who is not there any more: its contents are to be looked at.
+            try connection.run("UPDATE target SET filter = '' WHERE instr(filter, ?) > 0", .text(word))
+        }
+    }
+
+    /// Digests of what was sent could be guessed: of a weight there are few.
+    private func removeAnswers() throws(StoreError) {
+        try connection.run(
+            """
+            DELETE FROM saved_answer WHERE client IN (SELECT client FROM granted WHERE subject = ?1)
+                OR '\(Client.sourcePrefix)' || client IN (SELECT source FROM series WHERE subject = ?1)
+            """, .text(subject))
+    }
+
+    /// The person's devices: one that others share is nobody's until somebody says whose.
+    private func forgetDevices() throws(StoreError) {
+        try connection.execute(
+            "DROP TABLE IF EXISTS temp.gone_key; CREATE TEMP TABLE gone_key(key TEXT PRIMARY KEY) WITHOUT ROWID")
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO gone_key SELECT device FROM series WHERE subject = ?1
+            UNION SELECT key FROM device WHERE subject = ?1 UNION SELECT own_key FROM device WHERE subject = ?1 AND own_key IS NOT NULL
+            UNION SELECT address FROM device WHERE subject = ?1
+            """, .text(subject))
+        let others = "SELECT address FROM shared_use WHERE subject <> ?1 UNION SELECT address FROM scale_user WHERE subject <> ?1"
+        try connection.run(
+            "UPDATE device SET subject = '\(Origin.unassigned)' WHERE subject = ?1 AND address IN (\(others))", .text(subject))
+        try connection.run("DELETE FROM device WHERE subject = ?1", .text(subject))
+        for word in words {
+            try connection.run(
+                "UPDATE device SET name = coalesce(model, address) WHERE instr(lower(name), lower(?)) > 0", .text(word))
+        }
+        let kept = """
+            SELECT device FROM series WHERE subject <> ?1 UNION SELECT key FROM device
+            UNION SELECT own_key FROM device WHERE own_key IS NOT NULL UNION SELECT address FROM device
+            """
+        try connection.run("DELETE FROM gone_key WHERE key IN (\(kept))", .text(subject))
+        try connection.run("DELETE FROM clock WHERE device IN (SELECT key FROM gone_key)")
+        try connection.run(
+            "DELETE FROM device_alias WHERE old IN (SELECT key FROM gone_key) OR new IN (SELECT key FROM gone_key)")
+    }
+
+    /// What rows of several people may share, and none needs any more: also what was left of samples that were pruned once.
+    private func removeShared() throws(StoreError) {
+        for (column, table) in [("context", "context"), ("metadata", "metadata")] {
+            let used = ["sample", "deleted", "witness_row", "quarantine"].map {
+                "SELECT \(column) FROM \($0) WHERE \(column) IS NOT NULL"
+            }
+            try remove(table, "id NOT IN (\(used.joined(separator: " UNION ")))")
+        }
+        try remove("origin", "id NOT IN (SELECT origin FROM context)")
+        try remove("body", "id NOT IN (SELECT body FROM context WHERE body IS NOT NULL)")
+    }
+}

@@ -1,0 +1,298 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// Of somebody who was erased no octet is left, and of the others everything is.
+@Suite struct ErasureTests {
+    /// All octets of the store's files.
+    private func octets(_ test: TestStore) throws -> [UInt8] {
+        var all: [UInt8] = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: test.folder.path).sorted() {
+            all += try test.folder.read(name)
+        }
+        return all
+    }
+
+    private static func contains(_ all: [UInt8], _ needle: [UInt8]) -> Bool { all.holds(needle) }
+
+    /// Every text and blob of every row, as long as a needle has to be to mean anything, with each number that is no whole one as SQLite writes it.
+    private func cells(_ test: TestStore) throws -> Set<[UInt8]> {
+        let connection = try test.store.connection
+        let tables = try Statement(connection, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        var names: [String] = []
+        while try tables.step() { names.append(tables.text(0)) }
+        var cells: Set<[UInt8]> = []
+        for name in names {
+            let columns = try Statement(connection, "SELECT name FROM pragma_table_info('\(name)')")
+            while try columns.step() {
+                let column = columns.text(0)
+                let rows = try Statement(connection, "SELECT \(column), typeof(\(column)) FROM \(name)")
+                while try rows.step() {
+                    switch rows.text(1) {
+                    case "text", "blob": cells.insert(Array(rows.blob(0)))
+                    case "real": cells.insert(withUnsafeBytes(of: rows.real(0).bitPattern.bigEndian) { Array($0) })
+                    default: break
+                    }
+                }
+            }
+        }
+        return cells.filter { $0.count >= 6 }
+    }
+
+    @Test func everyTableIsKnown() throws {
+        try TestStore.with { test in
+            let statement = try Statement(
+                test.store.connection,
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+            var names: Set<String> = []
+            while try statement.step() { names.insert(statement.text(0)) }
+            #expect(names == Set(Erasure.treatments.keys))
+        }
+    }
+
+    @Test func aTableThatIsNotKnownIsRefused() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            try test.execute("CREATE TABLE diary(subject TEXT, entry TEXT)")
+            let before = try test.lines()
+            let errors = [
+                thrown(StoreError.self) { _ = try test.store.erasable(of: ErasedPerson.subject) },
+                thrown(StoreError.self) { try erase(person) },
+            ]
+            for error in errors { #expect(error?.kind == .newer && error?.message.contains("'diary'") == true) }
+            #expect(try test.lines() == before)
+            try test.execute("DROP TABLE diary")
+        }
+    }
+
+    @discardableResult
+    private func erase(_ person: ErasedPerson, told: Set<String> = []) throws -> (ingest: Int64, count: Int) {
+        try person.test.store.erase(ErasedPerson.subject, told: told, at: TestStore.later)
+    }
+
+    @Test func noOctetIsLeft() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            #expect(try test.store.check(deep: true) == [])
+            let (before, filled) = (try cells(test), try octets(test))
+            for word in person.words { #expect(Self.contains(filled, Array(word.utf8)), "\(word) was never there") }
+            let others = try others(test)
+            #expect(try summarized(test) == [ErasedPerson.subject, TestStore.subject])
+            try erase(person)
+            #expect(try summarized(test) == [TestStore.subject])
+            let (after, left) = (try cells(test), try octets(test))
+            #expect(try self.others(test) == others)
+            for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
+            let gone = before.subtracting(after).filter { cell in !after.contains { Self.contains($0, cell) } }
+            #expect(gone.count > 80)
+            for cell in gone where Self.contains(left, cell) {
+                Issue.record("still there: \(String(decoding: cell.prefix(60), as: UTF8.self)) \(cell.prefix(60))")
+            }
+            for sample in person.hers {
+                let identity = sample.sample.identity
+                for needle in [Array(identity.description.utf8), identity.storedHash] where Self.contains(left, needle) {
+                    Issue.record("still there: \(sample.sample.origin.type.id) \(identity)")
+                }
+            }
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.store.erasable(of: ErasedPerson.subject).isEmpty)
+            #expect(try !test.store.isErasureUnfinished)
+        }
+    }
+
+    /// Of whom there are summaries.
+    private func summarized(_ test: TestStore) throws -> [String] {
+        let statement = try Statement(
+            test.store.connection,
+            "SELECT DISTINCT subject FROM summary JOIN series ON id = series WHERE series IN (SELECT series FROM summarized) ORDER BY 1"
+        )
+        var subjects: [String] = []
+        while try statement.step() { subjects.append(statement.text(0)) }
+        return subjects
+    }
+
+    /// What the store tells of the other person, in every way.
+    private func others(_ test: TestStore) throws -> Answers {
+        let reader = try test.another(.read)
+        try reader.restrict(toPerson: TestStore.subject)
+        var answers = try Answers(
+            of: reader, asked: try test.identities(SampleQuery(subject: TestStore.subject)), subjects: [TestStore.subject])
+        // A weighing of hers was the other's by mistake: what is left of that goes with it.
+        answers.told["changes"]?.removeAll { $0.hasPrefix("- ") && $0.contains("57.6875") }
+        return answers
+    }
+
+    @Test func whatOthersHaveStays() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            let store = try test.store
+            try erase(person)
+            #expect(try store.persons().map(\.name) == ["Ben"])
+            #expect(try store.medications(of: TestStore.subject).map(\.name) == ["Tablets"])
+            #expect(try store.characteristics(of: TestStore.subject).entries.count == 1)
+            #expect(try Set(store.grants(of: person.client).map(\.subject)) == [TestStore.subject])
+            #expect(try store.readLedger(of: person.client).map(\.subject) == [TestStore.subject])
+            #expect(try store.openRequests(of: person.client).map(\.subject) == [TestStore.subject])
+            #expect(try store.pageSessions(at: RestrictionTests.now).map(\.subject) == [TestStore.subject])
+            #expect(try store.sourceOrders() == [SourceOrder(type: .heartRate, names: ["Strap"])])
+            #expect(try store.setAside(by: "archive").map(\.uuid) == [person.mine[0].sample.identity])
+            let devices = try store.adoptedDevices()
+            #expect(
+                devices.map(\.key) == ["scale", "shared"] && devices.map(\.subject) == [Origin.unassigned, Origin.unassigned])
+            #expect(devices[0].sharedBy.map(\.subject) == [TestStore.subject] && devices[1].users.map(\.number) == [2])
+            // The ledger says that somebody was erased, and of the others what it said; their files keep their names.
+            let accounts = try store.accounts()
+            #expect(accounts.last?.kind == .erase && accounts.last?.name == nil)
+            #expect(accounts.contains { $0.name == "mine.csv" })
+            #expect(throws: StoreError.self) {
+                try store.undo(try #require(accounts.last).id, forget: false, description: TestStore.description(.undo))
+            }
+            // What was hers by mistake, and is not any more, cannot be made hers again.
+            let crossed = try store.migrations().filter { $0.state == "applied" && $0.repair.contains(TestStore.subject) }
+            #expect(crossed.count == 1)
+            let error = thrown(StoreError.self) { try test.undo(try #require(crossed.first).id) }
+            #expect(error?.message.contains("erased") == true, "\(String(describing: error))")
+            // What repaired both of them repaired the other, and can be undone.
+            let fahrenheit = try #require(try store.migrations().first { $0.repair == MigrationTests.fahrenheit.text })
+            #expect(fahrenheit.repaired == 1 && fahrenheit.matched == 1)
+            #expect(try test.undo(fahrenheit.id) == 1)
+            // The same file again is new.
+            try test.keep([person.hers[1]])
+            #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)) == [person.hers[1].sample.identity])
+        }
+    }
+
+    /// Whoever could read something of it begins again; whoever could not notices nothing.
+    @Test func readersAreTold() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            let (told, stranger) = (
+                try RestrictionTests.restricted(test, to: person.client),
+                try RestrictionTests.restricted(test, to: person.stranger)
+            )
+            // One that may read the records that come, and has seen none.
+            let future = try test.store.addClient(named: "future", purpose: "a test", at: RestrictionTests.now)
+            try test.store.set(
+                Grant(
+                    subject: ErasedPerson.subject, type: try #require(ObjectType("conditionRecord")),
+                    reading: .objects(future: true),
+                    mayWrite: false), of: future, at: RestrictionTests.now)
+            let waiting = try RestrictionTests.restricted(test, to: future)
+            let last = try test.store.latestAnchor()
+            for reader in [told, stranger, waiting] { #expect(try reader.knows(last) && reader.knows(person.stale)) }
+            try erase(person)
+            for anchor in [last, person.stale] {
+                #expect(try !told.knows(anchor) && stranger.knows(anchor) && waiting.knows(anchor) && !test.store.knows(anchor))
+            }
+            #expect(try told.knows(try told.latestAnchor()))
+        }
+    }
+
+    /// A target that was told of the deletions goes on; one that was not is refused, and otherwise stops.
+    @Test func targetsThatWereToldGoOn() throws {
+        for isTold in [true, false] {
+            try TestStore.with { test in
+                let person = try ErasedPerson(test)
+                let store = try test.store
+                #expect(try store.deleteAll(of: ErasedPerson.subject, at: TestStore.later) > 10)
+                #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)).isEmpty)
+                #expect(throws: StoreError.self) { try erase(person, told: ["archive"]) }
+                var target = try #require(try store.target("archive"))
+                try store.changes(after: target.anchor, types: nil) { target.anchor = $1 }
+                try store.save(target)
+                try erase(person, told: isTold ? ["archive"] : [])
+                let after = try #require(try store.target("archive"))
+                #expect(try store.knows(after.anchor) == isTold)
+                #expect(after.words == nil)
+            }
+        }
+    }
+
+    /// Rows are gone at once; where the process ends before the octets are, the next one goes on.
+    @Test func whatIsInterruptedIsGoneOnWith() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            _ = try test.store.eraseRows(of: ErasedPerson.subject, told: [], at: TestStore.later)
+            let again = try test.another()
+            #expect(try again.isErasureUnfinished)
+            #expect(try again.check().contains { $0.contains("interrupted") })
+            #expect(try again.erasable(of: ErasedPerson.subject).isEmpty)
+            try again.finishErasure()
+            let left = try octets(test)
+            for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
+            #expect(try !test.store.isErasureUnfinished)
+        }
+    }
+
+    @Test func whoStillReadsIsNamed() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            let reader = try test.another(.read)
+            let cursor = try reader.samples(matching: SampleQuery())
+            _ = try cursor.next()
+            try test.store.waiting(atMost: .milliseconds(10)) {
+                let error = thrown(StoreError.self) { try erase(person) }
+                #expect(error?.kind == .busy, "\(String(describing: error))")
+            }
+            cursor.close()
+            #expect(try test.store.isErasureUnfinished)
+            try test.store.finishErasure()
+            for word in person.words { #expect(try !Self.contains(octets(test), Array(word.utf8)), "\(word)") }
+        }
+    }
+
+    /// Another process that writes knows rows by number that are gone now.
+    @Test func otherWritersFindTheirRowsAnew() throws {
+        try TestStore.with { test in
+            let other = try test.another()
+            let (hers, mine) = (
+                try SampleMaker(source: "only", sourceName: "Only here", subject: ErasedPerson.subject),
+                try SampleMaker(source: "only", sourceName: "Only here")
+            )
+            func keep(_ sample: GatedSample) throws {
+                let ingest = try other.beginIngest(TestStore.description())
+                _ = try ingest.store([sample])
+                _ = try ingest.finish(at: TestStore.received.microseconds)
+            }
+            try keep(try hers("61", at: 0))
+            _ = try test.store.erase(ErasedPerson.subject, at: TestStore.later)
+            try keep(try mine("62", at: 0))
+            try keep(try hers("63", at: 0))
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.samples().map(\.sample.origin.source.name) == ["Only here", "Only here"])
+        }
+    }
+
+    /// A service that runs meanwhile counted what it told of the person, and enters that now.
+    @Test func whatIsCountedLaterNamesNobody() throws {
+        try TestStore.with { test in
+            let person = try ErasedPerson(test)
+            try erase(person)
+            let entries = [ErasedPerson.subject, TestStore.subject].map {
+                ReadEntry(subject: $0, type: "heartRate", day: "2026-01-02", count: 1)
+            }
+            try test.store.note(entries, readBy: person.client)
+            #expect(try Set(test.store.readLedger(of: person.client).map(\.subject)) == [TestStore.subject])
+            #expect(try !Self.contains(octets(test), Array(ErasedPerson.subject.utf8)))
+        }
+    }
+
+    @Test func theStoresOwnPersonIsSomebodyNew() throws {
+        let test = try TestStore()
+        let person = try ErasedPerson(test)
+        _ = try test.store.erase(TestStore.subject, at: TestStore.later)
+        let left = try octets(test)
+        #expect(!Self.contains(left, Array(TestStore.subject.utf8)))
+        let again = try test.another(.read)
+        #expect(again.subject != TestStore.subject && UUIDText.isValid(again.subject))
+        #expect(try again.check(deep: true) == [])
+        #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)).count > 10)
+        withExtendedLifetime(person) {}
+        #expect(throws: StoreError.self) { try test.store.erase(Origin.unassigned, at: TestStore.later) }
+    }
+}

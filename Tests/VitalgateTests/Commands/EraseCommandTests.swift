@@ -1,0 +1,133 @@
+import Glibc
+import PipelineTesting
+import Testing
+
+/// `subjects erase`: shown, told to others, done, and gone on with.
+@Suite struct EraseCommandTests {
+    let folder: TestFolder
+
+    init() throws {
+        folder = try Household.folder()
+        try #require(try folder.vitalgate("subjects", "add", "Anna", "--id", Household.guest).status == 0)
+    }
+
+    private func lines(_ subject: String) throws -> [String] {
+        try folder.vitalgate("query", "all", "--subject", subject, "--format", "ndjson").lines
+    }
+
+    /// Whether any file of the store has the text.
+    private func isThere(_ text: String) throws -> Bool {
+        let needle = Array(text.utf8)
+        for suffix in ["", "-wal", "-shm", "-hub"] where folder.exists("store.db" + suffix) {
+            let isFound = try folder.bytes("store.db" + suffix).holds(needle)
+            if isFound { return true }
+        }
+        return false
+    }
+
+    @Test func itIsShownFirstAndThenDone() throws {
+        try folder.vitalgate("medications", "set", "Ibuprofen 400 mg", "--subject", "Anna")
+        try folder.vitalgate("store", "backup", folder.path("copy.db"))
+        let mine = try lines(Household.subject)
+        let shown = try folder.vitalgate("subjects", "erase", "Anna")
+        #expect(shown.status == 0 && shown.output.contains("samples") && shown.output.contains("medications"), "\(shown)")
+        #expect(shown.errors.contains("--yes does it") && shown.errors.contains(folder.path("copy.db")))
+        #expect(try lines("Anna").count == 1)
+        for word in [Household.guest, "Anna", "Ibuprofen"] { #expect(try isThere(word), "\(word)") }
+        let done = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        #expect(done.status == 0 && done.errors.contains("is erased") && done.errors.contains("copy.db"), "\(done)")
+        for word in [Household.guest, "Anna", "Ibuprofen"] { #expect(try !isThere(word), "\(word)") }
+        #expect(try lines(Household.subject) == mine && lines(Household.guest).isEmpty)
+        #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
+        #expect(try folder.vitalgate("ingest", "list").output.contains("erase"))
+        // Nothing is known of them now, under their name or under what they were.
+        #expect(try folder.vitalgate("subjects", "erase", "Anna", "--yes").status == 64)
+        #expect(try folder.vitalgate("subjects", "erase", Household.guest).errors == "nothing is known of this person\n")
+        for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("subjects", "erase", word, "--yes").status == 64) }
+    }
+
+    @Test func aRunningHubHasToStop() throws {
+        let hub = try RunningHub.started(folder)
+        let run = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        #expect(run.status == 75 && run.errors.contains("stop it first"), "\(run)")
+        try hub.stop()
+        #expect(try lines("Anna").count == 1)
+        #expect(try folder.vitalgate("subjects", "erase", "Anna", "--yes").status == 0)
+    }
+
+    /// One hears of the deletion; one that does not take it is waited for, or left out.
+    @Test func targetsAreToldFirst() throws {
+        let line = try #require(try lines("Anna").first)
+        let uuid = try #require(try JSON(line)["uuid"].text)
+        let targets = ["archive", "hook"].map { "\($0): { kind: 'files', folder: '\(folder.path($0))' }" }
+        try folder.write("config.json5", "{ targets: { \(targets.joined(separator: ", ")) } }\n")
+        for name in ["archive", "hook"] { #expect(try folder.vitalgate("export", name, "--once").status == 0) }
+        // Somebody has taken its folder away.
+        #expect(rename(folder.path("hook"), folder.path("away")) == 0)
+        try folder.write("hook", "no folder")
+        #expect(try folder.vitalgate("subjects", "erase", "Anna").errors.contains("archive would be told first"))
+        let first = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        #expect(first.status == 75 && first.errors.contains("--without hook"), "\(first)")
+        // Nobody reads it any more, and it is not erased yet.
+        #expect(try lines("Anna").isEmpty && isThere(Household.guest))
+        let archive = folder.text("archive/archive.ndjson")
+        #expect(archive.contains("\"deleted\":\"\(uuid)\""), "\(archive.suffix(300))")
+        let second = try folder.vitalgate("subjects", "erase", "Anna", "--yes", "--without", "hook")
+        #expect(second.status == 0, "\(second)")
+        #expect(try !isThere(Household.guest) && !isThere(uuid))
+        // Who was told goes on, and who was not is told that it cannot.
+        #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
+        #expect(unlink(folder.path("hook")) == 0 && rename(folder.path("away"), folder.path("hook")) == 0)
+        let behind = try folder.vitalgate("export", "hook", "--once")
+        #expect(behind.status == 69 && behind.errors.contains("removed for good since"), "\(behind)")
+        #expect(try folder.vitalgate("subjects", "erase", "me", "--without", "nobody").status == 64)
+    }
+
+    @Test func oneselfCanBeErased() throws {
+        let folder = try TestFolder()
+        try folder.write("config.json5", "{ subject: '\(Household.subject)' }\n")
+        try folder.vitalgate("import", folder.write("all.csv", Household.csv))
+        func lines(_ subject: String) throws -> [String] {
+            try folder.vitalgate("query", "all", "--subject", subject, "--format", "ndjson").lines
+        }
+        let guests = try lines(Household.guest)
+        #expect(try lines("me").count > 5 && guests.count == 1)
+        let run = try folder.vitalgate("subjects", "erase", "me", "--yes")
+        #expect(run.status == 0 && run.errors.contains("me is somebody new now"), "\(run)")
+        #expect(run.errors.contains("the configuration file names this person's UUID"))
+        #expect(try lines("me").isEmpty && lines(Household.guest) == guests)
+        #expect(try !folder.bytes("store.db").holds(Array(Household.subject.utf8)))
+        #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
+        let file = try folder.write("new.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
+        #expect(try folder.vitalgate("import", file).status == 0)
+        #expect(try lines("me").count == 1)
+    }
+
+    /// Killed at many moments, each time of a store of its own: all of it is there, or nothing but what the same command ends.
+    @Test func aKilledEraseIsGoneOnWith() throws {
+        var text = "time,type,value,unit,source,subject\n"
+        for second in 0..<6000 {
+            let time = "2026-03-\(10 + second / 3600)T\(10 + second / 600 % 6):\(10 + second / 60 % 10):\(10 + second % 50)Z"
+            text += "\(time),heartRate,\(60 + second % 40).\(100 + second % 900),/min,Belt,\(Household.guest)\n"
+        }
+        try folder.vitalgate("import", folder.write("much.csv", text))
+        let (hers, mine) = (try lines("Anna").count, try lines(Household.subject))
+        try #require(hers > 1000)
+        let whole = try folder.bytes("store.db")
+        for round in 0..<15 {
+            for suffix in ["-wal", "-shm", "-hub"] { unlink(folder.store + suffix) }
+            try folder.write("store.db", whole)
+            let run = try folder.start("subjects", "erase", Household.guest, "--yes")
+            usleep(UInt32(round) * 12_000)
+            run.signal(SIGKILL)
+            _ = try run.wait()
+            let check = try folder.vitalgate("store", "check").output
+            let left = try lines(Household.guest).count
+            #expect(check == "ok\n" || (check.contains("interrupted") && left == 0), "\(check)")
+            #expect(left == 0 || left == hers)
+            #expect(try folder.vitalgate("subjects", "erase", Household.guest, "--yes").status == 0)
+            #expect(try !isThere(Household.guest) && !isThere("Belt") && lines(Household.subject) == mine)
+            #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
+        }
+    }
+}
