@@ -75,6 +75,88 @@ import Testing
         #expect(try ask(words).output.contains("\"status\":401"))
     }
 
+    /// Killed in the midst of writing, and asked the same again: nothing is lost, and nothing is there twice.
+    @Test func aKilledServiceDoublesNothing() throws {
+        let token = try run(["clients", "add", "scale", "--purpose", "Weighs"]).output.filter { !$0.isNewline }
+        #expect(try run(["clients", "grant", "scale", "--write", "bodyMass"]).status == 0)
+        func save(_ number: Int) throws -> Vitalgate.Run {
+            let rows = (0..<20).map { row in
+                #"{"type":"bodyMass","start":"2026-11-21T07:\#(10 + number):\#(10 + row)Z","value":\#(60 + row).5,"unit":"kg"}"#
+            }
+            return try ask([
+                "http://localhost/v1/samples", "-H", "Authorization: Bearer \(token)", "-H", "Idempotency-Key: \(number)",
+                "--json",
+                "{\"samples\":[\(rows.joined(separator: ","))]}",
+            ])
+        }
+        for round in 0..<8 {
+            let process = try started(["api", "serve"])
+            let sending = try RunningVitalgate(
+                command: ["/bin/sh", "-c", "sleep 0.0\(round); kill -9 \(process.process)"], environment: environment)
+            _ = try save(round)
+            _ = try sending.wait()
+            _ = try process.wait()
+            let again = try started(["api", "serve"])
+            // What was acknowledged before it was killed is known, and has the same answer; what was not is kept now.
+            let (first, second) = (try save(round).output, try save(round).output)
+            #expect(first == second && first.split(separator: "\"outcome\":\"stored\"").count == 21, "\(first)")
+            again.signal(SIGTERM)
+            #expect(try again.wait().status == 0)
+        }
+        #expect(try run(["query", "bodyMass", "--format", "ndjson"]).lines.count == 160)
+        #expect(try run(["store", "check", "--deep"]).output == "ok\n")
+    }
+
+    /// Killed in the midst of a stream and of what it tells: whoever comes again with the last event's id is told all the rest, and nothing twice.
+    @Test func aStreamGoesOnWhereAKilledServiceLeftIt() throws {
+        let token = try run(["clients", "add", "scale", "--purpose", "Weighs"]).output.filter { !$0.isNewline }
+        #expect(try run(["clients", "grant", "scale", "--write", "bodyMass"]).status == 0)
+        let header = "Authorization: Bearer \(token)"
+        func save(_ number: Int) throws {
+            let line =
+                #"{"type":"bodyMass","start":"2026-11-21T07:\#(10 + number / 10):\#(10 + number % 10)Z","value":\#(60 + number).5,"unit":"kg"}"#
+            _ = try ask([
+                "http://localhost/v1/samples", "-H", header, "-H", "Idempotency-Key: \(number)", "--json", line,
+            ])
+        }
+        var (told, last) = ([Double](), "")
+        /// What a stream said, but for an event that was cut off.
+        func take(_ text: String) throws {
+            for event in text.split(separator: "\n\n", omittingEmptySubsequences: false).dropLast() {
+                for line in event.split(separator: "\n") {
+                    if line.hasPrefix("id: ") { last = String(line.dropFirst(4)) }
+                    if line.hasPrefix("data: ") { told.append(try #require(JSON(String(line.dropFirst(6)))["value"].double)) }
+                }
+            }
+        }
+        func follow() throws -> RunningVitalgate {
+            try RunningVitalgate(
+                command: [
+                    "/usr/bin/curl", "-sN", "--unix-socket", folder.path("api.socket"), "-H", header,
+                    "http://localhost/v1/changes/stream\(last.isEmpty ? "?after=0" : "")",
+                ] + (last.isEmpty ? [] : ["-H", "Last-Event-ID: \(last)"]), environment: environment)
+        }
+        for round in 0..<5 {
+            let hub = try started(["run", "--inbox", folder.path("inbox")])
+            let stream = try follow()
+            let killing = try RunningVitalgate(
+                command: ["/bin/sh", "-c", "sleep 0.\(1 + round); kill -9 \(hub.process)"], environment: environment)
+            for number in 10 * round..<10 * round + 10 { try save(number) }
+            _ = try killing.wait()
+            _ = try hub.wait()
+            try take(try stream.wait().output)
+        }
+        let hub = try started(["run", "--inbox", folder.path("inbox")])
+        for number in 0..<50 { try save(number) }
+        let stream = try follow()
+        for _ in 0..<3000 where told.count + stream.output.split(separator: "\"value\"").count - 1 < 50 { usleep(10_000) }
+        hub.signal(SIGTERM)
+        #expect(try hub.wait().status == 0)
+        try take(try stream.wait().output)
+        #expect(told.sorted() == (0..<50).map { 60.5 + Double($0) })
+        #expect(try run(["store", "check", "--deep"]).output == "ok\n")
+    }
+
     @Test func theHubServesItself() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))

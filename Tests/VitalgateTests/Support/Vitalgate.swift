@@ -113,6 +113,9 @@ final class RunningVitalgate {
 
     func signal(_ number: Int32) { Glibc.kill(process, number) }
 
+    /// What it has written so far.
+    var output: String { folder.text("output") }
+
     /// What it has said on standard error so far.
     var errors: String { folder.text("errors") }
 
