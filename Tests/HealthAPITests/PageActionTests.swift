@@ -103,30 +103,13 @@ import Testing
         #expect(try get("/page/care?done=judged").text.contains("care.") == false)
     }
 
-    @Test func aWrongUnitIsRepairedAndThatIsUndone() throws {
-        let celsius = (0..<40).map { 365 + $0 % 7 }.map { "\($0 / 10).\($0 % 10)" }
-        let wrong = (0..<20).map { "98.\($0 % 10)" }
-        try served.add(numerals: celsius + wrong, of: "bodyTemperature", every: 86_400)
-        let page = try get("/page/care").text
-        let form = try #require(page.firstMatch(of: #/action="/page/care/repair">(.*?)<button>/#.dotMatchesNewlines())).output.1
-        let fields = form.matches(of: #/name="([a-z]+)" value="([^"]*)"/#).map { match in
-            "\(match.output.1)=\(match.output.2.replacing("[", with: "%5B").replacing("]", with: "%5D"))"
-        }
-        #expect(try post("/page/care/repair", fields.joined(separator: "&")).headers["location"] == "/page/care?done=repaired")
-        let migration = try #require(try served.store.migrations().first)
-        #expect(migration.repaired == 20 && migration.repair == "unit [degF]")
-        #expect(try get("/page/care").text.contains("/page/care/undo/1"))
-        #expect(try post("/page/care/undo/1", "").status == 303)
-        #expect(try served.store.migrations().first?.state == "undone")
-        #expect(try post("/page/care/undo/1", "").status == 409)
-    }
-
     /// What is escaped on a page is what somebody wrote, never the page itself.
     @Test func noPageShowsItsMarkup() throws {
         try served.add([61, 9000])
         _ = try served.store.addClient(named: "asker", purpose: "Charts", at: ServedStore.now)
         let paths = [
-            "", "clients", "care", "care?done=judged", "care/ingest/1", "devices", "files", "targets", "type/heartRate",
+            "", "clients", "care", "care?done=judged", "care/plan", "care/ingest/1", "devices", "files", "targets",
+            "type/heartRate",
             "type/sleepAnalysis", "nothing",
         ]
         for path in paths {
@@ -135,16 +118,6 @@ import Testing
             // Each key has its text.
             #expect(text.firstMatch(of: #/>[a-z]+\.[a-zA-Z]+</#) == nil, "\(path)")
         }
-    }
-
-    /// Numbers that no page proposes are refused, and nothing is repaired.
-    @Test func aRepairOfNoStretchIsRefused() throws {
-        try served.add([61])
-        for (from, to) in [(Int64.min, Int64.max), (.min, .min + 1), (.max - 1, .max), (5, 4)] {
-            let form = "type=heartRate&source=Test&unit=Hz&from=\(from)&to=\(to)"
-            #expect(try post("/page/care/repair", form).status == 400, "\(from) \(to)")
-        }
-        #expect(try served.store.migrations().isEmpty)
     }
 
     @Test func whyASampleIsOne() throws {

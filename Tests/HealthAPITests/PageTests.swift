@@ -152,7 +152,7 @@ import Testing
     @Test func theFileOfTextsIsWhole() throws {
         let root = String(Self.folder.dropLast("/WebPage".count))
         var sources = ""
-        for folder in ["/Sources/HealthAPI/Page/", "/Sources/HealthAPI/Page/Chart/"] {
+        for folder in ["", "Care/", "Chart/"].map({ "/Sources/HealthAPI/Page/" + $0 }) {
             for name in try FileManager.default.contentsOfDirectory(atPath: root + folder) where name.hasSuffix(".swift") {
                 let file = FileManager.default.contents(atPath: root + folder + name)
                 sources += String(decoding: try #require(file), as: UTF8.self)

@@ -82,14 +82,35 @@ final class ServedStore {
         numerals: [String], of name: String, from second: Int64 = 1_790_000_000, every seconds: Int64
     ) throws -> [SampleIdentity] {
         let type = try #require(SampleType(name))
-        let origin = Origin(
-            subject: Self.person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
-        let readings = try numerals.enumerated().map { index, numeral in
-            let start = Instant(seconds: second + seconds * Int64(index))
-            return Reading(
-                origin: origin, numeral: try Numeral(numeral), unit: type.canonicalUnit,
-                time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
-        }
+        return try keep(
+            try numerals.enumerated().map { index, numeral in
+                let start = Instant(seconds: second + seconds * Int64(index))
+                return Reading(
+                    origin: Self.origin(type), numeral: try Numeral(numeral), unit: type.canonicalUnit,
+                    time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
+            })
+    }
+
+    /// An immunization of a name.
+    @discardableResult
+    func addRecord(_ name: String, at second: Int64 = 1_790_000_000) throws -> SampleIdentity {
+        let type = try #require(SampleType("immunizationRecord"))
+        let record = ClinicalRecord(displayName: name, resourceType: "Immunization", identifier: name, version: "R4")
+        let body = try SampleBody(encoding: record, content: try PackedContent(Array("{\"id\":\"\(second)\"}".utf8)))
+        let start = Instant(seconds: second)
+        return try #require(
+            try keep([
+                Reading(
+                    origin: Self.origin(type), numeral: try Numeral("0"), unit: .one,
+                    time: .instants(start: start, end: start, offset: .utc), body: body, place: Place(.line, 1))
+            ]).first)
+    }
+
+    private static func origin(_ type: SampleType) -> Origin {
+        Origin(subject: person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
+    }
+
+    private func keep(_ readings: [Reading]) throws -> [SampleIdentity] {
         let samples = try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: Self.now)
         let ingest = try store.beginIngest(IngestDescription(kind: .import, received: Self.now.microseconds))
         _ = try ingest.store(samples)

@@ -6,7 +6,7 @@ import SampleStore
 enum ClientsPage {
     static let routes = [
         PageRoute(method: "GET", path: "clients", answer: page),
-        PageRoute(method: "POST", path: "clients/*", body: 65_536, answer: answer),
+        PageRoute(method: "POST", path: "clients/*", body: 262_144, answer: answer),
     ]
 
     private static let (mostObjects, mostEntries) = (200, 100)
@@ -51,8 +51,9 @@ enum ClientsPage {
                 let what = texts(access == .read ? "clients.toRead" : "clients.toWrite", name(of: type, call))
                 guard access == .read, type.isAskedByObject else {
                     let field = "\(access.rawValue).\(type.id)"
+                    let from: HTML = access == .read ? date(type, "", call) : ""
                     return
-                        "<li><input type=\"hidden\" name=\"asked\" value=\"\(field)\"><label><input type=\"checkbox\" name=\"yes\" value=\"\(field)\"> \(what)</label></li>"
+                        "<li><input type=\"hidden\" name=\"asked\" value=\"\(field)\"><label><input type=\"checkbox\" name=\"yes\" value=\"\(field)\"> \(what)</label> \(from)</li>"
                 }
                 return
                     "<li><input type=\"hidden\" name=\"asked\" value=\"read.\(type.id)\">\(what)\(try objects(of: type, [], false, own, call))</li>"
@@ -64,25 +65,57 @@ enum ClientsPage {
             """
     }
 
+    /// From which day on something may be read; all of it where none is said.
+    private static func date(_ type: ObjectType, _ day: String, _ call: PageCall) -> HTML {
+        """
+        <label class="note">\(call.texts("clients.onlyFrom")) <input type="date" name="from.\(type.id)" value="\(day)" \
+        aria-label="\(call.texts("clients.onlyFromOf", name(of: type, call)))"></label>
+        """
+    }
+
+    /// A person's newest objects of a type that is asked about one by one, and whether there are more.
+    private static func listed(_ type: ObjectType, _ own: SampleStore) throws -> (samples: [Sample], isCut: Bool) {
+        guard let sampleType = SampleType(type.id) else { return ([], false) }
+        let cursor = try own.samples(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects + 1))
+        defer { cursor.close() }
+        var samples: [Sample] = []
+        while let next = try cursor.next() { samples.append(next.sample) }
+        return (Array(samples.prefix(mostObjects)), samples.count > mostObjects)
+    }
+
     /// Clinical records and documents, each by itself: no word grants them all.
     private static func objects(
         of type: ObjectType, _ granted: Set<SampleIdentity>, _ future: Bool, _ own: SampleStore, _ call: PageCall
     ) throws -> HTML {
-        guard let sampleType = SampleType(type.id) else { return "" }
-        let cursor = try own.samples(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects))
-        defer { cursor.close() }
-        var lines: [HTML] = []
-        while let sample = try cursor.next()?.sample {
+        let (samples, isCut) = try listed(type, own)
+        let lines: [HTML] = samples.map { sample in
             let record = try? sample.body?.decoded(as: ClinicalRecord.self)
-            let title = record?.displayName ?? call.values.name(of: sampleType)
+            let title = record?.displayName ?? name(of: type, call)
             let marked: HTML = granted.contains(sample.identity) ? " checked" : ""
-            lines.append(
-                "<li><label><input type=\"checkbox\" name=\"object.\(type.id)\" value=\"\(sample.identity.description)\"\(marked)> \(title), \(call.times.day(sample.start))</label></li>"
-            )
+            let uuid = sample.identity.description
+            return """
+                <li><input type="hidden" name="shown.\(type.id)" value="\(uuid)"><label><input type="checkbox" name="object.\(type.id)" value="\(uuid)"\(marked)> \
+                \(title), \(call.times.day(sample.start))</label></li>
+                """
         }
         let marked: HTML = future ? " checked" : ""
+        let more: HTML = isCut ? "<li class=\"note\">\(call.texts("clients.older", "\(samples.count)"))</li>" : ""
         return
-            "<ul class=\"plain\">\(lines)<li><label><input type=\"checkbox\" name=\"future\" value=\"\(type.id)\"\(marked)> \(call.texts("clients.future"))</label></li></ul>"
+            "<ul class=\"plain\">\(lines)\(more)<li><label><input type=\"checkbox\" name=\"future\" value=\"\(type.id)\"\(marked)> \(call.texts("clients.future"))</label></li></ul>"
+    }
+
+    /// The objects of a type that a client may read now.
+    private static func readable(_ type: ObjectType, by client: Client, _ call: PageCall) throws -> Set<SampleIdentity> {
+        guard let sampleType = SampleType(type.id) else { return [] }
+        let reader = try call.core.readers.lend(to: client)
+        return try withExtendedLifetime(reader) {
+            let cursor = try reader.store.samples(
+                matching: SampleQuery(types: [sampleType], subject: try call.person().subject))
+            defer { cursor.close() }
+            var all: Set<SampleIdentity> = []
+            while let next = try cursor.next() { all.insert(next.sample.identity) }
+            return all
+        }
     }
 
     // MARK: What it may
@@ -91,12 +124,13 @@ enum ClientsPage {
         let (texts, subject) = (call.texts, try call.person().subject)
         let grants = try store.grants(of: client).filter { $0.subject == subject && ($0.reading != .none || $0.mayWrite) }
         guard !grants.isEmpty else { return "<p class=\"note\">\(texts("clients.mayNothing"))</p>" }
-        let rows: [HTML] = grants.map { grant in
+        let rows: [HTML] = try grants.map { grant in
             let name = name(of: grant.type, call)
             let writing = texts(grant.mayWrite ? "clients.yes" : "clients.no")
+            let change = try change(grant, client, own, call)
             return """
                 <tr><th scope="row">\(name)</th><td>\(words(grant.reading, call))</td><td>\(writing)</td>
-                <td><form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="withdraw">\
+                <td>\(change)<form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="withdraw">\
                 <input type="hidden" name="type" value="\(grant.type.id)"><button class="bad" aria-label="\(texts("clients.withdrawOf", name))">\
                 \(texts("clients.withdraw"))</button></form></td></tr>
                 """
@@ -104,6 +138,30 @@ enum ClientsPage {
         return table(
             "may\(client.id)", texts("clients.may"),
             ["clients.type", "clients.reads", "clients.writes", "clients.change"].map { texts($0) }, rows)
+    }
+
+    /// How what may be read is made less or more.
+    private static func change(_ grant: Grant, _ client: Client, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, name) = (call.texts, name(of: grant.type, call))
+        func form(_ fields: HTML) -> HTML {
+            """
+            <form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="read"><input type="hidden" name="type" value="\(grant.type.id)">\
+            \(fields) <button class="quiet" aria-label="\(texts("clients.setOf", name))">\(texts("clients.set"))</button></form>
+            """
+        }
+        switch grant.reading {
+        case .none: return ""
+        case .from: return form(date(grant.type, day(grant.reading, call), call))
+        case .objects(let future):
+            let objects = try objects(of: grant.type, try readable(grant.type, by: client, call), future, own, call)
+            return "<details><summary>\(texts("clients.which"))</summary>\(form(objects))</details>"
+        }
+    }
+
+    /// The day from which on something may be read, as a browser's field for dates has it.
+    private static func day(_ reading: Grant.Reading, _ call: PageCall) -> String {
+        guard case .from(let start) = reading, reading != .all else { return "" }
+        return call.times.date(start)
     }
 
     private static func words(_ reading: Grant.Reading, _ call: PageCall) -> String {
@@ -164,6 +222,13 @@ enum ClientsPage {
                 throw Problem(400, "type: there is no such type")
             }
             try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
+        case "read":
+            // Of what it may read, less or more: what it may not is asked for first.
+            guard let type = call.text("type").flatMap({ ObjectType($0) }),
+                let grant = known.first(where: { $0.type == type && $0.reading != .none })
+            else { throw Problem(400, "type: nothing of this type may be read") }
+            let (reading, objects) = try reading(type, grant.reading, client, call)
+            try change(type, [.read], objects: objects) { $0.reading = reading }
         case "answer":
             let open = try store.openRequests(of: client).first { $0.subject == subject }
             for asked in call.list("asked") {
@@ -178,18 +243,38 @@ enum ClientsPage {
                     try change(type, [.write]) { $0.mayWrite = isGranted }
                     continue
                 }
-                guard type.isAskedByObject else {
-                    try change(type, [.read]) { $0.reading = isGranted ? .all : .none }
+                guard isGranted || type.isAskedByObject else {
+                    try change(type, [.read]) { $0.reading = .none }
                     continue
                 }
-                let objects = call.list("object.\(type.id)").compactMap { SampleIdentity($0) }
-                let future = call.list("future").contains(type.id)
-                try change(type, [.read], objects: objects) {
-                    $0.reading = objects.isEmpty && !future ? .none : .objects(future: future)
-                }
+                let (reading, objects) = try reading(type, .none, client, call)
+                try change(type, [.read], objects: objects) { $0.reading = reading }
             }
-        default: throw Problem(400, "do: expected answer or withdraw")
+        default: throw Problem(400, "do: expected answer, read or withdraw")
         }
         return call.see("/page/clients")
+    }
+
+    /// What a form says that may be read of a type, in place of what may be so far.
+    private static func reading(
+        _ type: ObjectType, _ before: Grant.Reading, _ client: Client, _ call: PageCall
+    ) throws -> (Grant.Reading, [SampleIdentity]) {
+        guard type.isAskedByObject else {
+            guard let day = call.text("from.\(type.id)") else { return (.all, []) }
+            // A time within a day stays, where the day does.
+            if day == Self.day(before, call) { return (before, []) }
+            guard day.utf8.count == 10, let start = Instant(written: day, now: call.now, zone: call.zone) else {
+                throw Problem(400, "from.\(type.id): expected a date such as 2026-11-20")
+            }
+            return (.from(start), [])
+        }
+        let future = call.list("future").contains(type.id)
+        func named(_ field: String) -> Set<SampleIdentity> {
+            Set(call.list("\(field).\(type.id)").compactMap { SampleIdentity($0) })
+        }
+        // What the form did not show stays as it is.
+        let kept = before == .none ? [] : try readable(type, by: client, call).subtracting(named("shown"))
+        let objects = named("object").union(kept)
+        return (objects.isEmpty && !future ? .none : .objects(future: future), Array(objects))
     }
 }

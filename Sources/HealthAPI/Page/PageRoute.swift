@@ -20,6 +20,8 @@ struct PageRoute: Sendable {
     var right = Right.person
     /// Octets of a body.
     var body = 0
+    /// Whether a whole store may be looked through for it: it waits behind others of the kind, and holds up nobody else.
+    var isSlow = false
     let answer: @Sendable (PageCall) throws -> HTTPResponse
 
     /// What stands in the place of each `*`; `nil` where it is another path.

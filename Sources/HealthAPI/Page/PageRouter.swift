@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServerKit
 import HealthModel
 import SampleStore
@@ -9,7 +10,7 @@ struct PageRouter: Sendable {
 
     static let routes: [PageRoute] = [
         LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, ChartData.routes, ClientsPage.routes,
-        CarePage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
+        CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
     ].flatMap { $0 }
 
     private static let staticFiles = [
@@ -30,6 +31,13 @@ struct PageRouter: Sendable {
     private static let cookie = "vitalgate-page"
 
     func bodyLimit(of head: RequestHead) throws(Problem) -> Int { try route(head)?.route.body ?? 0 }
+
+    /// What writes waits for its turn, as what programs write does.
+    func queue(for head: RequestHead) -> DispatchQueue? {
+        guard let route = try? route(head)?.route else { return nil }
+        if route.method != "GET" { return core.writer.queue }
+        return route.isSlow ? core.lookQueue : nil
+    }
 
     func answer(_ request: HTTPRequest) throws -> HTTPResponse {
         guard let (route, variables) = try route(request.head) else {

@@ -99,6 +99,9 @@ struct PageTimes {
         return (text.prefix(10), text.dropFirst(11).prefix(5))
     }
 
+    /// `2026-11-20`.
+    func date(_ instant: Instant) -> String { String(parts(instant).date) }
+
     /// `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
     func text(_ instant: Instant) -> String {
         let (date, time) = parts(instant)

@@ -26,7 +26,10 @@ struct Router: HTTPHandler {
     }
 
     /// What changes something waits for its turn.
-    func queue(for head: RequestHead) -> DispatchQueue? { (try? route(head))?.route?.isWriting == true ? core.writer.queue : nil }
+    func queue(for head: RequestHead) -> DispatchQueue? {
+        if let page, PageRouter.has(head.path) { return page.queue(for: head) }
+        return (try? route(head))?.route?.isWriting == true ? core.writer.queue : nil
+    }
 
     private static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])
 

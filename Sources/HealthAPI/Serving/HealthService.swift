@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServerKit
 import HealthModel
 import SampleStore
@@ -91,6 +92,8 @@ final class ServiceCore: Sendable {
     /// The person whose store it is.
     let keeper: String
     let hubWork = HubWork()
+    /// Where the page looks through a whole store, one such look after the other.
+    let lookQueue = DispatchQueue(label: "vitalgate.page-looks")
 
     init(_ settings: ServiceSettings, keeper: String) throws {
         (self.settings, self.keeper) = (settings, keeper)

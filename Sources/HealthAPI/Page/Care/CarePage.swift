@@ -3,18 +3,14 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// What wants a person's judgement: readings that are held, stretches in a wrong unit, repairs; and what came in.
+/// What wants a person's judgement: readings that are held, what looks wrong; and what came in.
 enum CarePage {
     static let routes = [
-        PageRoute(method: "GET", path: "care", answer: page),
+        PageRoute(method: "GET", path: "care", isSlow: true, answer: page),
         PageRoute(method: "POST", path: "care/held/*", body: 1024, answer: judge),
-        PageRoute(method: "POST", path: "care/repair", body: 4096, answer: repair),
-        PageRoute(method: "POST", path: "care/undo/*", right: .keeper, body: 1024, answer: undo),
         PageRoute(method: "GET", path: "care/ingest/*", right: .keeper, answer: ingest),
     ]
 
-    /// Microseconds since 1970 that a stretch may have: some three thousand years to both sides.
-    private static let known: ClosedRange<Int64> = -100_000_000_000_000_000...100_000_000_000_000_000
     private static let (mostHeld, mostIngests, neighbours) = (50, 20, 8)
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
@@ -30,8 +26,8 @@ enum CarePage {
             <h2>\(texts("care.held"))</h2>
             \(try held(everything.store, own.store, call))
             <h2>\(texts("care.suspicions"))</h2>
-            \(try suspicions(own.store, call))
-            \(call.isKeeper ? try repairs(everything.store, call) + ledger(everything.store, call) : "")
+            \(try RepairPage.suspicions(own.store, call))
+            \(call.isKeeper ? try RepairPage.made(everything.store, call) + ledger(everything.store, call) : "")
             """
         return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care").whole(body))
     }
@@ -80,7 +76,7 @@ enum CarePage {
         return dots(values, marked: place, low, high, label: call.texts("care.neighbours", "\(values.count - 1)"))
     }
 
-    private static func dots(_ values: [Double], marked: Int?, _ low: Double, _ high: Double, label: String) -> HTML {
+    private static func dots(_ values: [Double], marked: Int, _ low: Double, _ high: Double, label: String) -> HTML {
         let span = high > low ? high - low : 1
         let circles: [HTML] = values.enumerated().map { index, value in
             let mark: HTML = index == marked ? " class=\"marked\"" : ""
@@ -107,86 +103,6 @@ enum CarePage {
                 ? try store.accept([number], description: description) : try store.reject([number], description: description)
         }
         return call.see("/page/care?done=judged")
-    }
-
-    // MARK: Repairs
-
-    private static func suspicions(_ own: SampleStore, _ call: PageCall) throws -> HTML {
-        let texts = call.texts
-        let items: [HTML] = try own.suspicions().prefix(mostHeld).map { suspicion in
-            let (stretch, series) = (suspicion.stretch, suspicion.series)
-            let plan = try own.plan(request(series.type, series.source, stretch.fits, stretch.from, stretch.to, call))
-            let before = plan.examples.map(\.before.value)
-            let after = plan.examples.map(\.after.value)
-            let (low, high) = ((before + after).min() ?? 0, (before + after).max() ?? 1)
-            let drawings: HTML =
-                before.isEmpty
-                ? ""
-                : """
-                <p class="note">\(texts("care.before"))</p>\(dots(before, marked: nil, low, high, label: texts("care.before")))
-                <p class="note">\(texts("care.after"))</p>\(dots(after, marked: nil, low, high, label: texts("care.after")))
-                """
-            return """
-                <li class="card"><h3>\(call.values.name(of: series.type))</h3>
-                <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
-                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(series.source)</p>
-                \(drawings)
-                <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
-                <form method="post" action="/page/care/repair">\
-                <input type="hidden" name="type" value="\(series.type.id)"><input type="hidden" name="source" value="\(series.source)">\
-                <input type="hidden" name="unit" value="\(stretch.fits.code)"><input type="hidden" name="from" value="\(Int(stretch.from.microseconds))">\
-                <input type="hidden" name="to" value="\(Int(stretch.to.microseconds))"><button>\(texts("care.apply"))</button></form></li>
-                """
-        }
-        return items.isEmpty ? "<p>\(texts("care.nothingSuspicious"))</p>" : "<ul class=\"cards wide\">\(items)</ul>"
-    }
-
-    private static func request(
-        _ type: SampleType, _ source: String, _ unit: Unit, _ from: Instant, _ to: Instant, _ call: PageCall
-    ) throws -> MigrationRequest {
-        var conditions = SampleConditions(types: [type])
-        (conditions.subject, conditions.source) = (try call.person().subject, source)
-        (conditions.from, conditions.to) = (from, Instant(microseconds: to.microseconds + 1))
-        return MigrationRequest(.unit(unit), of: conditions, takesAmbiguous: true, now: call.now)
-    }
-
-    @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
-        guard let type = call.text("type").flatMap({ SampleType($0) }), let source = call.text("source"),
-            let unit = call.text("unit").flatMap({ try? Unit(ucum: $0) }), let from = call.text("from").flatMap({ Int64($0) }),
-            let to = call.text("to").flatMap({ Int64($0) }), known.contains(from), known.contains(to), from <= to
-        else { throw Problem(400, "type, source, unit, from, to: expected what the page of care proposes") }
-        let request = try request(type, source, unit, Instant(microseconds: from), Instant(microseconds: to), call)
-        let store = try call.writer()
-        try call.doing { _ = try store.migrate(request) }
-        return call.see("/page/care?done=repaired")
-    }
-
-    private static func repairs(_ store: SampleStore, _ call: PageCall) throws -> HTML {
-        let texts = call.texts
-        let rows: [HTML] = try store.migrations().suffix(mostIngests).reversed().map { migration in
-            let undo: HTML =
-                migration.state != "applied"
-                ? "\(texts("care.undone"))"
-                : """
-                <form method="post" action="/page/care/undo/\(Int(migration.id))"><button class="bad" aria-label="\(texts("care.undoNumber", "\(migration.id)"))">\(texts("care.undo"))</button></form>
-                """
-            return """
-                <tr><th scope="row">\(Int(migration.id))</th><td>\(Repair.words(of: migration.repair))</td><td>\(PageValues.grouped(Int64(migration.repaired + migration.merged)))</td>
-                <td>\(call.times.element(Instant(microseconds: migration.applied)))</td><td>\(undo)</td></tr>
-                """
-        }
-        guard !rows.isEmpty else { return "" }
-        return "<h2>\(texts("care.repairs"))</h2>"
-            + ClientsPage.table(
-                "repairs", texts("care.repairsMade"),
-                ["care.number", "care.what", "care.samples", "figure.when", "care.undo"].map { texts($0) }, rows)
-    }
-
-    @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
-        guard let number = Int64(call.variables[0]) else { throw Problem(404, "there is no such repair") }
-        let store = try call.writer()
-        try call.doing { try store.undoMigration(number, at: call.now) }
-        return call.see("/page/care?done=undone")
     }
 
     // MARK: The ledger

@@ -1,0 +1,118 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// A repair as the page's forms say it: of which samples, and what is done to them.
+struct RepairForm {
+    /// What is done, by the name that the form has for it.
+    enum Kind: String, CaseIterable {
+        case unit, scale, shift, zone, type, subject
+
+        /// Whether it moves samples in time.
+        var movesTimes: Bool { self == .shift || self == .zone }
+    }
+
+    let type: SampleType
+    /// A source's id; `nil` for all.
+    let source: String?
+    let kind: Kind
+    let repair: Repair
+    /// What a plan said would be merged: more of it is not done.
+    let merged: Int
+    private let takesAmbiguous: Bool
+    private let range: (from: Instant?, to: Instant?)
+    /// As they came, for the form that has it done.
+    private let fields: [(name: String, value: String)]
+
+    private static let names = ["type", "source", "from", "to", "repair", "ambiguous"]
+    private static let longestSource = 1000
+
+    init(_ call: PageCall) throws {
+        guard let type = call.text("type").flatMap({ SampleType($0) }) else {
+            throw Problem(400, "type: expected one that there is")
+        }
+        guard let kind = call.text("repair").flatMap(Kind.init(rawValue:)) else {
+            throw Problem(400, "repair: expected one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        guard let by = call.text(Self.field(kind)) else {
+            throw Problem(400, "\(Self.field(kind)): expected what the repair is done by")
+        }
+        source = call.text("source")
+        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw Problem(400, "source: expected the id of a source") }
+        (self.type, self.kind, repair) = (type, kind, try Self.repair(kind, by, of: type, call))
+        range = (try Self.instant("from", call), try Self.instant("to", call))
+        if let from = range.from, let to = range.to, from >= to {
+            throw Problem(400, "from, to: expected a time and a later one")
+        }
+        takesAmbiguous = call.text("ambiguous") != nil
+        merged = min(max(call.text("merged").flatMap { Int($0) } ?? 0, 0), .max)
+        fields = (Self.names + [Self.field(kind)]).compactMap { name in call.text(name).map { (name, $0) } }
+    }
+
+    /// Where the form has what a repair is done by.
+    static func field(_ kind: Kind) -> String { "by." + kind.rawValue }
+
+    private static func instant(_ name: String, _ call: PageCall) throws -> Instant? {
+        guard let text = call.text(name) else { return nil }
+        guard let instant = Instant(written: text, now: call.now, zone: call.zone) else {
+            throw Problem(400, "\(name): expected a date or a time of ISO 8601")
+        }
+        return instant
+    }
+
+    private static func repair(_ kind: Kind, _ by: String, of type: SampleType, _ call: PageCall) throws -> Repair {
+        let name = field(kind)
+        switch kind {
+        case .unit:
+            do {
+                let unit = try Unit(written: by)
+                try unit.checkConversion(toOneOf: [type])
+                return .unit(unit)
+            } catch { throw Problem(400, "\(name): \(error)") }
+        case .scale:
+            guard let factor = try? Numeral(by), factor.doubleValue != 0, factor.doubleValue != 1 else {
+                throw Problem(400, "\(name): expected a number other than 0 and 1")
+            }
+            return .scale(factor)
+        case .shift:
+            guard let offset = Repair.duration(by) else {
+                throw Problem(400, "\(name): expected a time such as +1h, -5h30min or +90s")
+            }
+            return .shift(offset)
+        case .zone:
+            guard let zone = call.core.settings.zones(by) else {
+                throw Problem(400, "\(name): expected a zone such as Europe/Berlin or +01:00")
+            }
+            return .zone(zone)
+        case .type:
+            guard let other = SampleType(by), other.kind == .quantity else {
+                throw Problem(400, "\(name): expected a quantity type")
+            }
+            return .type(other)
+        case .subject:
+            // What is somebody's own is given away by nobody but the keeper, who sees to whom.
+            guard call.isKeeper else { throw Problem(403, "only the hub's keeper may do that") }
+            guard try call.hubReader().store.personNames()[by] != nil else { throw Problem(400, "\(name): expected a person") }
+            return .subject(by)
+        }
+    }
+
+    /// What the store is asked for; of the person alone.
+    func request(_ call: PageCall) throws -> MigrationRequest {
+        var conditions = SampleConditions(types: [type])
+        (conditions.subject, conditions.source) = (try call.person().subject, source)
+        (conditions.from, conditions.to) = range
+        var request = MigrationRequest(repair, of: conditions, takesAmbiguous: takesAmbiguous, now: call.now)
+        request.merging = .atMost(merged)
+        return request
+    }
+
+    /// The form that has it done, as a plan showed it.
+    func html(merging merged: Int, _ call: PageCall) -> HTML { Self.html(fields + [("merged", "\(merged)")], call) }
+
+    /// A form of fields.
+    static func html(_ fields: [(name: String, value: String)], _ call: PageCall) -> HTML {
+        let hidden: [HTML] = fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
+        return "<form method=\"post\" action=\"/page/care/repair\">\(hidden)<button>\(call.texts("care.apply"))</button></form>"
+    }
+}
