@@ -50,7 +50,7 @@ enum ProfileCommand: Command {
                 name: "suggest", summary: "Draft a profile for a CSV file that no profile reads, or of what a device sent.",
                 discussion: """
                     What could not be seen in the file is marked in the draft, for a person to confirm. Nothing is guessed silently. With --capture \
-                    FILE is what 'vitalgate capture' wrote: what is the same in all frames of a channel is a mark in the draft, what \
+                    FILE is what 'vitalgate capture' or 'devices request' wrote: what is the same in all frames of a channel is a mark in the draft, what \
                     differs a field without a meaning yet, whose values are not shown.
                     """,
                 arguments: [Argument(name: "FILE", help: "The file.", completion: .file)],

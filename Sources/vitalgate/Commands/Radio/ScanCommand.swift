@@ -11,7 +11,8 @@ enum ScanCommand: Command {
         name: "scan", summary: "Show which Bluetooth devices are near.",
         discussion: """
             Listens for advertisements and connects to nobody; shows which profiles read what is heard, and the commands after which \
-            what is not adopted yet is read. A device whose address is marked as changing has to be paired before it can be adopted.
+            what is not adopted yet is read. A device whose address is marked as changing has to be paired before it can be adopted. On one that no profile \
+            reads 'devices request' writes a report.
             """,
         options: [
             RadioOptions.seconds, Option(names: ["--all"], help: "Show also devices that no profile reads."), Format.option,
@@ -39,6 +40,9 @@ enum ScanCommand: Command {
                 header: ["address", "name", "dBm", "profiles", "adopted", "bonded"], rows: shown.map(\.cells))
             let hidden = rows.count - shown.count
             if hidden > 0 { context.note("\(hidden) more that no profile reads; --all shows them") }
+            if shown.contains(where: { $0.profiles.isEmpty && !$0.isAdopted }) {
+                context.note("one of yours that no profile reads: 'vitalgate devices request ADDRESS' writes a report on it")
+            }
             for row in shown {
                 guard let advice = row.advice else { continue }
                 context.note(
