@@ -17,7 +17,8 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LOGS = pathlib.Path('/vm/log')
 
 ADDRESSES = {name: f'C0:01:02:03:04:{number:02X}' for number, name in enumerate(
-    ('heart', 'thermo', 'cuff', 'glucose', 'oximeter', 'scale', 'bthome', 'cgm', 'sealed', 'users', 'qn'), start=1)}
+    ('heart', 'thermo', 'cuff', 'glucose', 'oximeter', 'scale', 'bthome', 'cgm', 'sealed', 'users', 'qn', 'omron', 'o2ring', 'yunmai', 'renpho',
+     'miscale', 'etekcity', 'beurer'), start=1)}
 
 
 def rest(asked):

@@ -1,8 +1,10 @@
-"""Sensors that only advertise, in BTHome version 2 (https://bthome.io/format/): one plain, one encrypted."""
+"""What only advertises: in BTHome version 2 (https://bthome.io/format/), one plain, one encrypted; and scales of Xiaomi and Etekcity."""
+import asyncio
 import struct
 
 from bumble import crypto
 
+from .formats import date_time
 from .peripheral import Advertiser
 
 
@@ -59,3 +61,54 @@ def ccm(key, nonce, text):
         mac = cipher(exclusive_or(mac, block.ljust(16, b'\0')))
     pads = [cipher(b'\x01' + nonce + struct.pack('>H', number)) for number in range(len(blocks) + 1)]
     return b''.join(map(exclusive_or, blocks, pads[1:])), exclusive_or(mac, pads[0])[:4]
+
+
+class Weighing(Advertiser):
+    """A scale that advertises what it weighs: while somebody stands on it, and the last weighing over and over."""
+
+    period = 1.0
+
+    def __init__(self, link, ledger):
+        super().__init__(link, ledger)
+        self.number, self.told = 0, None
+
+    def payload(self):
+        return self.told or self.form(0, False, 0)
+
+    def form(self, mass, is_stable, impedance):
+        """`mass`: in steps of 5 g."""
+        raise NotImplementedError
+
+    async def measure(self, count='1'):
+        """`measure NAME [COUNT]`: somebody steps on it; done when the last state was advertised for a while."""
+        for _ in range(int(count)):
+            self.number += 1
+            mass = 14000 + 20 * self.number
+            for octets in (self.form(mass - 100, False, 0), self.form(mass, True, 0), self.form(mass, True, 500 + self.number)):
+                self.told = octets
+                self.renew()
+                await asyncio.sleep(4)
+        return f'record {self.number}'
+
+
+class MiScale(Weighing):
+    """Xiaomi's Mi Body Composition Scale 2."""
+
+    address, service_uuid = 'C0:01:02:03:04:10', 0x181B
+
+    def form(self, mass, is_stable, impedance):
+        state = 0x20 * is_stable | 0x02 * (impedance > 0)
+        if is_stable and not impedance:
+            self.moment = self.now()
+        moment = self.moment if is_stable else self.now()
+        return bytes([0x02, state]) + date_time(moment) + struct.pack('<HH', impedance, mass)
+
+
+class Etekcity(Weighing):
+    """Etekcity's Fit 8S, which has no clock."""
+
+    address, company = 'C0:01:02:03:04:11', 0x06D0
+
+    def form(self, mass, is_stable, impedance):
+        own = bytes.fromhex(self.address.replace(':', ''))[::-1]
+        return b'\x01' + own + bytes(3) + (5 * mass).to_bytes(3, 'little') + struct.pack('<HBB3x', impedance, is_stable, 1)

@@ -2,11 +2,12 @@
 import struct
 from datetime import timedelta
 
-from .advertisers import BTHome, Sealed
+from .advertisers import BTHome, Etekcity, MiScale, Sealed
 from .formats import SFLOAT_NAN, date_time, medical_float, sfloat
+from .memories import O2Ring, Omron
 from .peripheral import Peripheral, Stream, Value, battery_service, current_time_service, set_clock
 from .records import FACING_TIME, SEQUENCE_NUMBER, Record, RecordAccess, Recorder, control_point
-from .scales import QN, Users
+from .scales import QN, Beurer, Renpho, Users, Yunmai
 
 
 class Heart(Peripheral):
@@ -311,6 +312,7 @@ class CGM(Recorder, Peripheral):
 
 
 SENSORS = {kind.__name__.lower(): kind for kind in (
-    Heart, Thermo, Cuff, Glucose, Oximeter, Scale, CGM, BTHome, Sealed, Users, QN)}
+    Heart, Thermo, Cuff, Glucose, Oximeter, Scale, CGM, BTHome, Sealed, Users, QN, Omron, O2Ring, Yunmai, Renpho, MiScale,
+    Etekcity, Beurer)}
 for name, kind in SENSORS.items():
     kind.name = name

@@ -20,14 +20,27 @@ from .ledger import log
 SERVICE_DATA_16 = core.AdvertisingData.SERVICE_DATA_16_BIT_UUID
 CCCD = core.UUID.from_16_bits(0x2902)
 SERVICE_CHANGED = core.UUID.from_16_bits(0x2A05)
+
+
+def uuid_of(number):
+    """Of 16 bits as a number, of 128 as text."""
+    return core.UUID(number) if isinstance(number, str) else core.UUID.from_16_bits(number)
+
+
+def text_of(number):
+    """As it stands in the ledger."""
+    return number if isinstance(number, str) else f'{number:04X}'
+
+
 GENERIC = [core.UUID.from_16_bits(uuid) for uuid in (0x1800, 0x1801)]
 
 
 @dataclass
 class Value:
-    """One characteristic. `value`: octets, or a function of the sensor; `write`: called with the sensor and the octets."""
+    """One characteristic. `uuid`: of 16 bits a number, of 128 a text; `value`: octets, or a function of the sensor; `write`: called with the
+    sensor and the octets."""
 
-    uuid: int
+    uuid: int | str
     properties: str
     value: bytes | Callable[[Any], bytes] | None = None
     write: Callable[[Any, Any, bytes], Any] | None = None
@@ -95,7 +108,7 @@ class Peripheral(Neighbour):
 
     appearance = 0
     advertised: list[int] = []
-    services: dict[int, list[Value]] = {}
+    services: dict[int | str, list[Value]] = {}
     streams: list[Stream] = []
     local_name = ''  # else VM and the sensor's
     maker, model, firmware, serial = 'Vitalgate', 'V-0', '1.0.0', '0001'
@@ -120,12 +133,12 @@ class Peripheral(Neighbour):
             sc=True, mitm=self.capability != 'none', bonding=True, delegate=Keys(self, PAIRING[self.capability]))
         self.device.advertising_data = bytes(core.AdvertisingData([
             (core.AdvertisingData.FLAGS, bytes([0x06])),
-            (core.AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
-             b''.join(struct.pack('<H', uuid) for uuid in self.advertised)),
+            *([(core.AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
+                b''.join(struct.pack('<H', uuid) for uuid in self.advertised))] if self.advertised else []),
             (core.AdvertisingData.APPEARANCE, struct.pack('<H', self.appearance)),
             (core.AdvertisingData.COMPLETE_LOCAL_NAME, (self.local_name or f'VM {self.name}').encode()),
         ]))
-        self.characteristics: dict[int, Characteristic] = {}
+        self.characteristics: dict[int | str, Characteristic] = {}
         self.device.add_services(self._services())
         self.secure(self.bonding)
         self.device.on('connection', self._connected)
@@ -136,7 +149,7 @@ class Peripheral(Neighbour):
         text = {0x2A29: self.maker, 0x2A24: self.model, 0x2A25: self.serial, 0x2A26: self.firmware}
         every = dict(self.services)
         every[0x180A] = [Value(uuid, 'read', value.encode()) for uuid, value in text.items()]
-        return [Service(core.UUID.from_16_bits(uuid), [self._characteristic(value) for value in values])
+        return [Service(uuid_of(uuid), [self._characteristic(value) for value in values])
                 for uuid, values in every.items()]
 
     def _characteristic(self, spec):
@@ -150,14 +163,14 @@ class Peripheral(Neighbour):
         value = CharacteristicValue(
             read=lambda _connection: spec.value(self) if callable(spec.value) else spec.value or b'',
             write=lambda connection, octets: self._written(spec, connection, octets))
-        made = Characteristic(core.UUID.from_16_bits(spec.uuid), properties, permissions, value)
+        made = Characteristic(uuid_of(spec.uuid), properties, permissions, value)
         made.on(made.EVENT_SUBSCRIPTION, lambda connection, notify, indicate:
                 self._subscribed(spec.uuid, connection, notify, indicate))
         self.characteristics[spec.uuid] = made
         return made
 
     def _written(self, spec, connection, octets):
-        log(self.name, f'{spec.uuid:04X} written:', octets.hex())
+        log(self.name, f'{text_of(spec.uuid)} written:', octets.hex())
         return spec.write(self, connection, bytes(octets)) if spec.write else None
 
     def secure(self, on):
@@ -196,7 +209,7 @@ class Peripheral(Neighbour):
                 self._subscribed(uuid, connection, bits & 1, bits & 2)
 
     def _subscribed(self, uuid, connection, notify, indicate):
-        log(self.name, f'{uuid:04X} subscription: notify {bool(notify)}, indicate {bool(indicate)}')
+        log(self.name, f'{text_of(uuid)} subscription: notify {bool(notify)}, indicate {bool(indicate)}')
         if self.remembered is not None:
             self.remembered[uuid] = bool(notify) | bool(indicate) << 1
         again = uuid in connection.served
@@ -222,10 +235,10 @@ class Peripheral(Neighbour):
         """To everybody who subscribed; true if somebody did and, for an indication, confirmed it."""
         reached = False
         characteristic = self.characteristics[uuid]
-        what = {'characteristic': f'{uuid:04X}', 'hex': octets.hex(), 'record': record}
+        what = {'characteristic': text_of(uuid), 'hex': octets.hex(), 'record': record}
         for connection in ([] if self.silent else self.subscribers(uuid)):
             if len(octets) > connection.att_mtu - 3:
-                raise ValueError(f'{uuid:04X}: {len(octets)} octets do not fit the MTU of {connection.att_mtu}')
+                raise ValueError(f'{text_of(uuid)}: {len(octets)} octets do not fit the MTU of {connection.att_mtu}')
             sent = time.time()
             if self.subscribers(uuid, bits=1):
                 await self.device.notify_subscriber(connection, characteristic, octets)
@@ -401,7 +414,7 @@ class Peripheral(Neighbour):
         return {
             'address': self.address, 'on_air': self.on_air, 'silent': self.silent, 'connected': len(self.device.connections),
             'encrypted': [bool(connection.encryption) for connection in self.device.connections.values()],
-            'subscribed': sorted(f'{uuid:04X}' for uuid in self.characteristics if self.subscribers(uuid)),
+            'subscribed': sorted(text_of(uuid) for uuid in self.characteristics if self.subscribers(uuid)),
             'clock_offset': self.clock_offset.total_seconds(), 'bonds': len(await self.device.keystore.get_all()),
         }
 
@@ -429,6 +442,7 @@ class Advertiser(Neighbour):
     period = 2.0
     interval = 0.2
     service_uuid = 0
+    company = 0  # its data in place of a service's
 
     def __init__(self, link, ledger):
         super().__init__(link, ledger)
@@ -441,7 +455,15 @@ class Advertiser(Neighbour):
 
     def renew(self):
         self.content = self.payload()
-        self.record(characteristic=f'adv:{self.service_uuid:04X}', hex=self.content.hex())
+        self.record(characteristic=f'adv:{self.company or self.service_uuid:04X}', hex=self.content.hex())
+
+    def structures(self):
+        """31 octets at most: the kernel drops a longer one without a word."""
+        kind = core.AdvertisingData.MANUFACTURER_SPECIFIC_DATA if self.company else SERVICE_DATA_16
+        octets = struct.pack('<H', self.company or self.service_uuid) + self.content
+        room = 31 - 3 - 2 - len(octets) - 2
+        name = [(core.AdvertisingData.SHORTENED_LOCAL_NAME, self.name.encode()[:room])] if room > 0 else []
+        return bytes(core.AdvertisingData([(core.AdvertisingData.FLAGS, bytes([0x06])), (kind, octets), *name]))
 
     async def start(self):
         asyncio.get_running_loop().create_task(self._run())
@@ -453,12 +475,8 @@ class Advertiser(Neighbour):
                 if time.monotonic() >= due and not self.silent:
                     self.renew()
                     due = time.monotonic() + self.period
-                # 31 octets at most: the kernel drops a longer one without a word.
                 self.link.send_advertising_pdu(self.controller, ll.AdvNonConnInd(
-                    advertiser_address=self.controller.random_address, data=bytes(core.AdvertisingData([
-                        (core.AdvertisingData.FLAGS, bytes([0x06])),
-                        (SERVICE_DATA_16, struct.pack('<H', self.service_uuid) + self.content),
-                        (core.AdvertisingData.SHORTENED_LOCAL_NAME, self.name.encode())]))))
+                    advertiser_address=self.controller.random_address, data=self.structures()))
             await asyncio.sleep(self.interval)
 
     async def appear(self):

@@ -1,6 +1,7 @@
-"""Scales that want to be spoken with before they tell anything."""
+"""Scales that want to be spoken with, or written to, before they tell anything."""
 import asyncio
 import struct
+from datetime import datetime, timezone
 
 from .formats import date_time
 from .peripheral import Peripheral, Value, current_time_service
@@ -121,4 +122,129 @@ class QN(Peripheral):
             while self.waiting:
                 await self.send(0xFFF1, self.waiting, record=self.number)
                 await asyncio.sleep(0.5)
+        return f'record {self.number}'
+
+
+class Yunmai(Peripheral):
+    """A Yunmai Mini: told to begin, it says what it weighs, and at the end the resistance with it."""
+
+    address, appearance, advertised = 'C0:01:02:03:04:0E', 0x0C80, [0xFFE0]
+    local_name = 'YUNMAI-ISM VM'
+    model = 'M1805'
+
+    def __init__(self, link, ledger):
+        super().__init__(link, ledger)
+        self.number, self.begun = 0, None
+
+    def command(self, connection, octets):
+        if octets[:3] == b'\x0d\x05\x13':
+            self.begun = connection
+
+    services = {0xFFE0: [Value(0xFFE4, 'notify')], 0xFFE5: [Value(0xFFE9, 'write', write=command)]}
+
+    def frame(self, state, mass, resistance):
+        return struct.pack('>BBBB9xHHH', 0x0D, 0x1E, 0, state, mass, resistance, 2200 if state == 2 else 0)
+
+    async def measure(self, count='1'):
+        """`measure yunmai [COUNT]`: somebody steps on it, once it was told to begin."""
+        for _ in range(int(count)):
+            while self.begun not in self.device.connections.values():
+                await asyncio.sleep(0.05)
+            self.number += 1
+            mass = 7000 + 20 * self.number
+            await self.send(0xFFE4, self.frame(1, mass - 500, 0))
+            await self.send(0xFFE4, self.frame(1, mass, 0))
+            for _ in range(2):  # it says the last twice
+                await self.send(0xFFE4, self.frame(2, mass, 480 + self.number), record=self.number)
+        return f'record {self.number}'
+
+
+class Renpho(Peripheral):
+    """A Renpho ES-26BB: told to begin, it repeats what it weighs; the final weight comes first without the impedance, then with it."""
+
+    address, appearance, advertised = 'C0:01:02:03:04:0F', 0x0C80, [0x1A10]
+    local_name = 'ES-26BB-B VM'
+    model = 'ES-26BB'
+
+    def __init__(self, link, ledger):
+        super().__init__(link, ledger)
+        self.number, self.begun = 0, None
+
+    def command(self, connection, octets):
+        if octets == bytes.fromhex('55aa9000040100000094'):
+            self.begun = connection
+
+    services = {0x1A10: [Value(0x2A10, 'notify'), Value(0x2A11, 'write', write=command)]}
+
+    def frame(self, state, mass, impedance):
+        octets = b'\x55\xaa\x14' + struct.pack('>HBIH', 7, state, mass, impedance)
+        return octets + bytes([sum(octets) & 0xFF])
+
+    async def measure(self, count='1'):
+        """`measure renpho [COUNT]`: somebody steps on it, once it was told to begin."""
+        for _ in range(int(count)):
+            while self.begun not in self.device.connections.values():
+                await asyncio.sleep(0.05)
+            self.number += 1
+            mass = 8000 + 15 * self.number
+            await self.send(0x2A10, self.frame(0x00, mass - 100, 0))
+            await self.send(0x2A10, self.frame(0x11, mass, 0), record=self.number)
+            await self.send(0x2A10, self.frame(0x10, mass, 0))
+            for _ in range(3):
+                await self.send(0x2A10, self.frame(0x01, mass, 500 + self.number), record=self.number)
+        return f'record {self.number}'
+
+
+class Beurer(Peripheral):
+    """A Beurer BF710: greeted and told the time, it tells a weighing in three parts, each when the one before was taken. It knows one user."""
+
+    address, appearance, advertised = 'C0:01:02:03:04:12', 0x0C80, [0xFFE0]
+    local_name = 'BEURER BF710'
+    model = 'BF710'
+
+    def __init__(self, link, ledger):
+        super().__init__(link, ledger)
+        self.number, self.greeted, self.taken, self.deaf = 0, None, set(), 0
+
+    def command(self, connection, octets):
+        if octets == b'\xe6\x01':
+            asyncio.get_running_loop().create_task(self.send(0xFFE1, b'\xe6\x00'))
+        elif octets[0] == 0xE9:
+            self.greeted = connection
+            self.clock_offset = datetime.fromtimestamp(int.from_bytes(octets[1:5], 'big'), timezone.utc) - datetime.now(timezone.utc)
+        elif octets[:2] == b'\xe7\xf1':
+            if self.deaf:
+                self.deaf -= 1
+            else:
+                self.taken.add(octets[2:5])
+
+    services = {0xFFE0: [Value(0xFFE1, 'write notify', write=command)]}
+
+    async def tell(self, part, octets):
+        """Over and over, until it is taken."""
+        self.taken.clear()
+        head = bytes([0x59, 3, part])
+        while head not in self.taken:
+            await self.send(0xFFE1, b'\xe7' + head + octets, record=self.number if part == 3 else None)
+            await asyncio.sleep(0.5)
+
+    async def lose(self, count='1'):
+        """`lose beurer [COUNT]`: of so many parts it does not hear that they were taken."""
+        self.deaf = int(count)
+
+    async def measure(self, count='1'):
+        """`measure beurer [COUNT]`: its user steps on it, once it has been greeted."""
+        for _ in range(int(count)):
+            while self.greeted not in self.device.connections.values():
+                await asyncio.sleep(0.05)
+            self.number += 1
+            mass = 1500 + 2 * self.number  # in steps of 50 g
+            for flag in (1, 1, 0):
+                await self.send(0xFFE1, struct.pack('>BBBH', 0xE7, 0x58, flag, mass))
+            seconds = int(self.now().replace(tzinfo=timezone.utc).timestamp())
+            whole = struct.pack('>IHHHHHHHHH', seconds, mass, 430 + self.number, 223, 521, 397, 233, 1815, 2722, 264)
+            self.record(event='weighed', record=self.number, hex=whole.hex())
+            await self.tell(1, b'\0' + struct.pack('>Q', 101))
+            await self.tell(2, whole[:11])
+            await self.tell(3, whole[11:])
         return f'record {self.number}'
