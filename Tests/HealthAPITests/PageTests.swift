@@ -122,6 +122,9 @@ import Testing
     @Test func whatSomebodyCalledSomethingIsNoMarkup() throws {
         let html: HTML = "<p title=\"\("\"a")\">\("<b>&'")</p>\(HTML("<i>"))"
         #expect(html.text == "<p title=\"&quot;a\">&lt;b&gt;&amp;&#39;</p><i>")
+        // Nor does a name turn around what stands beside it.
+        let turned: HTML = "<p>\("heart\u{202E}rate\u{2066}\u{1B}[2J\n")</p>"
+        #expect(turned.text == "<p>heart\u{FFFD}rate\u{FFFD}\u{FFFD}[2J\n</p>")
     }
 
     @Test func whatIsNewComesAtOnce() throws {

@@ -305,6 +305,37 @@ def devices(driver, hub):
     assert "archive" in text(driver) and "takes everything" in text(driver)
 
 
+HOSTILE = "<img src=x onerror=pwned=1>\"'`</title><script>pwned=1</script>"
+
+
+def hostile_names(driver, hub):
+    """What others called something is text, wherever it is shown."""
+    sample = {"type": "bodyMass", "start": "2026-11-25T07:00:00Z", "value": 72, "unit": "kg", "metadata": {HOSTILE: HOSTILE},
+              "source": {"id": HOSTILE, "name": HOSTILE, "version": HOSTILE},
+              "device": {"key": HOSTILE, "name": HOSTILE, "manufacturer": HOSTILE, "model": HOSTILE}}
+    hub.run("import", hub.write("hostile.ndjson", json.dumps(sample) + "\n" + json.dumps(dict(sample, start=HOSTILE)) + "\n"), codes=(0, 65))
+    record = json.loads((ROOT / "Examples/immunization-checklist/records.ndjson").read_text().splitlines()[0])
+    record.update(id="hostile", vaccineCode={"text": HOSTILE}, occurrenceDateTime="2026-11-25")
+    hub.run("import", hub.write("record.ndjson", json.dumps(record) + "\n"))
+    token = hub.run("clients", "add", "<b>" + HOSTILE[:55], "--purpose", HOSTILE, "--policy", "javascript:pwned=1").strip()
+    asks(hub, token, read=["bodyMass", "immunizationRecord"])
+    (hub.folder / "inbox" / "<img src=x onerror=pwned=1>.csv").write_text(f"time,type,value,unit\n{HOSTILE},bodyMass,1,kg\n")
+    eventually("the file is read", lambda: "<img src=x onerror=pwned=1>.csv" in hub.run("ingest", "list", "--format", "ndjson"), 30)
+    driver.get(hub.address + "/page/type/bodyMass")
+    sample_page = one(driver, "th a[href^='/page/sample/']").get_attribute("href")
+    driver.get(hub.address + "/page/files")
+    ingests = {each.get_attribute("href") for each in driver.find_elements(By.CSS_SELECTOR, "a[href^='/page/care/ingest/']")}
+    shown = 0
+    for address in [*(hub.address + place for place in PLACES), hub.address + "/page/type/bodyMass", sample_page, *ingests,
+                    hub.address + "/page/care/plan?type=bodyMass&repair=unit&by.unit=%3Cimg%20src=x%3E"]:
+        driver.get(address)
+        shown += "<img" in text(driver)
+        found = driver.execute_script("return [typeof pwned, document.querySelectorAll('img').length]")
+        assert found == ["undefined", 0], f"{address}: {found}"
+        assert not driver.find_elements(By.CSS_SELECTOR, "a[href^='javascript:']"), address
+    assert shown >= 5, f"what is hostile is seen on {shown} pages only"
+
+
 def without_scripts(driver, hub):
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     driver.get(hub.address + "/page/type/heartRate?range=month")
@@ -356,7 +387,7 @@ def main():
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
             see_all(driver, hub, dark=True)
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-            for walk, *more in [(pulse_moves,), (charts,), (programs, token), (grants, token), (care,), (repairs,), (files,), (devices,), (without_scripts,)]:
+            for walk, *more in [(pulse_moves,), (charts,), (programs, token), (grants, token), (care,), (repairs,), (files,), (devices,), (hostile_names,), (without_scripts,)]:
                 step(walk.__name__.replace("_", " "))
                 walk(driver, hub, *more)
             octets = size(driver, hub)

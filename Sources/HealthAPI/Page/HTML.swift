@@ -31,6 +31,9 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
                 case ">": text += "&gt;"
                 case "\"": text += "&quot;"
                 case "'": text += "&#39;"
+                // What turns the direction of reading has a purpose read otherwise than it was written (UAX #9), what is no character at all is none here.
+                case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": text += "\u{FFFD}"
+                case "\0"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}"..."\u{9F}": text += "\u{FFFD}"
                 default: text.unicodeScalars.append(scalar)
                 }
             }
