@@ -29,6 +29,7 @@ final class Exchange {
             try OriginGuard.check(head)
             limit = try core.handler.bodyLimit(of: head)
             try checkLength(head)
+            try Self.checkEncoding(head)
             if limit > 0, head.hasBody { try reserve(head, core) }
         } catch {
             refusal = error
@@ -44,6 +45,12 @@ final class Exchange {
         guard let length = lengths.first?.value else { return }
         guard let count = UInt64(length) else { throw Problem(400, "Content-Length is no number") }
         guard count <= UInt64(limit) else { throw tooLarge }
+    }
+
+    /// Nothing is unpacked: what a body says of its type it says of its octets as they came.
+    private static func checkEncoding(_ head: RequestHead) throws(Problem) {
+        guard let encoding = head.header("content-encoding"), encoding.lowercased() != "identity" else { return }
+        throw Problem(415, "what is sent is not packed", headers: ["Accept-Encoding": "identity"])
     }
 
     private func reserve(_ head: RequestHead, _ core: ServerCore) throws(Problem) {

@@ -86,6 +86,17 @@ import Testing
         #expect(try #require(RawClient(server.address)).get("/")?.text == "hello")
     }
 
+    /// Nothing is unpacked, however small it came.
+    @Test func whatIsPackedIsRefused() throws {
+        let server = try server()
+        let client = try #require(RawClient(server.address))
+        for encoding in ["gzip", "deflate", "br", "gzip, identity"] {
+            let answer = try #require(RawClient(server.address)).send("POST", "/echo", "Content-Encoding: \(encoding)\r\n", "abc")
+            #expect(answer?.status == 415 && answer?.headers["accept-encoding"] == "identity", "\(encoding)")
+        }
+        #expect(client.send("POST", "/echo", "Content-Encoding: identity\r\n", "abc")?.status == 200)
+    }
+
     @Test func aHeadIsBounded() throws {
         let server = try server()
         let long = try #require(RawClient(server.address))
