@@ -20,7 +20,7 @@ struct PageRoute: Sendable {
     var right = Right.person
     /// Octets of a body.
     var body = 0
-    /// Whether a whole store may be looked through for it: it waits behind others of the kind, and holds up nobody else.
+    /// Whether much may have to be read for it: no thread that serves others waits for that.
     var isSlow = false
     let answer: @Sendable (PageCall) throws -> HTTPResponse
 

@@ -5,7 +5,7 @@ import SampleStore
 
 /// One type: its figures by hours, days or months as a table, and its latest samples.
 enum TypePage {
-    static let routes = [PageRoute(method: "GET", path: "type/*", answer: page)]
+    static let routes = [PageRoute(method: "GET", path: "type/*", isSlow: true, answer: page)]
 
     /// Stretches of time to look at.
     enum Range: String, CaseIterable {

@@ -8,6 +8,8 @@ final class SampleStream: BodyStream {
     private var writer: ObjectWriter
     private var hasEnded = false
     private static let piece = 32_768
+    /// Rows that are looked at in one go: who finds little among much leaves the thread to others in between.
+    private static let look = 10_000
 
     init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter) throws(StoreError) {
         (self.reader, self.writer) = (reader, writer)
@@ -16,15 +18,19 @@ final class SampleStream: BodyStream {
 
     func next() throws -> BodyPiece {
         guard !hasEnded else { return .end }
+        var rows = Self.look
         while writer.count < Self.piece {
-            guard let stored = try cursor.next() else {
+            switch try cursor.next(within: &rows) {
+            case .sample(let stored):
+                writer.write(stored)
+                reader.tells(stored.sample)
+            case .pause: return writer.count == 0 ? .wait(atMost: .zero) : .octets(writer.take())
+            case .end:
                 hasEnded = true
                 writer.finish()
                 let rest = writer.take()
                 return rest.isEmpty ? .end : .octets(rest)
             }
-            writer.write(stored)
-            reader.tells(stored.sample)
         }
         return .octets(writer.take())
     }

@@ -25,10 +25,11 @@ struct Router: HTTPHandler {
         return body.most
     }
 
-    /// What changes something waits for its turn.
+    /// What changes something waits for its turn; what reads much is read beside whatever else is asked.
     func queue(for head: RequestHead) -> DispatchQueue? {
         if let page, PageRouter.has(head.path) { return page.queue(for: head) }
-        return (try? route(head))?.route?.isWriting == true ? core.writer.queue : nil
+        guard let route = (try? route(head))?.route else { return nil }
+        return route.isWriting ? core.writer.queue : route.isSlow ? core.lookQueue : nil
     }
 
     private static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])

@@ -92,8 +92,8 @@ final class ServiceCore: Sendable {
     /// The person whose store it is.
     let keeper: String
     let hubWork = HubWork()
-    /// Where the page looks through a whole store, one such look after the other.
-    let lookQueue = DispatchQueue(label: "vitalgate.page-looks")
+    /// Where much is read for an answer.
+    let lookQueue = DispatchQueue(label: "vitalgate.looks", attributes: .concurrent)
 
     init(_ settings: ServiceSettings, keeper: String) throws {
         (self.settings, self.keeper) = (settings, keeper)

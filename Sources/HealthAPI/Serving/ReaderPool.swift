@@ -19,6 +19,18 @@ final class ReaderPool: Sendable {
         /// The one that was used last at the end.
         var idle: [IdleReader] = []
         var lent = 0
+        var lentByView: [ReaderView: Int] = [:]
+
+        /// Who asks for much leaves some to others, and all together leave some to looking up who asks.
+        func mayLend(_ view: ReaderView, of most: Int) -> Bool {
+            view == .everything ? lent < most : lent < most - most / 4 && lentByView[view, default: 0] < most / 2
+        }
+
+        mutating func giveBack(_ view: ReaderView) {
+            lent -= 1
+            lentByView[view, default: 0] -= 1
+            if lentByView[view] == 0 { lentByView[view] = nil }
+        }
     }
 
     private let path: String
@@ -44,10 +56,11 @@ final class ReaderPool: Sendable {
 
     private func lend(_ view: ReaderView) throws -> Reader {
         let idle: IdleReader = try state.withLock { state in
-            guard state.lent < most else {
+            guard state.mayLend(view, of: most) else {
                 throw Problem(503, "too many are reading; ask again", headers: ["Retry-After": "1"])
             }
             state.lent += 1
+            state.lentByView[view, default: 0] += 1
             let index = state.idle.lastIndex { $0.view == view }
             return index.map { state.idle.remove(at: $0) } ?? IdleReader(store: nil, view: view)
         }
@@ -62,7 +75,7 @@ final class ReaderPool: Sendable {
             }
             return Reader(store, view, self)
         } catch {
-            state.withLock { $0.lent -= 1 }
+            state.withLock { $0.giveBack(view) }
             throw error
         }
     }
@@ -70,7 +83,7 @@ final class ReaderPool: Sendable {
     fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
         if case .client(let client) = reader.view { tally.add(told, of: client) }
         state.withLock { state in
-            state.lent -= 1
+            state.giveBack(reader.view)
             guard reader.store != nil else { return }
             state.idle.append(reader)
             if state.idle.count > Self.kept { state.idle.removeFirst() }

@@ -19,7 +19,10 @@ public final class SampleCursor {
     /// A heap: the walk whose row comes first is at the front.
     private var heads: [SeriesWalk] = []
     private var sorter: SampleSorter?
+    private var isSorted = false
     private var given = 0
+    /// Rows that may be looked at until a pause, and whether that is why none was found.
+    private var (budget, isPaused) = (Int.max, false)
     /// Rows that were read, by the part of the plan.
     public private(set) var scanned: [Int]
 
@@ -53,6 +56,30 @@ public final class SampleCursor {
     /// The next sample, or `nil` behind the last.
     public func next() throws(StoreError) -> StoredSample? { try nextWithSeries()?.stored }
 
+    /// What a look for the next sample came to.
+    public enum Step {
+        /// It is found.
+        case sample(StoredSample)
+        /// There are more rows, and none of those that were looked at is meant: the next look goes on behind them.
+        case pause
+        /// There are no more.
+        case end
+    }
+
+    /// The next sample, where it is found among so many rows. Who looks for little in much can do something else in between.
+    ///
+    /// - Parameter rows: how many may be looked at; how many are left of them then.
+    public func next(within rows: inout Int) throws(StoreError) -> Step {
+        budget = rows
+        isPaused = false
+        defer {
+            rows = budget
+            budget = .max
+        }
+        if let stored = try next() { return .sample(stored) }
+        return isPaused ? .pause : .end
+    }
+
     /// The next sample with its series' number; of a derived one that of its systolic pressure.
     func nextWithSeries() throws(StoreError) -> (series: Int64, stored: StoredSample)? {
         if let limit = query.limit, given >= limit { return nil }
@@ -71,7 +98,13 @@ public final class SampleCursor {
     // MARK: By start
 
     private func nextByStart() throws(StoreError) -> Found? {
+        isPaused = false
         while let head = heads.first, let row = head.row {
+            guard budget > 0 else {
+                isPaused = true
+                return nil
+            }
+            budget -= 1
             let (index, series, isPlain) = (head.index, head.series, head.isPlain)
             scanned[index] += 1
             if try !head.advance() {
@@ -130,8 +163,7 @@ public final class SampleCursor {
     // MARK: Sorted
 
     private func nextSorted() throws(StoreError) -> Found? {
-        if sorter == nil { sorter = try sorted() }
-        guard let (part, place) = try sorter?.next() else { return nil }
+        guard let sorter = try sorted(), let (part, place) = try sorter.next() else { return nil }
         let row = try connection.statement(
             "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
         defer { row.reset() }
@@ -143,10 +175,14 @@ public final class SampleCursor {
         return Found(part: part, place: place, stored: made)
     }
 
-    private func sorted() throws(StoreError) -> SampleSorter {
-        let sorter = try SampleSorter(query.order, limit: query.limit)
+    /// All of them, sorted; `nil` where there is to be a pause first.
+    private func sorted() throws(StoreError) -> SampleSorter? {
+        if sorter == nil { sorter = try SampleSorter(query.order, limit: query.limit) }
+        guard !isSorted, let sorter else { return self.sorter }
         while let found = try nextByStart() { try sorter.add(found.stored.sample, part: found.part, at: found.place) }
+        guard !isPaused else { return nil }
         try sorter.sort()
+        isSorted = true
         return sorter
     }
 }

@@ -6,8 +6,8 @@ import SampleStore
 /// What charts are drawn of: of each pixel the lowest, highest and average value, ticks by the calendar, and what happened meanwhile.
 enum ChartData {
     static let routes = [
-        PageRoute(method: "GET", path: "data/series", answer: series),
-        PageRoute(method: "GET", path: "data/events", answer: events),
+        PageRoute(method: "GET", path: "data/series", isSlow: true, answer: series),
+        PageRoute(method: "GET", path: "data/events", isSlow: true, answer: events),
     ]
 
     /// Pixels of a chart at most, and types in it.
