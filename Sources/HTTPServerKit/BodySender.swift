@@ -60,6 +60,7 @@ final class BodySender: @unchecked Sendable {
     }
 
     private struct Stopped: Error {}
+    private struct Left: Error {}
 
     /// Asks for the next piece; `false` when the connection sleeps.
     private func advance() throws -> Bool {
@@ -73,6 +74,8 @@ final class BodySender: @unchecked Sendable {
             rest = gzip?.finished() ?? []
         case .wait(let patience):
             guard !isStopping() else { throw Stopped() }
+            // Nothing is written for long, and who does not write does not notice.
+            if !stream.isLive, isLeft { throw Left() }
             guard sleep() else { return true }
             deadlines.set(key, in: patience, .wake(self))
             return false
@@ -104,6 +107,13 @@ final class BodySender: @unchecked Sendable {
         let pause = min(max(waited / 4, .milliseconds(10)), .seconds(1))
         deadlines.set(key, in: min(pause, settings.slowTime - waited), .wake(self))
         return false
+    }
+
+    /// Whether the reader has hung up.
+    private var isLeft: Bool {
+        guard let connection = state.withLock({ $0.connection }) else { return true }
+        var octet: UInt8 = 0
+        return recv(vitalgate_http_socket(connection), &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     private func sleep() -> Bool {

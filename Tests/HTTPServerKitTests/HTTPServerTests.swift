@@ -199,6 +199,17 @@ import Testing
         for client in clients { #expect(client.read(until: "id: 1") != nil) }
     }
 
+    /// Nothing is looked for on behalf of somebody who has gone; and who is still there holds up nobody.
+    @Test func aLookEndsWithItsReader() throws {
+        let server = try server()
+        var clients = try (0..<8).map { _ in try #require(RawClient(server.address)) }
+        for client in clients { client.send("GET /looks HTTP/1.1\r\nHost: localhost\r\n\r\n") }
+        #expect(eventually { handler.bell.open == 8 })
+        #expect(try #require(RawClient(server.address)).get("/")?.text == "hello")
+        clients.removeAll()
+        #expect(eventually { handler.bell.open == 0 })
+    }
+
     @Test func whoGoesAwayLeavesNothing() throws {
         let server = try server()
         for round in 0..<100 {

@@ -33,6 +33,7 @@ final class TestHandler: HTTPHandler {
         case "path": HTTPResponse(type: "text/plain", Array(request.head.path.joined(separator: "|").utf8))
         case "count": HTTPResponse(type: "text/plain", CountingStream(bell))
         case "events": HTTPResponse(type: "text/event-stream", EventStream(bell))
+        case "looks": HTTPResponse(type: "text/plain", LookingStream(bell))
         case "later": HTTPResponse(type: "text/plain", request.body)
         case "slowed": Self.slowed
         case "tagged": Self.tagged
@@ -97,6 +98,17 @@ final class EventStream: BodyStream {
         }
         return .wait(atMost: .seconds(15))
     }
+    func close() { bell.state.withLock { $0.open -= 1 } }
+}
+
+/// Looks through much, and finds nothing for ever.
+final class LookingStream: BodyStream {
+    private let bell: TestBell
+    init(_ bell: TestBell) {
+        self.bell = bell
+        bell.state.withLock { $0.open += 1 }
+    }
+    func next() throws -> BodyPiece { .wait(atMost: .zero) }
     func close() { bell.state.withLock { $0.open -= 1 } }
 }
 
