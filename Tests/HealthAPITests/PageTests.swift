@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import HTTPServerTesting
 import HealthModel
@@ -141,6 +142,19 @@ import Testing
         try served.add([78], from: 1_790_200_000)
         let ended = try #require(client.read(until: "event: ended"))
         #expect(!ended.contains("\"value\":\"78\""))
+    }
+
+    /// However much programs have looked through.
+    @Test func thePageWaitsForNoProgram() throws {
+        try served.add([61])
+        let (cookie, gate) = (try Self.cookie(served), DispatchSemaphore(value: 0))
+        served.service.core.lookQueue.async(flags: .barrier) { gate.wait() }
+        defer { gate.signal() }
+        for path in ["type/heartRate", "care", "data/series?types=heartRate&from=0&to=1000"] {
+            #expect(try get("/page/" + path, cookie).status == 200, "\(path)")
+        }
+        // Nor do programs that ask for little wait for those that ask for much.
+        #expect(try served.get("/v1/latest").status == 200)
     }
 
     @Test func numbersHaveTheDigitsThatSaySomething() {

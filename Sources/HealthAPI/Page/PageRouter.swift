@@ -36,7 +36,7 @@ struct PageRouter: Sendable {
     func queue(for head: RequestHead) -> DispatchQueue? {
         guard let route = try? route(head)?.route else { return nil }
         if route.method != "GET" { return core.writer.queue }
-        return route.isSlow ? core.lookQueue : nil
+        return route.isSlow ? core.pageQueue : nil
     }
 
     func answer(_ request: HTTPRequest) throws -> HTTPResponse {

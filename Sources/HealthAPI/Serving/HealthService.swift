@@ -92,8 +92,10 @@ final class ServiceCore: Sendable {
     /// The person whose store it is.
     let keeper: String
     let hubWork = HubWork()
-    /// Where much is read for an answer.
+    /// Where much is read for programs: as much at once as there are processors.
     let lookQueue = DispatchQueue(label: "vitalgate.looks", attributes: .concurrent)
+    /// And for the page, which waits for no program: a serial queue gets a thread whatever the others do.
+    let pageQueue = DispatchQueue(label: "vitalgate.page-looks")
 
     init(_ settings: ServiceSettings, keeper: String) throws {
         (self.settings, self.keeper) = (settings, keeper)
