@@ -10,6 +10,7 @@ import Testing
     private static let allowed: [String: String] = [
         "inkbird-unknown-18-byte-model inkbird-ibs-p02b":
             "the IBS-P02B's octets in a test without its name, which the profile asks for",
+        "blescalesync-qn-scale digoo-dg-so38h": "QN's octets in a test without its name, which the profile asks for",
         "theengs-bluecharm-ksensor kkm-beacon": "KKM's own frame, sold by another maker: temperature as that test reads it",
         "blescalesync-beurer-bf720-bf105 sig-body-composition": "the SIG's characteristic, read as the SIG says",
         "blescalesync-standard-gatt-bcs-wss sig-body-composition": "the SIG's characteristic, read as the SIG says",
