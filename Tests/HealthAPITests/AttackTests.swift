@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import HTTPServerTesting
 import HealthModel
 import SampleStore
@@ -143,6 +145,34 @@ import Testing
         // Over the wire as well.
         let text = try served.get("/v1/samples?types=heartRate&where=value%20%3E%20149&format=ndjson").text
         #expect(text.split(separator: "\n").count == 1)
+    }
+
+    /// What is sorted before the first octet is there is sorted elsewhere than where others are served.
+    @Test func whoSortsMuchHoldsUpNobody() throws {
+        let served = try ServedStore()
+        try served.add([Int](repeating: 60, count: 12_000).enumerated().map { 40 + $0.offset % 100 })
+        let gate = DispatchSemaphore(value: 0)
+        served.service.core.lookQueue.async(flags: .barrier) { gate.wait() }
+        let client = try served.client()
+        let head = "Host: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n"
+        client.send("GET /v1/samples?types=heartRate&sort=-value&limit=2&format=ndjson HTTP/1.1\r\n" + head)
+        for _ in 0..<4 { #expect(try served.get("/v1/samples?limit=1").status == 200) }
+        var octet: UInt8 = 0
+        #expect(recv(client.descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == -1)
+        gate.signal()
+        let answer = try #require(client.answer())
+        #expect(answer.text.split(separator: "\n").count == 2 && answer.text.contains("\"value\":139.0"))
+        // Nothing is left to be waited for.
+        let query = SampleQuery(types: [.heartRate], where: try SamplePredicate("value > 138"))
+        let pool = ReaderPool(path: served.store.path, tally: ReadTally(path: served.store.path) { "2026-11-20" })
+        let stream = try SampleStream(
+            pool.lend(to: served.watch), query, ObjectWriter(form: .ndjson, me: ServedStore.person, unit: nil))
+        defer { stream.close() }
+        try stream.prepare()
+        guard case .octets = try stream.next() else {
+            Issue.record("there are no octets")
+            return
+        }
     }
 
     @Test func tooManyReadersAtOnceAreToldToComeAgain() throws {

@@ -20,7 +20,8 @@ enum SampleRoutes {
             ),
             .limit(.max, "At most so many; all without it."), .unit, .zone,
         ],
-        answers: [.json, .ndjson, .csv], key: "samples", item: "{\"$ref\":\"#/components/schemas/StoredSample\"}",
+        slowParameter: "sort", answers: [.json, .ndjson, .csv], key: "samples",
+        item: "{\"$ref\":\"#/components/schemas/StoredSample\"}",
         links: ["sample", "rawSample"],
         problems: [422], answer: samples)
 
@@ -54,7 +55,10 @@ enum SampleRoutes {
         query.limit = call.number("limit")
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         let writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
-        return HTTPResponse(type: call.form.type, try SampleStream(reader, query, writer))
+        let stream = try SampleStream(reader, query, writer)
+        // All of them are sorted before the first is told.
+        if call.text("sort") != nil { try stream.prepare() }
+        return HTTPResponse(type: call.form.type, stream)
     }
 
     private static func order(_ text: String?) throws -> [SampleOrder] {

@@ -7,6 +7,8 @@ final class SampleStream: BodyStream {
     private let cursor: SampleCursor
     private var writer: ObjectWriter
     private var hasEnded = false
+    /// Made already.
+    private var first: BodyPiece?
     private static let piece = 32_768
     /// Rows that are looked at in one go: who finds little among much leaves the thread to others in between.
     private static let look = 10_000
@@ -16,7 +18,21 @@ final class SampleStream: BodyStream {
         cursor = try reader.store.samples(matching: query)
     }
 
+    /// Looks for the first piece at once, here.
+    func prepare() throws {
+        while true {
+            let piece = try next()
+            if case .wait = piece { continue }
+            first = piece
+            return
+        }
+    }
+
     func next() throws -> BodyPiece {
+        if let first {
+            self.first = nil
+            return first
+        }
         guard !hasEnded else { return .end }
         var rows = Self.look
         while writer.count < Self.piece {

@@ -29,7 +29,9 @@ struct Router: HTTPHandler {
     func queue(for head: RequestHead) -> DispatchQueue? {
         if let page, PageRouter.has(head.path) { return page.queue(for: head) }
         guard let route = (try? route(head))?.route else { return nil }
-        return route.isWriting ? core.writer.queue : route.isSlow ? core.lookQueue : nil
+        if route.isWriting { return core.writer.queue }
+        let isSlow = route.isSlow || head.query.contains { $0.name == route.slowParameter }
+        return isSlow ? core.lookQueue : nil
     }
 
     private static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])
