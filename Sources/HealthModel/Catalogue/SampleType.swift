@@ -128,7 +128,8 @@ extension Unit {
     /// - Throws: ``UnitError`` of one of them.
     public func checkConversion(toOneOf types: Set<SampleType>) throws(UnitError) {
         var failure: UnitError?
-        for type in types {
+        // In an order of their own: the same question has the same answer.
+        for type in types.sorted(by: { $0.id < $1.id }) {
             do throws(UnitError) {
                 _ = try type.conversion(from: self)
                 return
