@@ -10,7 +10,7 @@ import Testing
 /// Of somebody who was erased no octet is left, and of the others everything is.
 @Suite struct ErasureTests {
     /// All octets of the store's files.
-    private func octets(_ test: TestStore) throws -> [UInt8] {
+    static func octets(_ test: TestStore) throws -> [UInt8] {
         var all: [UInt8] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: test.folder.path).sorted() {
             all += try test.folder.read(name)
@@ -21,7 +21,7 @@ import Testing
     private static func contains(_ all: [UInt8], _ needle: [UInt8]) -> Bool { all.holds(needle) }
 
     /// Every text and blob of every row, as long as a needle has to be to mean anything, with each number that is no whole one as SQLite writes it.
-    private func cells(_ test: TestStore) throws -> Set<[UInt8]> {
+    static func cells(_ test: TestStore) throws -> Set<[UInt8]> {
         let connection = try test.store.connection
         let tables = try Statement(connection, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         var names: [String] = []
@@ -79,13 +79,13 @@ import Testing
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             #expect(try test.store.check(deep: true) == [])
-            let (before, filled) = (try cells(test), try octets(test))
+            let (before, filled) = (try Self.cells(test), try Self.octets(test))
             for word in person.words { #expect(Self.contains(filled, Array(word.utf8)), "\(word) was never there") }
             let others = try others(test)
             #expect(try summarized(test) == [ErasedPerson.subject, TestStore.subject])
             try erase(person)
             #expect(try summarized(test) == [TestStore.subject])
-            let (after, left) = (try cells(test), try octets(test))
+            let (after, left) = (try Self.cells(test), try Self.octets(test))
             #expect(try self.others(test) == others)
             for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
             let gone = before.subtracting(after).filter { cell in !after.contains { Self.contains($0, cell) } }
@@ -223,7 +223,7 @@ import Testing
             #expect(try again.check().contains { $0.contains("interrupted") })
             #expect(try again.erasable(of: ErasedPerson.subject).isEmpty)
             try again.finishErasure()
-            let left = try octets(test)
+            let left = try Self.octets(test)
             for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
             #expect(try !test.store.isErasureUnfinished)
         }
@@ -242,7 +242,7 @@ import Testing
             cursor.close()
             #expect(try test.store.isErasureUnfinished)
             try test.store.finishErasure()
-            for word in person.words { #expect(try !Self.contains(octets(test), Array(word.utf8)), "\(word)") }
+            for word in person.words { #expect(try !Self.contains(Self.octets(test), Array(word.utf8)), "\(word)") }
         }
     }
 
@@ -278,7 +278,7 @@ import Testing
             }
             try test.store.note(entries, readBy: person.client)
             #expect(try Set(test.store.readLedger(of: person.client).map(\.subject)) == [TestStore.subject])
-            #expect(try !Self.contains(octets(test), Array(ErasedPerson.subject.utf8)))
+            #expect(try !Self.contains(Self.octets(test), Array(ErasedPerson.subject.utf8)))
         }
     }
 
@@ -286,7 +286,7 @@ import Testing
         let test = try TestStore()
         let person = try ErasedPerson(test)
         _ = try test.store.erase(TestStore.subject, at: TestStore.later)
-        let left = try octets(test)
+        let left = try Self.octets(test)
         #expect(!Self.contains(left, Array(TestStore.subject.utf8)))
         let again = try test.another(.read)
         #expect(again.subject != TestStore.subject && UUIDText.isValid(again.subject))
