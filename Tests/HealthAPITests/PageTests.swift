@@ -99,6 +99,9 @@ import Testing
         #expect(try !get("/page/type/heartRate?range=years", theirs).text.contains("62"))
         #expect(try get("/page/type/heartRate?range=years", mine).text.contains("<td>62</td>"))
         #expect(try get("/page/type/nothing", mine).status == 404)
+        // Heard of from somebody else's data.
+        #expect(SampleType(category: "glowing") != nil)
+        #expect(try get("/page/type/glowing", mine).text == get("/page/type/nothing", mine).text)
     }
 
     @Test func nothingComesFromElsewhere() throws {

@@ -167,6 +167,37 @@ import Testing
         }
     }
 
+    /// A category that this version does not know is heard of by the whole process, from anybody's data. No answer tells which ones those are, and none
+    /// that a client names becomes one.
+    @Test func typesThatOnlySomebodysDataHasAreNotTold() throws {
+        let served = try ServedStore()
+        try served.grant("sleepAnalysis")
+        #expect(SampleType(category: "glowingOfSomebody") != nil && SampleType("glowingOfNobody") == nil)
+        func answers(_ name: String) throws -> [String] {
+            let line = "{\"type\":\"\(name)\",\"start\":\"2026-11-20T07:00:00Z\",\"value\":1"
+            let paths = [
+                "samples?types=\(name)", "samples?types=\(name),heartRate", "samples?where=type%20=%20\(name)",
+                "latest?types=\(name)",
+                "samples?where=statistics.\(name).sum%20%3E%201", "statistics?type=\(name)&every=1d", "changes?types=\(name)",
+                "sources?types=\(name)", "authorization/status?read=\(name)", "authorization/status?write=\(name)",
+            ]
+            let bodies = [
+                ("samples", line + "}"), ("samples", line + ",\"kind\":\"category\"}"),
+                ("samples", line + ",\"kind\":\"quantity\"}"),
+                ("authorization", "{\"read\":[\"\(name)\"]}"), ("authorization", "{\"write\":[\"\(name)\"]}"),
+            ]
+            let token = "Authorization: Bearer \(served.otherToken)\r\n"
+            return try
+                (paths.map { try #require(try served.client().get("/v1/" + $0, token)) }
+                + bodies.map { try served.post("/v1/" + $0, $1, token: served.otherToken) }).map {
+                    #expect([400, 422].contains($0.status), "\($0.text)")
+                    return "\($0.status) \($0.text.replacing(name, with: ""))"
+                }
+        }
+        #expect(try answers("glowingOfSomebody") == answers("glowingOfNobody"))
+        #expect(SampleType("glowingOfNobody") == nil)
+    }
+
     /// A stream as well: whatever is written, deleted and removed for good meanwhile.
     @Test func aRefusedStreamLooksLikeNothing() throws {
         func told(_ isRefused: Bool, after anchor: String) throws -> String {

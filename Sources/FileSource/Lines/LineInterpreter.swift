@@ -171,6 +171,8 @@ public final class LineInterpreter: FrameInterpreter {
 
     private func type(_ line: LineObject) throws(LineFault) -> SampleType {
         guard let id = try line.text("type") else { throw LineFault("type: it is missing") }
+        // What a program names is not kept as a type that was heard of, nor does the answer tell which ones were.
+        guard sender == nil || SampleType(known: id) != nil else { throw LineFault("type: this version has no such type") }
         guard let name = try line.text("kind") else {
             guard let type = SampleType(id) else {
                 throw LineFault("type: this version has no such type; a category has to name its kind")

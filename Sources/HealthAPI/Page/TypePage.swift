@@ -38,8 +38,11 @@ enum TypePage {
     private static let shownSamples = 20
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        guard let type = SampleType(call.variables[0]) else { throw Problem(404, "there is no such type") }
         let reader = try call.reader()
+        // One that is not in the catalogue may have been heard of from somebody else's data.
+        guard let type = SampleType(call.variables[0]),
+            try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
+        else { throw Problem(404, "there is no such type") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let usual = try usual(of: type, reader, call)
         let range = call.text("range").flatMap(Range.init(rawValue:)) ?? (usual == .day ? .week : usual)

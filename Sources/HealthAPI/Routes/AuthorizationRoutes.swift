@@ -68,7 +68,7 @@ enum AuthorizationRoutes {
     private static func types(_ names: [String], _ member: String) throws -> Set<ObjectType> {
         Set(
             try names.map { name in
-                guard let type = ObjectType(name) else {
+                guard let type = ObjectType(name), SampleType(name)?.isKnown ?? true else {
                     throw Problem(400, "\(member): there is no such type; 'vitalgate types' lists them")
                 }
                 return type

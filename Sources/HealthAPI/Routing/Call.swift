@@ -101,8 +101,9 @@ struct Call {
     func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
     func flag(_ name: String) -> Bool { text(name) == "true" || text(name) == "" }
 
+    /// Of the catalogue: which others there are would tell what is in the store, whoever may read it.
     func type(_ name: String, from parameter: String) throws -> SampleType {
-        guard let type = SampleType(name) else {
+        guard let type = SampleType(known: name) else {
             throw Problem(400, "\(parameter): there is no such type; 'vitalgate types' lists them")
         }
         return type
@@ -161,7 +162,8 @@ struct Call {
         let now = core.settings.now()
         let condition = try SamplePredicate(
             text.first == "{" ? try ConditionObject.text(of: text) : text,
-            instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) })
+            instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) },
+            type: { SampleType(known: $0) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }

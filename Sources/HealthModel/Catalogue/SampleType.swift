@@ -34,6 +34,12 @@ public struct SampleType: Hashable, Sendable {
         }
     }
 
+    /// A type of this version's catalogue; `nil` for any other, whether or not this process has heard of it from somebody's data.
+    public init?(known identifier: some StringProtocol) {
+        guard let index = Catalogue.indices[String(identifier)] else { return nil }
+        self.index = index
+    }
+
     /// A category type, also one that this version does not know: it has the id or identifier that came, and no list of values.
     ///
     /// - Returns: `nil` for a text that cannot be a type's name, another kind's type, and where too many unknown ones came.

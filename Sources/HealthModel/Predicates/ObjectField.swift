@@ -58,7 +58,7 @@ public struct ObjectField: Hashable, Sendable {
             guard parts[1] == "code", let systems = CodeSystems.systems(named: parts[2]) else { return nil }
             self.init(name, [.clinicalRecord], .code(systems))
         case ("statistics", 3):
-            guard let type = SampleType(parts[1]), Self.figures.contains(parts[2]) else { return nil }
+            guard let type = SampleType(known: parts[1]), Self.figures.contains(parts[2]) else { return nil }
             self.init("statistics.\(type.id).\(parts[2])", [.workout], .amount(type.canonicalUnit, type))
         default: return nil
         }

@@ -5,7 +5,7 @@ extension SamplePredicate.Written {
     ///   sample, and behind `not` true.
     func literal(
         for field: SamplePredicate.Field, _ comparison: SamplePredicate.Comparison, _ instant: (String) -> Instant?,
-        _ subject: (String) -> String?
+        _ subject: (String) -> String?, _ type: (String) -> SampleType?
     ) throws(PredicateError) -> SamplePredicate.Literal {
         if isAnything {
             try refuseAllButEquality(comparison, "what may be anything")
@@ -17,7 +17,7 @@ extension SamplePredicate.Written {
             let text = try wholeText()
             if comparison == .contains || comparison == .beginsWith { return .text(text) }
             try refuseAllButEquality(comparison, "a type")
-            guard let type = SampleType(text) else { throw expected("a type; 'vitalgate types' lists them") }
+            guard let type = type(text) else { throw expected("a type; 'vitalgate types' lists them") }
             return .text(type.id)
         case .kind:
             try refuseAllButEquality(comparison, "a kind")

@@ -34,15 +34,17 @@ extension SamplePredicate {
     /// - Parameters:
     ///   - instant: what a time means where the condition is written; without it times are ISO 8601 with a zone.
     ///   - subject: whose UUID a person's name stands for; without it as it is written.
+    ///   - type: which type a name means; without it any that this process has heard of.
     public init(
-        _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, subject: (String) -> String? = { $0 }
+        _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, subject: (String) -> String? = { $0 },
+        type: (String) -> SampleType? = { SampleType($0) }
     ) throws(PredicateError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw PredicateError(reason: "the condition is too long", position: 1)
         }
         var parser = PredicateParser(text)
         self = try parser.disjunction(depth: 0) { field, comparison, value throws(PredicateError) in
-            try value.literal(for: field, comparison, instant, subject)
+            try value.literal(for: field, comparison, instant, subject, type)
         }
         try parser.end()
     }
