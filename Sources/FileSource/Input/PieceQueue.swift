@@ -2,7 +2,7 @@ import Dispatch
 import Pipeline
 import Synchronization
 
-/// What was unpacked and not taken yet, in its order: half a megabyte at most.
+/// What was unpacked and not taken yet, in its order: a megabyte at most.
 final class PieceQueue: Sendable {
     enum Piece: Sendable {
         case member(ZipArchive.Member, MemberStream.Form)
@@ -19,7 +19,7 @@ final class PieceQueue: Sendable {
         var isCancelled = false
     }
 
-    private static let capacity = 8
+    private static let capacity = 16
     private let state = Mutex(State())
     private let free = DispatchSemaphore(value: capacity)
     private let used = DispatchSemaphore(value: 0)

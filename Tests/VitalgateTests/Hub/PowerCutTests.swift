@@ -19,7 +19,7 @@ import Testing
     /// A hub with simulated sensors, of which so many readings at least wait.
     private func hub(waiting count: Int) throws -> (hub: RunningHub, stored: Int, waiting: Int) {
         let hub = try RunningHub(folder, "--simulate", inbox: false)
-        try hub.waits("the socket") { folder.exists("store.db.sock") }
+        try hub.waits("it answers") { try folder.vitalgate("status").status == 0 }
         var last = (stored: 0, waiting: 0)
         try hub.waits("readings wait") {
             last = try status()

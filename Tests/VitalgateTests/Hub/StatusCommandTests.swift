@@ -10,7 +10,7 @@ import Testing
 
     private func simulated() throws -> RunningHub {
         let hub = try RunningHub(folder, "--simulate")
-        try hub.waitsFor("store.db.sock")
+        try hub.waits("it answers") { try status().status == 0 }
         return hub
     }
 
@@ -82,7 +82,6 @@ import Testing
         #expect(try status("--follow").status == 69)
         // The next one takes its place.
         let next = try simulated()
-        try next.waits { try status().status == 0 }
         #expect(folder.mode("store.db.sock") == 0o660)
         #expect(try next.stop().status == 0)
     }
@@ -130,10 +129,10 @@ import Testing
             try folder.options() + ["run", "--inbox", folder.path("inbox")],
             environment: Vitalgate.environment(home: folder.root, environment))
         let hub = RunningHub(folder, watching: program)
-        try hub.waitsFor("run/hub.sock")
+        // The file is there before anybody may connect.
+        try hub.waits("it answers") { try folder.vitalgate(["status"], environment: environment).status == 0 }
         #expect(folder.mode("run/hub.sock") == 0o660)
         #expect(!folder.exists("store.db.sock"))
-        #expect(try folder.vitalgate(["status"], environment: environment).status == 0)
         #expect(try folder.vitalgate(["status"]).status == 69, "nothing tells where it is")
         try folder.vitalgate(["import", try folder.write("one.csv", RunCommandTests.one)], store: folder.path("other.db"))
         let other = try folder.vitalgate(["status"], store: folder.path("other.db"), environment: environment)

@@ -212,7 +212,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.path("disk"), withIntermediateDirectories: false)
         let script = """
             disk=$1; small=$2; long=$3; shift 3
-            mount -t tmpfs -o size=900k,mode=700 tmpfs "$disk" 2>/dev/null || exit 99
+            mount -t tmpfs -o size=1200k,mode=700 tmpfs "$disk" 2>/dev/null || exit 99
             "$0" "$@" import "$small" >/dev/null 2>&1; echo "small $?"
             "$0" "$@" import "$long" >/dev/null; echo "long $?"
             "$0" "$@" store check; echo "check $?"
