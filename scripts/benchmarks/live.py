@@ -165,11 +165,11 @@ class Hub:
 
 
     def has_page(self):
-        """Whether the page is served to somebody who has yet to log in."""
+        """Whether there is a page, which asks who it is that comes."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(str(self.socket))
-            connection.sendall(b"GET /page/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            return connection.recv(12) == b"HTTP/1.1 200"
+            connection.sendall(b"GET /page/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return connection.recv(12) == b"HTTP/1.1 401"
 
     def hurry(self):
         """Has it commit each second, as a program that follows the changes does, until the connection is closed."""

@@ -24,7 +24,7 @@ public struct ImportService {
     private let comparesPaths: Bool
 
     /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
-    private static let batch = 8192
+    private static let batch = 6144
     /// Octets of bodies in one commit, about: routes and documents are large.
     private static let bodies = 1 << 20
     /// Refusals that wait for a commit at most.
