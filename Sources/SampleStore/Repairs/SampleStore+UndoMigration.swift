@@ -17,6 +17,7 @@ extension SampleStore {
             try refuseIfRepairedAgain(id)
             try refuseIfMerged(id)
             try refuseIfErased(id)
+            try refuseIfMadeAgain(id)
             let ingest = try beginIngest(
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
@@ -78,6 +79,24 @@ extension SampleStore {
         if let later, later != 0 {
             throw StoreError(
                 .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate migrate undo \(later)' first")
+        }
+    }
+
+    /// What it replaced, another repair may have made of another reading since: one measurement would be there twice.
+    private func refuseIfMadeAgain(_ id: Int64) throws(StoreError) {
+        let other = try connection.integer(
+            """
+            SELECT max(a.migration) FROM repaired AS r
+                CROSS JOIN reading_alias AS a ON (a.series, a.nominal, a.hash) = (r.old_series, r.old_start, r.old_hash)
+                CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.old_series, r.old_start, r.old_hash)
+                JOIN context ON context.id = d.context
+            WHERE r.migration = ?1 AND a.migration <> ?1 AND context.skew = 0 AND NOT d.forgotten
+            """, .integer(id))
+        if let other, other != 0 {
+            throw StoreError(
+                .invalid,
+                "migration \(other) made a sample of the same reading as one that migration \(id) replaced: 'vitalgate migrate undo \(other)' first"
+            )
         }
     }
 

@@ -49,6 +49,32 @@ import Testing
         }
     }
 
+    /// One is moved away, the other to where it was: with the first repair taken back first, one measurement would be there twice.
+    @Test func whatAnotherRepairMadeSinceIsNotGivenBackBesideIt() throws {
+        try TestStore.with { test in
+            let steps = try SampleMaker(.stepCount)
+            try test.keep(try (0..<2).map { try steps("10", at: Double($0) * 3600, lasting: 600) })
+            let before = try test.lines()
+            func moved(from start: Int64) throws -> Int64 {
+                let request = TestStore.request(.shift(Self.hour), .stepCount) {
+                    $0.from = Instant(microseconds: 1_767_225_600_000_000 + start)
+                    $0.to = Instant(microseconds: 1_767_225_600_000_000 + start + Self.hour)
+                }
+                return try #require(try test.migrate(request).migration)
+            }
+            let (first, second) = (try moved(from: Self.hour), try moved(from: 0))
+            let after = try test.lines()
+            let error = #expect(throws: StoreError.self) { try test.undo(first) }
+            #expect(error?.description.contains("'vitalgate migrate undo \(second)' first") == true)
+            #expect(try test.lines() == after)
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.undo(second) == 1)
+            #expect(try test.undo(first) == 1)
+            #expect(try test.lines() == before)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// More than is looked at together, so that the neighbour is written already, or not yet.
     @Test(arguments: [30, -30] as [Int64]) func overTheEndOfAChunk(seconds: Int64) throws {
         try TestStore.with { test in
