@@ -56,6 +56,10 @@ extension SampleStore {
                     "UPDATE quarantine SET state = 'accepted', judged = ?2, revoked = NULL WHERE id = ?1 AND state = 'held'",
                     .integer(id), .integer(ingest))
                 guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+                guard try !isMadeByRepair(held: id) else {
+                    throw StoreError(
+                        .invalid, "number \(id) is what a repair made of another reading, and is stored already; reject it")
+                }
                 if try restoreAccepted(id, deletion) { continue }
                 if let told = try told(held: id, deletion) {
                     throw StoreError(.invalid, "number \(id) tells sample \(told) again, in another unit; reject it")
@@ -80,6 +84,16 @@ extension SampleStore {
     /// For the ledger's sums: a reading is counted as quarantined, and is a sample now.
     func countAccepted() throws(StoreError) {
         try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+    }
+
+    /// Whether a repaired sample is this reading, had it been read rightly from the beginning: an import would call it a duplicate.
+    private func isMadeByRepair(held id: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            """
+            SELECT 1 FROM quarantine AS q JOIN reading_alias AS a ON (a.series, a.nominal, a.hash) = (q.series, q.start, q.hash)
+                JOIN context ON context.id = q.context
+            WHERE q.id = ? AND skew = 0
+            """, .integer(id)) != nil
     }
 
     private func place(ofHeld id: Int64) throws(StoreError) -> SampleKey {

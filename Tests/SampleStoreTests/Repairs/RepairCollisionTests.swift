@@ -75,6 +75,23 @@ import Testing
         }
     }
 
+    /// What is held is what a repair made of another reading meanwhile: an import would call it a duplicate.
+    @Test func whatARepairMadeIsNotAcceptedBesideIt() throws {
+        try TestStore.with { test in
+            let rates = try SampleMaker()
+            try test.keep([try rates("60", at: 0), try rates("60", at: 3600, rule: .implausible)])
+            let migration = try #require(try test.migrate(TestStore.request(.shift(Self.hour), .heartRate)).migration)
+            let held = try #require(try test.store.connection.integer("SELECT id FROM quarantine WHERE state = 'held'"))
+            #expect(throws: StoreError.self) { try test.store.accept([held], description: TestStore.description(.accept)) }
+            #expect(try test.store.check(deep: true) == [])
+            // Once that is taken back, it is a reading of its own.
+            try test.undo(migration)
+            #expect(try test.store.accept([held], description: TestStore.description(.accept)).count == 1)
+            #expect(try Self.places(test) == ["0 60.0", "3600 60.0"])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// More than is looked at together, so that the neighbour is written already, or not yet.
     @Test(arguments: [30, -30] as [Int64]) func overTheEndOfAChunk(seconds: Int64) throws {
         try TestStore.with { test in
