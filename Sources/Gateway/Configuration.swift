@@ -158,7 +158,14 @@ public struct Configuration: Sendable {
     /// - Throws: where there is no such person.
     public func estimates(in store: SampleStore) throws -> [String: [ImpedanceFormula]] {
         var formulas: [String: [ImpedanceFormula]] = [:]
-        for (person, names) in bodyComposition { formulas[try StoreAccess.subject(person, in: store)] = names }
+        for (person, names) in bodyComposition {
+            do {
+                formulas[try StoreAccess.subject(person, in: store)] = names
+            } catch let error as ConfigurationError {
+                // A log gets this: without the name.
+                throw ConfigurationError("the configuration's bodyComposition: \(error.description)")
+            }
+        }
         return formulas
     }
 

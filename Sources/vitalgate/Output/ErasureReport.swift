@@ -70,7 +70,7 @@ struct ErasureReport {
         for target in try told(configuration, without, store) {
             context.note("the target \(target.name) would be told first")
         }
-        nameCopies(of: store, subject, configuration)
+        nameCopies(of: store, subject, configuration, isEstimated: isEstimated(subject, configuration, store))
         context.note("all of it would be erased for good; --yes does it")
         return .success
     }
@@ -98,10 +98,17 @@ struct ErasureReport {
         return configuration.targets.filter { known.contains($0.name) && !without.contains($0.name) }
     }
 
-    private func nameCopies(of store: SampleStore, _ subject: String, _ configuration: Configuration) {
+    private func isEstimated(_ subject: String, _ configuration: Configuration, _ store: SampleStore) -> Bool {
+        (try? configuration.estimates(in: store))?[subject] != nil
+    }
+
+    private func nameCopies(of store: SampleStore, _ subject: String, _ configuration: Configuration, isEstimated: Bool) {
         for path in StoreCopies.beside(store.path) { context.note("a copy of a store has what it had: \(path)") }
         if let inbox = configuration.hub.inbox { context.note("files that were imported are in the inbox: \(inbox)") }
         if configuration.subject == subject { context.note("the configuration file names this person's UUID, as subject") }
+        if isEstimated {
+            context.note("the configuration file names this person in bodyComposition: take that out, or the hub does not start")
+        }
     }
 
     // MARK: Done
@@ -138,6 +145,8 @@ struct ErasureReport {
             }
         }
         let isOwn = subject == store.subject
+        // The name is known until then.
+        let isEstimated = isEstimated(subject, configuration, store)
         let (ingest, count) = try store.erase(subject, told: Set(targets.map(\.name)), at: context.machine.now())
         context.note(
             "everything about this person is erased; samples and tombstones among it: \(Readable.count(count)) (this is ingest \(ingest))"
@@ -145,7 +154,8 @@ struct ErasureReport {
         if isOwn {
             context.note("me is somebody new now; programs that have the store open have to be started again")
         }
-        nameCopies(of: store, subject, configuration)
+        let isUnresolved = (try? configuration.estimates(in: store)) == nil
+        nameCopies(of: store, subject, configuration, isEstimated: isEstimated && isUnresolved)
         return .success
     }
 

@@ -83,6 +83,17 @@ import Testing
         #expect(try folder.vitalgate("subjects", "erase", "me", "--without", "nobody").status == 64)
     }
 
+    /// A hub whose configuration names somebody who is not there does not start: whoever erases them is told before and behind.
+    @Test func aConfigurationThatNamesThemIsNamed() throws {
+        try folder.write("config.json5", "{ bodyComposition: { Anna: ['sun-2003'] } }\n")
+        let words = "names this person in bodyComposition"
+        #expect(try folder.vitalgate("subjects", "erase", "Anna").errors.contains(words))
+        let run = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        #expect(run.status == 0 && run.errors.contains(words), "\(run)")
+        let hub = try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox"))
+        #expect(hub.status != 0 && hub.errors.contains("bodyComposition: there is no such person"), "\(hub)")
+    }
+
     @Test func oneselfCanBeErased() throws {
         let folder = try TestFolder()
         try folder.write("config.json5", "{ subject: '\(Household.subject)' }\n")

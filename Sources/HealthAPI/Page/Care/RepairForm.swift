@@ -45,7 +45,7 @@ struct RepairForm {
             throw Problem(400, "from, to: expected a time and a later one")
         }
         takesAmbiguous = call.text("ambiguous") != nil
-        merged = min(max(call.text("merged").flatMap { Int($0) } ?? 0, 0), .max)
+        merged = max(call.text("merged").flatMap { Int($0) } ?? 0, 0)
         fields = (Self.names + [Self.field(kind)]).compactMap { name in call.text(name).map { (name, $0) } }
     }
 
