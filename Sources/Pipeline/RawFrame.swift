@@ -55,9 +55,14 @@ public struct Place: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One row of text: cells in the order of the file, without quotes and escapes.
+///
+/// Where one thing takes millions of rows, as a track its locations, several rows of the same columns may come as one, their cells behind one
+/// another.
 public final class TextRow {
     /// Each cell's bytes. An empty cell has no bytes.
     public var cells: [UnsafeRawBufferPointer] = []
+    /// Where each row stands, where several came as one; else empty.
+    public var places: [Place] = []
 
     /// A row without cells.
     public init() {}

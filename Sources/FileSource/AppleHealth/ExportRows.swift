@@ -80,7 +80,11 @@ struct ExportRows {
     private struct Row {
         var firstCell: Int
         var place: Place
+        /// Whether it has the columns of the row before it, and comes together with it.
+        var isJoined: Bool
     }
+    /// Rows that come as one; their cells fit into the processor's nearest cache.
+    private static let maximumJoined = 64
 
     private var bytes: UnsafeMutableRawPointer
     private var byteCapacity: Int
@@ -191,12 +195,14 @@ struct ExportRows {
     }
 
     /// Ends the row; it will be delivered.
-    mutating func end(_ place: Place) {
+    ///
+    /// - Parameter isJoined: whether it has the columns of the row before it, and may come together with it.
+    mutating func end(_ place: Place, isJoined: Bool = false) {
         if beatCount > 0 {
             var text = String(beatCount)
             text.withUTF8 { cells[firstCell + ExportColumn.beats] = put(UnsafeRawBufferPointer($0)) }
         }
-        rows.append(Row(firstCell: firstCell, place: place))
+        rows.append(Row(firstCell: firstCell, place: place, isJoined: isJoined))
         firstCell = cells.count
     }
 
@@ -240,11 +246,17 @@ struct ExportRows {
         return taken
     }
 
-    /// Hands each finished row to `body`, its cells in `row`.
+    /// Hands each finished row to `body`, its cells in `row`; those that were joined some at once.
     func forEach(in row: TextRow, _ body: (Place) throws -> Void) rethrows {
         var texts: [UnsafeRawBufferPointer] = []
-        for index in rows.indices {
-            let end = index + 1 < rows.count ? rows[index + 1].firstCell : firstCell
+        var next = 0
+        while next < rows.count {
+            let index = next
+            next += 1
+            while next < rows.count, rows[next].isJoined, next - index < Self.maximumJoined { next += 1 }
+            let end = next < rows.count ? rows[next].firstCell : firstCell
+            row.places.removeAll(keepingCapacity: true)
+            if next > index + 1 { row.places.append(contentsOf: rows[index..<next].lazy.map(\.place)) }
             // Built outside the object and swapped in: an access to a local array costs no check.
             swap(&texts, &row.cells)
             texts.removeAll(keepingCapacity: true)

@@ -2,7 +2,7 @@
 ///
 ///     file     path              a file of an archive begins
 ///     gpx      creator           the root element
-///     trkpt    …                 a location of a track, with the columns below
+///     trkpt    …                 a location of a track, with the columns below; or several, one behind the other
 ///     trk      name              behind the locations of a track
 ///     wpt, rte                   a waypoint, a planned route: nobody went there yet
 ///     end                        behind a file of an archive

@@ -41,7 +41,7 @@ struct PlainLocations {
         var locations = PlainLocations(start.assumingMemoryBound(to: UInt8.self), count: octets.count)
         var taken = 0
         while let began = locations.next() {
-            locations.put(into: &rows, line + began)
+            locations.put(into: &rows, line + began, isFirst: taken == 0)
             taken = locations.index
             line += locations.lines
             locations.lines = 0
@@ -49,11 +49,11 @@ struct PlainLocations {
         return (taken, locations.isCut ? .cut : .other)
     }
 
-    private func put(into rows: inout ExportRows, _ line: Int) {
+    private func put(into rows: inout ExportRows, _ line: Int, isFirst: Bool) {
         let name: StaticString = "trkpt"
         rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: GPXRow.count)
         for column in 1..<GPXRow.count where !texts[column].isEmpty { rows.set(column, texts[column]) }
-        rows.end(Place(.line, line))
+        rows.end(Place(.line, line), isJoined: !isFirst)
     }
 
     /// Reads a location.

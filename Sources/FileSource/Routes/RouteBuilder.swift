@@ -30,14 +30,37 @@ struct RouteBuilder {
         self.base = base?.microseconds
     }
 
+    /// Takes the locations of a row of a GPX file.
+    mutating func append(_ row: TextRow, at place: Place) throws(Refusal) {
+        let (cells, places) = (row.cells, row.places)
+        guard places.count > 1 else { return try append(cells, .iso8601, at: place) }
+        let last = places.count - 1
+        for index in 0...last {
+            try append(cells, from: index * GPXRow.count, .iso8601, at: places[index], isMarked: index == 0 || index == last)
+        }
+    }
+
     /// Takes a location with the columns of ``GPXRow``.
     mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: Time, at place: Place) throws(Refusal) {
-        guard cells.count >= GPXRow.count else { throw Refusal("it is no location", at: place) }
-        try append(self.time(cells[GPXRow.time], time, at: place), at: place)
-        try append(degrees(cells[GPXRow.latitude], "latitude", 90, at: place), at: place)
-        try append(degrees(cells[GPXRow.longitude], "longitude", 180, at: place), at: place)
-        for column in GPXRow.elevation...GPXRow.speed { try append(Self.number(cells[column], column, at: place), at: place) }
-        let mark = FNV.hash(cells[GPXRow.latitude]) &* 31 &+ FNV.hash(cells[GPXRow.longitude])
+        try append(cells, from: 0, time, at: place, isMarked: true)
+    }
+
+    /// - Parameters:
+    ///   - first: where its columns begin.
+    ///   - isMarked: whether it may be the first of the route, or the last.
+    private mutating func append(
+        _ cells: [UnsafeRawBufferPointer], from first: Int, _ time: Time, at place: Place, isMarked: Bool
+    ) throws(Refusal) {
+        guard cells.count >= first + GPXRow.count else { throw Refusal("it is no location", at: place) }
+        try append(self.time(cells[first + GPXRow.time], time, at: place), at: place)
+        let (latitude, longitude) = (cells[first + GPXRow.latitude], cells[first + GPXRow.longitude])
+        try append(degrees(latitude, "latitude", 90, at: place), at: place)
+        try append(degrees(longitude, "longitude", 180, at: place), at: place)
+        for column in GPXRow.elevation...GPXRow.speed {
+            try append(Self.number(cells[first + column], column, at: place), at: place)
+        }
+        guard isMarked else { return }
+        let mark = FNV.hash(latitude) &* 31 &+ FNV.hash(longitude)
         if writer.count == 1 { ends.first = mark }
         ends.last = mark
     }

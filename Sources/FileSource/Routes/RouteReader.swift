@@ -36,7 +36,7 @@ struct RouteReader {
     mutating func read(_ row: TextRow, at place: Place) throws(Refusal) -> Step {
         let element = row[GPXRow.element]
         if element.isText("trkpt") {
-            append(row.cells, .iso8601, at: place)
+            append { builder throws(Refusal) in try builder.append(row, at: place) }
         } else if element.isText("trk") {
             let told = ExportText.shown(row[1])
             name = name ?? (told.isEmpty ? nil : told)
@@ -55,13 +55,18 @@ struct RouteReader {
 
     /// Takes a location.
     mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: RouteBuilder.Time, at place: Place) {
+        append { builder throws(Refusal) in try builder.append(cells, time, at: place) }
+    }
+
+    private mutating func append(_ locations: (inout RouteBuilder) throws(Refusal) -> Void) {
         guard refusal == nil else { return }
+        // Out of the optional, so that it is not copied.
+        var building = builder.take() ?? RouteBuilder(base: base)
         do throws(Refusal) {
-            if builder == nil { builder = RouteBuilder(base: base) }
-            try builder?.append(cells, time, at: place)
+            try locations(&building)
+            builder = building
         } catch {
             refusal = error
-            builder = nil
         }
     }
 

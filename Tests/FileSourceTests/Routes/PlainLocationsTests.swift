@@ -36,7 +36,13 @@ import Testing
                 failure = error
             }
             parser.forEachRow(in: row) { place in
-                rows.append("\(place): " + row.cells.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "|"))
+                let places = row.places.isEmpty ? [place] : row.places
+                let texts = row.cells.map { String(decoding: $0, as: UTF8.self) }
+                #expect(places[0] == place && texts.count % places.count == 0)
+                let count = texts.count / places.count
+                for (index, place) in places.enumerated() {
+                    rows.append("\(place): " + texts[(index * count)..<((index + 1) * count)].joined(separator: "|"))
+                }
             }
             if let failure {
                 rows.append("\(failure)")
