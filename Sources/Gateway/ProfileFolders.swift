@@ -37,13 +37,17 @@ public struct ProfileFolders: Sendable {
     }
 
     /// Loads all profiles; one that is broken is left out and told, so that it does not stop the others' files.
-    public func load() -> (library: ProfileLibrary, problems: [ProfileProblem]) {
+    ///
+    /// - Parameter keepsVectors: a hub that runs for years has no use for what proves its profiles, a good part of their memory.
+    public func load(keepsVectors: Bool = true) -> (library: ProfileLibrary, problems: [ProfileProblem]) {
         var profiles: [Profile] = []
         var problems: [ProfileProblem] = []
         for folder in folders {
             for file in ProfileLibrary.files(in: folder) {
                 do throws(ProfileErrors) {
-                    profiles.append(try ProfileLibrary.check(file: file))
+                    var profile = try ProfileLibrary.check(file: file)
+                    if !keepsVectors { (profile.vectors, profile.frameVectors) = ([], []) }
+                    profiles.append(profile)
                 } catch {
                     problems += error.problems
                 }

@@ -46,7 +46,7 @@ final class HubProcess {
         try store.closeAbandoned(where: ProcessIdentity.isGone)
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
-        let (library, problems) = try ProfileCommand.folders(context).load()
+        let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
         for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
@@ -224,7 +224,7 @@ final class HubProcess {
         manager.reloading()
         defer { manager.ready(summary) }
         do {
-            let (library, problems) = try ProfileCommand.folders(context).load()
+            let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
             for problem in problems { context.warn("profile: \(problem)") }
             guard problems.isEmpty else { throw ProfileErrors(problems) }
             settings = try Self.settings(context, store, library)
