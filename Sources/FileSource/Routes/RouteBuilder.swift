@@ -41,15 +41,12 @@ struct RouteBuilder {
     }
 
     /// Takes a location with the columns of ``GPXRow``.
-    mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: Time, at place: Place) throws(Refusal) {
-        try append(cells, from: 0, time, at: place, isMarked: true)
-    }
-
+    ///
     /// - Parameters:
     ///   - first: where its columns begin.
     ///   - isMarked: whether it may be the first of the route, or the last.
-    private mutating func append(
-        _ cells: [UnsafeRawBufferPointer], from first: Int, _ time: Time, at place: Place, isMarked: Bool
+    mutating func append(
+        _ cells: [UnsafeRawBufferPointer], from first: Int = 0, _ time: Time, at place: Place, isMarked: Bool = true
     ) throws(Refusal) {
         guard cells.count >= first + GPXRow.count else { throw Refusal("it is no location", at: place) }
         try append(self.time(cells[first + GPXRow.time], time, at: place), at: place)

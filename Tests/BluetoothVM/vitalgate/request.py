@@ -20,6 +20,8 @@ def hides(vm, name, text):
     octets = vm.address(name).split(':')
     forms = [':'.join(octets), ''.join(octets), ''.join(reversed(octets))]
     vm.check(f'{name}: its address is not in it', not any(form.lower() in text.lower() for form in forms))
+    own = f'VM {name}'
+    vm.check(f'{name}: nor its name', own not in text and own.encode().hex() not in text.lower())
 
 
 def scenario(vm):
