@@ -5,6 +5,9 @@ public protocol FrameInterpreter: AnyObject {
     /// Appends what the frame means to `readings`; appends nothing where it throws: a frame is taken whole or not at all.
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome
 
+    /// Returns the parts of the frames so far that became no reading, once; `nil` if there are none.
+    func takeLeftOut() -> LeftOut?
+
     /// When what is read was written down, of a file that tells it; known once the frame that tells it was interpreted.
     var written: Instant? { get }
 }
@@ -12,6 +15,9 @@ public protocol FrameInterpreter: AnyObject {
 extension FrameInterpreter {
     /// Most files do not tell.
     public var written: Instant? { nil }
+
+    /// Most frames are read whole.
+    public func takeLeftOut() -> LeftOut? { nil }
 }
 
 /// What became of a frame.

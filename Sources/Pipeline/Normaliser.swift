@@ -30,8 +30,8 @@ public final class Normaliser {
     private var units: [Unit?] = Array(repeating: nil, count: SampleType.all.count)
     private var conversions: [UnitConversion] = Array(repeating: .identity, count: SampleType.all.count)
 
-    /// A device clock that was never set starts at 1970; nobody's sensors are that old.
-    public static let earliest = Instant(seconds: 31_536_000)
+    /// No measurement is older.
+    public static let earliest = TimeBounds.earliest
     /// 2025-01-01: a hub that shows an earlier time has not been told the time since it was switched on. What arrives then is neither too
     /// early nor in the future; the caller holds it back.
     public static let earliestHub = Instant(seconds: 1_735_689_600)
@@ -47,7 +47,7 @@ public final class Normaliser {
         clock = WallClock(zone: zone)
         self.zone = zone
         self.received = received
-        latest = received.microseconds + Calendar.day
+        latest = TimeBounds.latest(received: received).microseconds
     }
 
     /// A reading this fresh was taken just now, which tells the two passes of an hour that occurs twice apart.
@@ -57,7 +57,7 @@ public final class Normaliser {
     public func normalise(_ frame: [Reading], received: Instant, into output: inout Output) {
         self.received = received
         isHubLost = received < Self.earliestHub
-        latest = isHubLost || leavesUnlikelyTimes ? .max : received.microseconds + Calendar.day
+        latest = isHubLost || leavesUnlikelyTimes ? .max : TimeBounds.latest(received: received).microseconds
         if case .wall(let start, _, nil)? = frame.first?.time, learnedClock == nil {
             let offsets = zone.offsets(at: start)
             let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
@@ -214,10 +214,10 @@ public final class Normaliser {
         }
         // An identity counts from 1970.
         guard start >= Self.earliest || isHubLost || leavesUnlikelyTimes && start.microseconds >= 0 && nominalStart >= 0 else {
-            throw Refusal("the time lies before 1971: the clock it comes from was not set", at: reading.pointee.place)
+            throw Refusal(TimeBounds.tooEarly, at: reading.pointee.place)
         }
         guard start.microseconds <= latest, end.microseconds <= latest else {
-            throw Refusal("the time lies in the future", at: reading.pointee.place)
+            throw Refusal(TimeBounds.tooLate, at: reading.pointee.place)
         }
         guard end >= start else { throw Refusal("it ends before it starts", at: reading.pointee.place) }
         let value = try conversion(of: reading).convert(reading.pointee.numeral)

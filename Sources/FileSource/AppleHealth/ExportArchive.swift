@@ -10,6 +10,14 @@ struct ExportArchive {
         var folder: [UInt8] = []
         /// Whether there are routes, electrocardiograms or clinical records.
         var hasOthers = false
+        /// Files that are no part of an export, by what their names end in.
+        var passed: [String: Int] = [:]
+
+        /// Notes a file that is not read.
+        mutating func pass(_ member: ZipArchive.Member) {
+            guard member.name.last != UInt8(ascii: "/"), passed.count < SkipNames.maximum else { return }
+            passed["file" + (member.suffix.isEmpty ? "" : "." + member.suffix), default: 0] += 1
+        }
     }
 
     /// What a member is, by its name.
@@ -53,7 +61,7 @@ struct ExportArchive {
         let archive = ZipArchive(directory, limits: limits, unpacked: unpacked)
         let otherHalf = ArchiveCheck(directory, limits, unpacked)
         defer { otherHalf.cancel() }
-        try forEachMember(of: archive) { member, input, root in
+        try forEachMember(of: archive, passed: { index.pass($0) }) { member, input, root in
             if root != nil {
                 if !isChecked {
                     try archive.drain()
@@ -71,6 +79,8 @@ struct ExportArchive {
                         .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records"
                     )
                 }
+            } else {
+                index.pass(member)
             }
         }
         try otherHalf.wait()
@@ -149,7 +159,7 @@ struct ExportArchive {
     }
 
     private func forEachMember(
-        of archive: ZipArchive,
+        of archive: ZipArchive, passed: (ZipArchive.Member) -> Void = { _ in },
         _ body: (ZipArchive.Member, PrefixedInput, _ root: (offset: Int, line: Int)?) throws -> Void
     ) throws {
         var candidates = 0
@@ -169,6 +179,7 @@ struct ExportArchive {
             let prolog = try ExportProlog.read(input)
             guard case .found(let offset, let line) = prolog else {
                 seen = seen ?? prolog.reason
+                passed(member)
                 continue
             }
             isFound = true

@@ -187,6 +187,11 @@ public struct ImportService {
                     entered += error.readings
                     batch.output.refusals.append(error)
                 }
+                if let rest = interpreter.takeLeftOut() {
+                    for refusal in rest.refusals { entered += refusal.readings }
+                    batch.output.refusals += rest.refusals
+                    for (kind, count) in rest.skipped { batch.skipped[kind, default: 0] += count }
+                }
                 if batch.output.samples.count >= Self.batch || batch.output.refusals.count >= Self.refusals
                     || bodies >= Self.bodies
                 {

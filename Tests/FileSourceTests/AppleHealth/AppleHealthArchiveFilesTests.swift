@@ -39,9 +39,10 @@ import Testing
         #expect(try points(of: export.readings.last) == [["1.5"], ["2"]])
         #expect(
             export.refused == [
-                "the electrocardiogram has no voltages",
-                "the electrocardiogram has no date that is written as YYYY-MM-DD HH:MM:SS +HHMM",
-                "a line is longer than 4096 bytes",
+                "electrocardiogram: electrocardiograms/ecg_2.csv, line 12: the electrocardiogram has no voltages",
+                "electrocardiogram: electrocardiograms/ecg_3.csv, line 1: the electrocardiogram has no date that is written as "
+                    + "YYYY-MM-DD HH:MM:SS +HHMM",
+                "electrocardiogram: electrocardiograms/ecg_5.csv, line 1: a line is longer than 4096 bytes",
             ])
     }
 
