@@ -61,7 +61,7 @@ struct ExportArchive {
         let archive = ZipArchive(directory, limits: limits, unpacked: unpacked)
         let otherHalf = ArchiveCheck(directory, limits, unpacked)
         defer { otherHalf.cancel() }
-        try forEachMember(of: archive, passed: { index.pass($0) }) { member, input, root in
+        try forEachMember(of: archive) { member, input, root in
             if root != nil {
                 if !isChecked {
                     try archive.drain()
@@ -159,7 +159,7 @@ struct ExportArchive {
     }
 
     private func forEachMember(
-        of archive: ZipArchive, passed: (ZipArchive.Member) -> Void = { _ in },
+        of archive: ZipArchive,
         _ body: (ZipArchive.Member, PrefixedInput, _ root: (offset: Int, line: Int)?) throws -> Void
     ) throws {
         var candidates = 0
@@ -179,7 +179,7 @@ struct ExportArchive {
             let prolog = try ExportProlog.read(input)
             guard case .found(let offset, let line) = prolog else {
                 seen = seen ?? prolog.reason
-                passed(member)
+                try body(member, input, nil)
                 continue
             }
             isFound = true

@@ -96,6 +96,34 @@ import Testing
             try #require(bad.readings[0].body).decoded(as: Workout.self).routes == bad.readings.dropFirst().map(identity))
     }
 
+    /// A location that cannot be is refused by itself: in the export, with its line, and in a file, with the file's name and line.
+    @Test(arguments: ["1901", "2099"]) func aLocationOfAnImpossibleTime(year: String) throws {
+        let location = { (year: String, second: Int) in
+            #"<Location date="\#(year)-06-17 13:58:4\#(second) +0900" latitude="35" longitude="139"/>"# + "\n"
+        }
+        let reason =
+            "the time " + (year == "1901" ? "lies before 1971: the clock it comes from was not set" : "lies in the future")
+        let inline = ImportedExport(
+            elements: Self.workout(Self.route(nil, content: location("2024", 1) + location(year, 2) + location("2024", 3))))
+        #expect(inline.refused == ["route: a location of the route: " + reason])
+        #expect(inline.events.first { if case .refused = $0.event { true } else { false } }?.place == Place(.line, 3))
+        #expect(try points(of: inline.readings.last).map { $0[0] } == ["3000000", "5000000"])
+        let gpx = Self.gpx.replacing(
+            "</trkseg>", with: #"<trkpt lat="1" lon="1"><time>\#(year)-06-17T04:58:41Z</time><hr>60</hr></trkpt></trkseg>"#)
+        let export = archive(Self.workout(Self.route("/r/a.gpx")), [("r/a.gpx", gpx)])
+        #expect(export.refused == ["route: r/a.gpx, line 4: a location of the route: " + reason])
+        #expect(export.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
+        #expect(try points(of: export.readings.last).map { $0[0] } == ["1000000", "2000000"])
+    }
+
+    /// What the watch's own records tell is not taken again from the file of a route, and counted.
+    @Test func numbersOfALocationAreCounted() {
+        let gpx = Self.gpx.replacing("<time>", with: "<hr>60</hr><cad>80</cad><sat>7</sat><time>")
+        let export = archive(Self.workout(Self.route("/r/a.gpx")), [("r/a.gpx", gpx)])
+        #expect(export.refused == [] && export.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
+        #expect(export.skipped.sorted() == ["cad", "cad", "hr", "hr", "sat", "sat"])
+    }
+
     @Test func theSyncIdentifierIsTheRecord() throws {
         let metadata = entry("HKMetadataKeySyncVersion", "3") + entry("HKMetadataKeySyncIdentifier", "ABC") + entry("k", "v")
         let export = archive(

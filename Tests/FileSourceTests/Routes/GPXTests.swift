@@ -147,7 +147,7 @@ func points(of reading: Reading?) throws -> [[String]] {
     /// Plain ones come many at once, and each still has its line.
     @Test(arguments: [0, 1, 63, 64, 99])
     func aBadLocationAmongManyIsNamedByItsLine(bad: Int) throws {
-        let points = (0..<100).map { point(lat: $0 == bad ? "95" : "35.\($0)") }
+        let points = (0..<100).map { point(lat: $0 == bad ? "95" : "35.\(100 + $0)") }
         let file = try ImportedFile(gpx: gpx("\n" + track(points.joined(separator: "\n")) + track(point())))
         let alone = try ImportedFile(gpx: gpx("\n" + track(point(lat: "95"))))
         let first = try #require(alone.refused.first).place.number

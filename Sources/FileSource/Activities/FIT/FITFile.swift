@@ -45,7 +45,7 @@ public struct FITFileSource: FrameSource {
         let bounds = TimeBounds(received: received)
         var (part, open) = (0, -1)
         var reader = FITReader(FileInput(file, meter: meter))
-        try reader.forEach { event, offset in
+        try reader.forEachEvent { event, offset in
             guard part < parts.count else { throw SourceError(.malformed, "the file was changed while it was read") }
             let place = Place(.byte, offset)
             switch (event, parts[part]) {
@@ -86,7 +86,7 @@ public struct FITFileSource: FrameSource {
         var summary = FITSummary()
         var failure: SourceError?
         var reader = FITReader(FileInput(file))
-        try reader.forEach { event, offset in
+        try reader.forEachEvent { event, offset in
             switch event {
             case .message(let message):
                 guard failure == nil else { return }

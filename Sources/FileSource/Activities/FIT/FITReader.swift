@@ -35,7 +35,7 @@ struct FITReader {
     /// by itself: its header says where the next one begins.
     ///
     /// - Throws: what `body` throws; ``SourceError`` if the octets cannot be had.
-    mutating func forEach(_ body: (Event, Int) throws -> Void) throws {
+    mutating func forEachEvent(_ body: (Event, Int) throws -> Void) throws {
         var isFirst = true
         while try isMore() || isFirst {
             isFirst = false

@@ -146,12 +146,18 @@ enum CarePage {
             refusals.isEmpty
             ? "<p>\(texts("care.noneRefused"))</p>"
             : "<h2>\(texts("care.refusals"))</h2>\(ClientsPage.table("refusals", texts("care.settle"), heads, refusals))"
+        let skips: [HTML] = account.skipped.sorted { $0.key < $1.key }.map { kind, count in
+            "<tr><th scope=\"row\">\(kind)</th><td>\(PageValues.grouped(Int64(count)))</td></tr>"
+        }
+        let skipped = ClientsPage.table(
+            "skipped", texts("care.skipped"), ["care.skippedName", "care.skippedCount"].map { texts($0) }, skips)
         let notes: [HTML] = account.notes.map { "<li>\($0)</li>" }
         let body: HTML = """
             <h1>\(texts("care.ingest", "\(number)"))</h1>
             \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call)]))
             \(HTML.choose(!notes.isEmpty, "<h2>\(texts("care.assumed"))</h2><ul>\(notes)</ul>"))
             \(refused)
+            \(HTML.choose(!skips.isEmpty, skipped))
             """
         return .page(PageLayout(call: call, title: texts("care.ingest", "\(number)"), place: "/page/care").whole(body))
     }
