@@ -83,6 +83,7 @@ enum SaveRoutes {
         switch error {
         case .notGranted(let types): Problem(403, "may not be written: \(types.map(\.id).joined(separator: ", "))")
         case .tooEarly(let type): Problem(422, "\(type.id): it ended before the earliest date that the store keeps")
+        case .tooManySeries: Problem(422, "a client has at most 1,000 series: one for each person, type and device")
         case .otherRequest: Problem(422, "Idempotency-Key: it names another request")
         case .other(let error): error
         }

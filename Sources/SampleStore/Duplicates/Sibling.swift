@@ -71,6 +71,8 @@ final class Siblings {
     }
 
     /// By what is known of the sibling's device; nil where the series is empty.
+    ///
+    /// One path that tells two devices apart knows why.
     private func kinship(
         of origin: Origin, to series: Int64, source: String, device: String
     ) throws(StoreError) -> DeviceKinship? {
@@ -84,8 +86,11 @@ final class Siblings {
         try statement.bind([.integer(series)])
         guard try statement.step() else { return nil }
         var kinship = DeviceKinship.other
-        // One path that tells two devices apart knows why.
-        if source != origin.source.id || device.isEmpty || origin.device == nil {
+        if Client.isSource(source) || Client.isSource(origin.source.id) {
+            // What one client saves for two devices it has told apart itself.
+            guard source != origin.source.id else { return nil }
+            kinship = .copy
+        } else if source != origin.source.id || device.isEmpty || origin.device == nil {
             let other = Origin(
                 subject: origin.subject, type: origin.type, source: SourceRevision(id: source, name: statement.text(0)),
                 device: device.isEmpty

@@ -40,7 +40,7 @@ public final class Ingest: SampleSink {
         self.store = store
         connection = store.connection
         received = description.received
-        search = description.comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
+        search = description.comparesPaths || description.linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
@@ -56,13 +56,13 @@ public final class Ingest: SampleSink {
     /// Goes on with an ingest that an earlier process began.
     init(
         store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int,
-        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true
+        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true, linksCopies: Bool = false
     ) throws(StoreError) {
         self.store = store
         connection = store.connection
         received = account.received
         id = account.id
-        search = comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
+        search = comparesPaths || linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = account.kind == .import
         self.replacesAcrossDevices = replacesAcrossDevices
         retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil

@@ -19,7 +19,7 @@ extension SampleStore {
     ///   - replacingAcrossDevices: as ``IngestDescription/replacesAcrossDevices`` has it.
     public func resumeIngest(
         kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
-        replacingAcrossDevices: Bool = false, comparingPaths: Bool = true
+        replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         let clause = """
             WHERE kind = ?1 AND received >= ?2 AND received < ?3 AND state <> 'running' AND (?4 IS NULL OR name = ?4)
@@ -32,7 +32,7 @@ extension SampleStore {
         let kept = try connection.integer("SELECT count(*) FROM refused WHERE ingest = ?", .integer(account.id)) ?? 0
         let ingest = try Ingest(
             store: self, resuming: account, owner: owner, refusalsKept: Int(kept),
-            replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths)
+            replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies)
         return (ingest, account)
     }
 

@@ -16,7 +16,8 @@ extension SampleStore {
             return try connection.transaction {
                 let resumed = try resumeIngest(
                     kind: description.kind, named: description.name, begunWithin: day, owner: description.owner,
-                    replacingAcrossDevices: description.replacesAcrossDevices, comparingPaths: description.comparesPaths)
+                    replacingAcrossDevices: description.replacesAcrossDevices, comparingPaths: description.comparesPaths,
+                    linkingCopies: description.linksCopies)
                 let ingest = try resumed?.ingest ?? beginIngest(description)
                 let outcomes = try ingest.store(batch)
                 _ = try ingest.finish(at: description.received)
