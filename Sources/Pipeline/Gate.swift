@@ -66,7 +66,8 @@ public struct Gate: Sendable {
         if sample.origin.kind != .quantity {
             return Self.isPossible(sample.value, of: sample.origin.type) ? nil : .unknownValue
         }
-        if let limits = sample.origin.hardLimits, !limits.contains(sample.value) { return .impossible }
+        let limits = sample.origin.hardLimits ?? Origin.measurable
+        guard limits.contains(sample.value), Origin.measurable.contains(sample.value) else { return .impossible }
         if let metadata = sample.metadata, let rule = Self.status(metadata) { return rule }
         if sample.value == sample.origin.sentinel { return .sentinel }
         if sample.origin.inconspicuous.contains(sample.value) { return nil }

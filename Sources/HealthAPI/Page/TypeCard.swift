@@ -78,7 +78,7 @@ struct TypeCard {
                 parts.append([])
                 continue
             }
-            let (x, y) = (4 + index * 16, Int((26 - (value - low) / span * 22).rounded()))
+            let (x, y) = (4 + index * 16, Coordinate.pixels(26 - (value - low) / span * 22))
             parts[parts.count - 1].append("\(x),\(y)")
         }
         let lines: [HTML] = parts.filter { !$0.isEmpty }.map { points in

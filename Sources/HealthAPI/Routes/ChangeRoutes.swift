@@ -15,7 +15,7 @@ enum ChangeRoutes {
             of one client and one store; where it is of another, or of changes that the store no longer has, the answer is 410: begin again.
             """,
         parameters: [after, .types, .limit(10_000, "At most so many; 1000 without it.")],
-        isSlow: true, answers: [.json], key: "changes", problems: [410], answer: changes)
+        answers: [.json], key: "changes", problems: [410], answer: changes)
 
     static let stream = Route(
         method: "GET", path: "/v1/changes/stream", name: "changeStream", summary: "Changes as they happen: server-sent events.",

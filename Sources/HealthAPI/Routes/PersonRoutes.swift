@@ -12,7 +12,7 @@ enum PersonRoutes {
             derived is true.
             """,
         parameters: [.from, .to, .subject, .zone, .limit(most, "At most so many days; \(most) without it.")],
-        isSlow: true, answers: [.json, .ndjson], key: "activitySummaries", problems: [422], answer: summaries)
+        answers: [.json, .ndjson], key: "activitySummaries", problems: [422], answer: summaries)
 
     static let characteristics = Route(
         method: "GET", path: "/v1/characteristics", name: "characteristics",

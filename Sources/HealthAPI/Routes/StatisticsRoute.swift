@@ -22,7 +22,7 @@ enum StatisticsRoute {
             Parameter(name: "empty", form: .flag, help: "Also stretches without samples."),
             .limit(most, "At most so many stretches; \(most) without it."),
         ],
-        isSlow: true, answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
+        answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
 
     /// Stretches in an answer; a day has 1,440 minutes.
     private static let most = 20_000

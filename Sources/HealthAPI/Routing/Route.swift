@@ -35,10 +35,6 @@ struct Route: Sendable {
     var body: RequestBody?
     /// Whether it changes something, and so waits for whoever else writes.
     var isWriting = false
-    /// Whether much may have to be read before the first octet is there: no thread that serves others waits for that.
-    var isSlow = false
-    /// A parameter with which that is so.
-    var slowParameter: String?
     /// None where it says nothing.
     let answers: [AnswerForm]
     /// What a single thing of the answer is, and what an object of JSON has it under.

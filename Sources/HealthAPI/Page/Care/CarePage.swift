@@ -81,7 +81,7 @@ enum CarePage {
         let circles: [HTML] = values.enumerated().map { index, value in
             let mark: HTML = index == marked ? " class=\"marked\"" : ""
             return
-                "<circle\(mark) cx=\"\(8 + index * 12)\" cy=\"\(Int((46 - (value - low) / span * 40).rounded()))\" r=\"\(index == marked ? 5 : 3)\"/>"
+                "<circle\(mark) cx=\"\(8 + index * 12)\" cy=\"\(Coordinate.pixels(46 - (value - low) / span * 40))\" r=\"\(index == marked ? 5 : 3)\"/>"
         }
         return
             "<svg class=\"dots\" viewBox=\"0 0 \(16 + 12 * values.count) 52\" role=\"img\" aria-label=\"\(label)\">\(circles)</svg>"

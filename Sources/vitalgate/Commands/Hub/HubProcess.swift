@@ -67,7 +67,9 @@ final class HubProcess {
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
-        if let settings = try ServiceSettings.configured(context) { hub.add(APIService(settings), policy: .retry) }
+        if try ServiceSettings.configured(context) != nil {
+            hub.add(ServingProcess(serveCommand, loop: loop), policy: .retry)
+        }
         if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
         live.onFailure = { [weak self] in self?.end(with: $0) }
@@ -268,11 +270,26 @@ final class HubProcess {
         return command + ["--"]
     }
 
+    /// What serves the store over HTTP beside the hub.
+    private var serveCommand: [String] {
+        var command = command + ["api", "serve", "--until-eof"]
+        for folder in context.invocation.strings("--profiles") { command += ["--profiles", Self.absolute(folder)] }
+        if let inbox = context.invocation.string("--inbox") { command += ["--inbox", Self.absolute(inbox)] }
+        if let zone = context.invocation.string("--time-zone") { command += ["--time-zone", zone] }
+        return command
+    }
+
+    /// This program with the hub's store and configuration.
+    private var command: [String] {
+        var command = [ProfileFolders.executable(), "--store", Self.absolute(store.path)]
+        if let path = context.invocation.string("--config") { command += ["--config", Self.absolute(path)] }
+        return command
+    }
+
     /// What runs beside the hub: what keeps each target up to date and tells each observer, and what prunes. All of them read the configuration by
     /// themselves: there is no other place for what a target is.
     private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
-        var command = [ProfileFolders.executable(), "--store", Self.absolute(store.path)]
-        if let path = context.invocation.string("--config") { command += ["--config", Self.absolute(path)] }
+        let command = command
         var commands: [String: [String]] = [:]
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
