@@ -166,7 +166,7 @@ public final class LiveDevice {
                 let first = output.samples.count
                 path.process(readings, of: frame, received: received, into: &output)
                 holdUntimed(&output.samples, from: first, frame)
-                return .readings(readings.count + gathered, leftOut: leftOut?.kind)
+                return .readings(readings.count + gathered, leftOut: leftOut?.kind ?? Self.cutOff(interpreter))
             case .skipped(let kind):
                 if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
                 return .skipped(kind)
@@ -180,6 +180,11 @@ public final class LiveDevice {
             output.refusals.append(error)
             return .readings(error.readings)
         }
+    }
+
+    /// The incomplete value at a frame's end is counted by its field.
+    private static func cutOff(_ interpreter: BinaryInterpreter) -> SkipKind? {
+        interpreter.frame.cutOff.map { SkipKind("cut-off-\($0.field)") }
     }
 
     /// Takes the beats of a frame out of its readings, and adds the series of a minute that is over. Returns how many those are. While our own

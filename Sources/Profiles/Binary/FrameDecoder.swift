@@ -10,6 +10,9 @@ import Wire
 ///
 /// Where bits or values are set that Bluetooth reserves for future use, a strict decoder refuses the frame; else they are passed
 /// over, an enumeration's value has no name, and ``DecodedFrame/hasReserved`` tells.
+///
+/// A frame that ends within its last repeat or record, as when it is longer than the link's MTU, is refused by a strict decoder too.
+/// Otherwise its whole values count, and ``DecodedFrame/cutOff`` names the rest.
 public struct FrameDecoder: Sendable {
     let plan: LayoutPlan
     public let isStrict: Bool
@@ -63,10 +66,12 @@ public struct FrameDecoder: Sendable {
             switch step.kind {
             case .integer, .word:
                 repeat {
+                    if isCut(step, Int(step.width), &reader, &frame) { break }
                     try integer(step, &reader, &word, record, &frame)
                 } while step.repetition == .toTheEnd && !reader.isAtEnd
             case .sfloat, .float:
                 repeat {
+                    if isCut(step, step.kind == .sfloat ? 2 : 4, &reader, &frame) { break }
                     try medicalNumber(step, &reader, word, record, &frame)
                 } while step.repetition == .toTheEnd && !reader.isAtEnd
             case .dateTime:
