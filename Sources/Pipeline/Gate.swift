@@ -23,6 +23,9 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// The time is that of a device's clock which nobody could compare with ours.
     public static let clockUnknown = GateRule("clock-unknown")
 
+    /// It came before the services of its device were known, and nothing says which of them sent it.
+    public static let unattributed = GateRule("unattributed")
+
     /// What the rule means, for a person who judges.
     public var explanation: String {
         switch self {
@@ -33,6 +36,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .noContact: "the device says that the sensor had no contact"
         case .badMeasurement: "the device says that the measurement went wrong"
         case .clockUnknown: "its time is that of a clock that could not be read"
+        case .unattributed: "it came before the device's services were known, and may be another's of them"
         default: name
         }
     }

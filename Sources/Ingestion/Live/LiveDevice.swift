@@ -140,6 +140,7 @@ public final class LiveDevice {
 
     /// - Parameter uptime: now, by the clock that nobody sets.
     func interpret(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
+        if Self.isDoubtful(frame) { return interpretDoubtful(frame, at: uptime, into: &output) }
         if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)

@@ -177,7 +177,7 @@ public final class LiveIngest {
                 }
             }
             if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
-            arm(for: device)
+            arm(for: device, heldFor: .microseconds(loop.clock.now.microseconds &- frame.received.microseconds))
             watchBeats(of: device)
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind):
@@ -414,9 +414,10 @@ public final class LiveIngest {
     }
 
     /// Of a device's readings.
-    private func arm(for device: LiveDevice) {
+    /// - Parameter heldFor: how long their source kept them: it counts as waiting.
+    private func arm(for device: LiveDevice, heldFor: Duration = .zero) {
         let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
-        arm(within: mayWait ? commitEvery : Self.soon)
+        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : Self.soon)
     }
 
     /// Has what waits committed by then, or before where that is settled already.
@@ -515,6 +516,7 @@ public final class LiveIngest {
         _ = try ingest.store(pending.samples, with: Array(changed.values)) {
             try SharedScale.assign(&$0, asKnownIn: store, sharedBy: shared)
             let nobodys = try PersonHistory.assign(&$0, in: store)
+            try store.complete(&$0, at: now())
             decided = $0
             return nobodys
         }

@@ -23,7 +23,8 @@ struct MetadataMaker {
     @inline(__always) mutating func metadata(
         _ word: UInt64, _ frame: borrowing DecodedFrame, _ record: Int32, _ deviceTime: DeviceDateTime?
     ) -> Metadata? {
-        saysNothing && !frame.hasReserved && frame.cutOff == nil && deviceTime == nil ? nil : remembered(word, frame, record, deviceTime)
+        let isPlain = saysNothing && !frame.hasReserved && frame.cutOff == nil && deviceTime == nil
+        return isPlain ? nil : remembered(word, frame, record, deviceTime)
     }
 
     private mutating func remembered(

@@ -99,6 +99,13 @@ extension Profile {
         hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }
     }
 
+    /// The characteristics, without `gatt:`, that say something of what others send: where the sensor sits, when its session began.
+    public var describingCharacteristics: Set<String> {
+        Set(
+            binaries.filter { $0.session != nil || $0.description?.span == .device }.map(\.name)
+                .filter { $0.hasPrefix("gatt:") }.map { String($0.dropFirst(5)) })
+    }
+
     /// The channels of serial lines, in the profile's order.
     public var serialChannels: [String] { binaries.map(\.name).filter { $0.hasPrefix("serial:") } }
 }

@@ -133,6 +133,8 @@ public struct DeviceConnection: Hashable, Sendable {
     public var dialogue: Dialogue?
     /// Nil where the dialogue reads none.
     public var memory: Memory?
+    /// It is read on every device that is connected for another profile and has its characteristics.
+    public var accompanies = false
     /// Nil where it is left alone.
     public var clock: Clock?
     /// How long the hub stays.

@@ -83,7 +83,7 @@ struct ConnectionReader {
         let members =
             node?.members([
                 "reads", "subscriptions", "recordAccess", "clock", "presence", "expectedInterval", "bond", "opening", "keepAlive",
-                "closing", "dialogue", "writes", "memory",
+                "closing", "dialogue", "writes", "memory", "accompanies",
             ]) ?? [:]
         connection.serial = serial(members)
         connection.reads = characteristics(members["reads"], match)
@@ -103,6 +103,7 @@ struct ConnectionReader {
         }
         connection.clock = members["clock"]?.choice(DeviceConnection.Clock.self)
         connection.expectedInterval = members["expectedInterval"]?.integer(1...86_400)
+        connection.accompanies = members["accompanies"]?.boolean() ?? false
         connection.needsBond = members["bond"]?.boolean() ?? false
         if let presence = members["presence"] {
             connection.presence = self.presence(presence)
