@@ -123,7 +123,7 @@ extension SampleStore {
                     try mayWrite(ObjectType(sample.origin.type), of: sample.origin.subject, client)
                 else { continue }
                 try condition(sample)
-                if try deletion.delete(place) { count += 1 }
+                count += try deletion.delete([place])
             }
             return count
         }.count > 0

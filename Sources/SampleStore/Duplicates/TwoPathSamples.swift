@@ -113,7 +113,7 @@ final class TwoPathSamples {
         return Pair(
             place: place, first: first, type: type, lasts: row.duration > 0,
             bringer: ownStays ? otherComes.ingest : ownComes.ingest,
-            isLeft: try Witnesses.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
+            isLeft: try WitnessRows.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
     }
 
     /// By what, and where in the change log, a sample came.
@@ -132,7 +132,7 @@ final class TwoPathSamples {
 
     private func hasWitness(_ first: SampleKey, of series: Int64) throws(StoreError) -> Bool {
         let statement = try connection.statement(
-            Witnesses.ofFirst("ingest", "withdrawn IS NULL AND witness_row.series = ?4", order: "ingest"))
+            WitnessRows.ofFirst("ingest", "\(WitnessRows.isActive) AND witness_row.series = ?4", order: "ingest"))
         defer { statement.reset() }
         try statement.bind([.integer(first.series), .integer(first.start), .blob(first.hash), .integer(series)])
         return try statement.step()

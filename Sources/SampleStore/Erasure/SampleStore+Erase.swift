@@ -69,8 +69,7 @@ extension SampleStore {
                     try places.append(
                         SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
                 }
-                for place in places { try deletion.delete(place) }
-                return places.count
+                return try deletion.delete(places)
             }.count
             guard count > 0 else { return sum }
             sum += count

@@ -95,9 +95,7 @@ struct BatchJudgement {
             }
             switch judged.state {
             case "held":
-                try connection.run(
-                    "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1",
-                    .integer(judged.number), .integer(ingest))
+                try Judgements(connection: connection).judge([judged.number], "released", by: ingest)
             case "rejected": outcomes[Int(row.index)] = .duplicate
             default: break
             }

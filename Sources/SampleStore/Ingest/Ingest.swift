@@ -262,7 +262,8 @@ public final class Ingest: SampleSink {
         _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: RetellingSearch, _ batch: UnsafePointer<GatedSample>,
         _ outcomes: inout [SampleOutcome]
     ) throws -> [SeriesRows] {
-        var (waiting, firsts): ([SeriesRows], Set<SampleKey>) = ([], [])
+        var waiting: [SeriesRows] = []
+        var firsts: [(of: SampleKey, index: Int32, row: SampleKey)] = []
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
             let type = batch[Int(group.rows[0].index)].sample.origin.type
@@ -271,7 +272,7 @@ public final class Ingest: SampleSink {
             let later = try search.later(&rows, at: instants, of: type)
             let matches = try search.search(rows, at: instants, of: type, by: id)
             try keepTold(matches, among: rows, of: type, &outcomes)
-            firsts.formUnion(matches.map(\.of))
+            firsts += matches.map { ($0.of, rows[$0.row].index, rows[$0.row].place) }
             let gone = Set(matches.map { rows[$0.row].index } + later.map(\.index))
             if !gone.isEmpty { group.rows.removeAll { gone.contains($0.index) } }
             guard !later.isEmpty else { continue }
@@ -280,10 +281,27 @@ public final class Ingest: SampleSink {
             waiting.append(rest)
         }
         try insertAll(groups, batch, &outcomes)
-        // Of what was taken back, what is told now stands up.
-        let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
-        for first in firsts where try !kept.isLive(first) { try kept.review(first) }
+        // The readings may be the first that count of a measurement.
+        if !firsts.isEmpty { try settle(firsts.map(\.of), of: firsts.map(\.index), at: firsts.map(\.row), &outcomes) }
         return waiting
+    }
+
+    /// Settles the measurements of samples that are not live, and notes which of the rows told beside them are samples now.
+    private func settle(
+        _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
+    ) throws(StoreError) {
+        let table = SampleTable(connection: connection)
+        var dead: [SampleKey] = []
+        for first in firsts where try !table.contains(first) { dead.append(first) }
+        guard !dead.isEmpty else { return }
+        let deletion = Deletion(connection: connection, ingest: id)
+        try Settlement(deletion).settle(dead)
+        try deletion.settleDerived()
+        for (index, row) in zip(indices, rows) {
+            guard outcomes[Int(index)] == .duplicate, try table.contains(row) else { continue }
+            outcomes[Int(index)] = .stored
+            witnesses -= 1
+        }
     }
 
     /// Writes what is left of the batch, and keeps the readings that another path brought already as witnesses of what it brought.
@@ -305,16 +323,17 @@ public final class Ingest: SampleSink {
             try keeper.record(links: matches.links, among: group.rows)
             linked += matches.links.count
             if !matches.witnesses.isEmpty {
-                // Of what was taken back, what is told now stands in.
-                let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
-                let standIns = try matches.witnesses.filter { try $0.isOfWithdrawn && !kept.isHeld($0.of) }
-                let standing = Set(standIns.map(\.row))
-                let silent = matches.witnesses.filter { !standing.contains($0.row) }
-                try keeper.record(witnesses: standIns, among: group.rows, text: text, standingIn: true)
-                try keeper.record(witnesses: silent, among: group.rows, text: text)
-                witnesses += silent.count
-                for match in silent { outcomes[Int(group.rows[match.row].index)] = .duplicate }
-                group.rows.removeAll { outcomes[Int($0.index)] != .stored }
+                try keeper.record(witnesses: matches.witnesses, among: group.rows, text: text)
+                witnesses += matches.witnesses.count
+                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+                let open = matches.witnesses.filter(\.isOfTombstone)
+                let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
+                group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
+                // The readings may be the first that count of a measurement.
+                if !open.isEmpty {
+                    try settle(
+                        open.map(\.of), of: open.map { rows[$0.row].index }, at: open.map { rows[$0.row].place }, &outcomes)
+                }
             }
             waiting.append(group)
         }

@@ -54,8 +54,8 @@ extension SampleStore {
                 .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
             let held = try heldByClock(of: comparison)
             guard !held.isEmpty else { return (0, 0) }
-            return try change(description) { ingest, _ in
-                for id in held { try release(id, ahead: comparison.ahead, ingest) }
+            return try change(description) { _, deletion in
+                for id in held { try release(id, ahead: comparison.ahead, deletion) }
                 return held.count
             }
         }
@@ -109,7 +109,8 @@ extension SampleStore {
     /// - Parameters:
     ///   - ahead: by how much that clock was ahead of UTC; nil where it was right.
     ///   - isReceipt: whether the clock was ours, so that the reading arrived when it was taken.
-    func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ ingest: Int64) throws(StoreError) {
+    func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ deletion: Deletion) throws(StoreError) {
+        let ingest = deletion.ingest
         let held = try connection.statement(
             """
             SELECT start, skew, context, coalesce(received, (SELECT ingest.received FROM ingest
@@ -127,11 +128,19 @@ extension SampleStore {
             row.skew = nominal &- start
         }
         held.reset()
+        try Judgements(connection: connection).judge([id], "released", by: ingest)
+        let place = try connection.statement("SELECT series, hash FROM quarantine WHERE id = ?")
+        try place.bind([.integer(id)])
+        guard try place.step() else { return }
+        let key = try SampleKey(series: place.integer(0), start: start, hash: place.blob(1))
+        place.reset()
+        if try SampleTable(connection: connection).contains(key, among: .tombstones) {
+            _ = try restoreJudged(key, deletion)
+            return
+        }
         let isNew = try SampleTable(connection: connection).add(
             "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, metadata FROM quarantine WHERE id = ?",
             [.integer(start), .integer(context), .integer(arrived &- start), .integer(id)], broughtBy: ingest, cause: ingest)
-        try connection.run(
-            "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1", .integer(id), .integer(ingest))
         if isNew { try countAccepted() }
     }
 }

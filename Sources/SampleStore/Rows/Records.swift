@@ -25,47 +25,17 @@ struct Records {
             guard known.integer(0) < record.version else { return false }
             try lower.append(SampleKey(series: known.integer(3), start: known.integer(1), hash: known.blob(2)))
         }
-        let deletion = Deletion(connection: connection, ingest: ingest)
-        // One at most is live, as it came or repaired.
-        for lower in lower {
-            guard let live = try Replacements(connection: connection).live(from: lower) else { continue }
-            try deletion.delete(live, replacedBy: identity.description)
-        }
         try connection.run(
-            "INSERT INTO record(series, id, version, start, hash) VALUES(?, ?, ?, ?, ?)", .integer(series), .text(record.id),
-            .integer(record.version), .integer(start), .blob(hash))
+            "INSERT INTO record(series, id, version, start, hash, across) VALUES(?, ?, ?, ?, ?, ?)", .integer(series),
+            .text(record.id), .integer(record.version), .integer(start), .blob(hash), .integer(acrossDevices ? 1 : 0))
+        guard let next = lower.first else { return true }
+        // It counts from now on, before its row is there.
+        let deletion = Deletion(connection: connection, ingest: ingest)
+        let settlement = Settlement(deletion)
+        let place = try SampleKey(series: series, start: start, hash: hash)
+        settlement.reader.arriving[place] = (ingest, identity)
+        try settlement.settle([next])
+        try deletion.settleDerived()
         return true
-    }
-
-    /// Whether another version of the record that stands here is live, as it came or repaired.
-    static func hasLiveVersion(_ connection: Connection, of place: SampleKey) throws(StoreError) -> Bool {
-        let replacements = Replacements(connection: connection)
-        let root = try replacements.root(of: place)
-        let versions = try connection.statement(
-            """
-            SELECT other.start, other.hash FROM record AS own JOIN record AS other ON other.series = own.series AND other.id = own.id
-            WHERE own.series = ? AND own.start = ? AND own.hash = ? AND other.version <> own.version
-            """)
-        defer { versions.reset() }
-        try versions.bind([.integer(root.series), .integer(root.start), .blob(root.hash)])
-        var others: [SampleKey] = []
-        while try versions.step() {
-            try others.append(SampleKey(series: root.series, start: versions.integer(0), hash: versions.blob(1)))
-        }
-        for other in others where try replacements.live(from: other) != nil { return true }
-        // One of another device that took its place.
-        let successor = try connection.text(
-            "SELECT replaced_by FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten",
-            .integer(place.series),
-            .integer(place.start), .blob(place.hash))
-        guard let successor, let uuid = SampleIdentity(successor) else { return false }
-        for other in try Replacements.places(of: uuid, connection) where other.series != place.series {
-            guard try replacements.live(from: other) != nil else { continue }
-            let isRecord = try connection.integer(
-                "SELECT 1 FROM record WHERE series = ? AND start = ? AND hash = ?", .integer(other.series), .integer(other.start),
-                .blob(other.hash))
-            if isRecord != nil { return true }
-        }
-        return false
     }
 }

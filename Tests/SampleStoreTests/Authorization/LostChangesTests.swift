@@ -97,6 +97,7 @@ import Testing
         _ = try client("other", test, "stepCount", .all)
         try test.execute(
             """
+            \(TestStore.beforeMeasurements)
             DROP TABLE lost; INSERT INTO setting SELECT 'pruned', value FROM setting WHERE name = 'seq';
             PRAGMA user_version = \(Schema.version - 1)
             """)

@@ -221,7 +221,8 @@ private final class PropertySequence {
         guard let undone = ingests.randomElement(using: &random) else { return }
         let forget = Bool.random(using: &random)
         if !forget, try test.store.account(of: undone)?.state == "undone" { return }
-        let refused = model.isRepaired(broughtBy: model.takenBack(by: undone))
+        let isUndone = try test.store.account(of: undone)?.state == "undone"
+        let refused = !isUndone && model.isRefused(undoing: undone)
         do {
             let (ingest, count) = try writer().undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)
@@ -268,8 +269,8 @@ private final class PropertySequence {
         try checkSum(repair, migration, plan, before, after)
         // At once taken back, it is as if it had never been.
         guard Int.random(in: 0..<3, using: &random) == 0 else { return }
-        let (undoing, undone) = try writer().undoMigration(migration, at: request.now)
-        #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration, ingest: undoing), comment)
+        let (_, undone) = try writer().undoMigration(migration, at: request.now)
+        #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration), comment)
         #expect(try samplesByIdentity() == before, comment)
         tally.undone += undone
     }
@@ -326,15 +327,15 @@ private final class PropertySequence {
     }
 
     private func undoMigration() throws {
-        guard let id = model.migrations.filter({ $0.value.isApplied }).keys.sorted().randomElement(using: &random) else { return }
+        guard let id = model.applied.sorted().randomElement(using: &random) else { return }
         guard !model.isRepairedAgain(id) else {
             #expect(throws: StoreError.self, comment) { try writer().undoMigration(id, at: TestStore.later) }
             return
         }
         let now = Instant(microseconds: time)
-        guard let (ingest, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
+        guard let (_, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
         tally.undone += count
-        #expect(count == model.undoMigration(id, ingest: ingest), comment)
+        #expect(count == model.undoMigration(id), comment)
     }
 
     /// In the middle of a change the process ends.

@@ -124,6 +124,15 @@ final class TestStore {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Makes the tables those of the schema before the step `measurements`; tests of earlier steps run it first.
+    static let beforeMeasurements = """
+        DROP TABLE decided; DROP TABLE judgement; DROP TABLE derived; DROP INDEX repaired_by_old;
+        ALTER TABLE record DROP COLUMN across; DROP VIEW witness; ALTER TABLE decision DROP COLUMN merge;
+        ALTER TABLE decision ADD COLUMN stands_in INTEGER NOT NULL DEFAULT 0; ALTER TABLE decision ADD COLUMN withdrawn INTEGER;
+        ALTER TABLE quarantine ADD COLUMN judged INTEGER; ALTER TABLE quarantine ADD COLUMN revoked INTEGER;
+        CREATE VIEW witness AS SELECT * FROM witness_row CROSS JOIN decision ON decision.id = witness_row.decision;
+        """
+
     func execute(_ sql: String) throws { try store.connection.execute(sql) }
 }
 
