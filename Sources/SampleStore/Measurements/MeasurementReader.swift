@@ -96,8 +96,10 @@ final class MeasurementReader {
         var place = place
         for _ in 0..<Replacements.longestChain {
             guard let origin = try Replacements(connection: connection).origin(of: place)?.place else { break }
+            // One that was pruned or erased leads nowhere. One that was forgotten is the reading still, which nothing reports.
             var isThere = try row(at: origin) != nil
             if !isThere { isThere = try witness(at: origin) != nil }
+            if !isThere { isThere = try isForgotten(origin) }
             guard isThere else { break }
             place = origin
         }
@@ -131,6 +133,12 @@ final class MeasurementReader {
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         guard try statement.step() else { return nil }
         return (statement.integer(0), statement.integer(1) != 0)
+    }
+
+    private func isForgotten(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
+            .blob(place.hash)) != nil
     }
 
     private func note(_ place: SampleKey, _ found: inout Found) throws(StoreError) -> (number: Int64, isLive: Bool)? {

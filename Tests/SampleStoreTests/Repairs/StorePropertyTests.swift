@@ -71,7 +71,9 @@ private final class PropertySequence {
     private var isCrashing = false
     private(set) var tally = PropertyTally()
     private var time = TestStore.received.microseconds
-    private var comment: Comment { "seed \(seed)" }
+    /// What was done so far.
+    private var story: [String] = []
+    private var comment: Comment { "seed \(seed): \(story.joined(separator: "; "))" }
     private let makers: [SampleMaker]
     private var other: SampleStore?
     private var follower = ChangeFollower()
@@ -148,6 +150,10 @@ private final class PropertySequence {
         }
     }
 
+    private static func names(_ identities: [SampleIdentity]) -> String {
+        identities.map { String("\($0)".suffix(4)) }.joined(separator: ", ")
+    }
+
     private func backUp() throws {
         let name = "backup-\(time)"
         try writer().backup(to: test.folder.file(name))
@@ -193,6 +199,7 @@ private final class PropertySequence {
         }
         _ = try ingest.finish(at: time)
         ingests.append(ingest.id)
+        story.append("\(ingest.id): import")
     }
 
     private func delete() throws {
@@ -201,6 +208,7 @@ private final class PropertySequence {
         let description = description(.delete)
         guard let ingest = try change({ try $0.delete(chosen, description: description).ingest }) else { return }
         model.delete(chosen, ingest: ingest)
+        story.append("\(ingest): delete \(Self.names(chosen))")
         ingests.append(ingest)
     }
 
@@ -208,6 +216,7 @@ private final class PropertySequence {
         let chosen = some(model.dead.keys)
         guard !chosen.isEmpty else { return }
         let allowed = model.restorable(chosen)
+        story.append("restore \(Self.names(chosen))")
         guard allowed.count == chosen.count else {
             #expect(throws: StoreError.self, comment) { try writer().restore(chosen, description: description(.restore)) }
             return
@@ -227,6 +236,7 @@ private final class PropertySequence {
             let (ingest, count) = try writer().undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)
             #expect(count == model.undo(undone, forget: forget, ingest: ingest), comment)
+            story.append("\(ingest): undo \(undone)\(forget ? " and forget" : "")")
             if ingest > 0 { ingests.append(ingest) }
         } catch let error as StoreError where error.kind == .invalid {
             tally.refused += 1
@@ -265,6 +275,7 @@ private final class PropertySequence {
         tally.merged += plan.merged
         #expect(plan.repaired + plan.merged == count, "\(repair.text), seed \(seed)")
         guard let migration else { return }
+        story.append("\(ingest): \(repair.text) as \(migration), \(plan.merged) merged")
         let after = try samplesByIdentity()
         try checkSum(repair, migration, plan, before, after)
         // At once taken back, it is as if it had never been.
@@ -335,6 +346,7 @@ private final class PropertySequence {
         let now = Instant(microseconds: time)
         guard let (_, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
         tally.undone += count
+        story.append("undo repair \(id)")
         #expect(count == model.undoMigration(id), comment)
     }
 
