@@ -5,7 +5,7 @@
 /// is active. `docs/measurements.md` has the table of states.
 ///
 ///     var history = MeasurementHistory<Int>()
-///     history.reports = [.init(place: 1, group: 0, isFirst: true, entry: 1)]
+///     history.reports = [.init(place: 1, group: 0, entry: 1)]
 ///     history.live  // [1]
 ///
 /// `Place` names a sample, live or not: in the store a row's key.
@@ -16,8 +16,8 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var place: Place
         /// The same number for all reports of the same reading. Versions of a record that differ are in different groups.
         public var group: Int
-        /// Whether the other reports of its group were compared with this one. It represents them.
-        public var isFirst: Bool
+        /// The report of its group that it was compared with; nothing where it was the first. That one goes before it.
+        public var first: Place?
         /// The ledger entry that brought it.
         public var entry: Int64
         /// Whether the entry is active.
@@ -29,11 +29,12 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
         /// Describes a report.
         public init(
-            place: Place, group: Int, isFirst: Bool, entry: Int64, isActive: Bool = true, changed: Int64? = nil, isFounded: Bool = true
+            place: Place, group: Int, first: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
+            isFounded: Bool = true
         ) {
             self.place = place
             self.group = group
-            self.isFirst = isFirst
+            self.first = first
             self.entry = entry
             self.isActive = isActive
             self.changed = changed ?? entry
@@ -228,6 +229,17 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
                 known.contains { version in version.place == report.place && known.contains { $0.replaces(version) } }
             }
         }
-        return (current.first { $0.isFirst } ?? current.first { $0.isActive } ?? current.first)?.place
+        let firsts = Dictionary(reports.map { ($0.place, $0.first) }) { one, _ in one }
+        let places = Set(current.map(\.place))
+        current.removeAll { report in
+            var first = report.first
+            for _ in reports {
+                guard let next = first else { return false }
+                if places.contains(next) { return true }
+                first = firsts[next] ?? nil
+            }
+            return false
+        }
+        return (current.first { $0.isActive } ?? current.first)?.place
     }
 }

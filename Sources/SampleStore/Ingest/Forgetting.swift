@@ -53,13 +53,13 @@ struct Forgetting {
             guard let own = history.reports.first(where: { $0.place == place }) else { continue }
             let others = history.reports.filter { $0.group == own.group && $0.place != place && $0.entry != ingest }
             guard let heir = others.first(where: { history.form(of: $0.place).map(history.live.contains) ?? false })
-                ?? others.first(where: \.isFirst) ?? others.first
+                ?? others.first(where: { $0.first == nil }) ?? others.first
             else { continue }
             try connection.run(
                 "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",
                 .integer(place.series), .integer(place.start), .blob(place.hash), .integer(heir.place.series),
                 .integer(heir.place.start), .blob(heir.place.hash))
-            if own.isFirst { try makeFirst(heir.place, insteadOf: place, reader) }
+            if own.first == nil { try makeFirst(heir.place, insteadOf: place, reader) }
         }
     }
 

@@ -49,7 +49,7 @@ final class MeasurementReader {
 
     /// The measurement that a place belongs to.
     func measurement(of place: SampleKey) throws(StoreError) -> Found {
-        var (found, groups, followers) = (Found(), Groups(), Set<SampleKey>())
+        var (found, groups, firsts) = (Found(), Groups(), [SampleKey: SampleKey]())
         var records: [RecordKey: Int] = [:]
         var queue = [try root(of: place)]
         var bringers: [SampleKey: Int64] = [:]
@@ -58,7 +58,7 @@ final class MeasurementReader {
             bringers[root] = try bringer(at: root, &found)
             if let own = try witness(at: root), own.isSame {
                 let first = try self.root(of: own.first)
-                followers.insert(root)
+                firsts[root] = first
                 groups.join(root, first)
                 queue.append(first)
                 if bringers[root] == nil { bringers[root] = own.ingest }
@@ -78,7 +78,7 @@ final class MeasurementReader {
             let isActive = try states.isActive(entry)
             found.history.reports.append(
                 .init(
-                    place: root, group: groups.number(of: root), isFirst: !followers.contains(root), entry: entry, isActive: isActive,
+                    place: root, group: groups.number(of: root), first: firsts[root], entry: entry, isActive: isActive,
                     changed: isActive ? entry : try states.changed(entry), isFounded: try isFounded(root)))
         }
         if found.history.reports.count > 1 {

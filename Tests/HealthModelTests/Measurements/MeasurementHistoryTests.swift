@@ -11,7 +11,7 @@ import Testing
         for (index, place) in ["a", "b", "c"].prefix(count).enumerated() {
             let entry = Int64(index + 1)
             history.reports.append(
-                .init(place: place, group: 0, isFirst: index == 0, entry: entry, isActive: undone[entry] == nil, changed: undone[entry]))
+                .init(place: place, group: 0, first: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil, changed: undone[entry]))
         }
         return history
     }
@@ -33,8 +33,8 @@ import Testing
         #expect(Self.reported(undone: [2: 3]).live == ["a"])
         // The one that the others were compared with goes before an earlier one.
         var history = Self.reported()
-        history.reports[0].isFirst = false
-        history.reports[1].isFirst = true
+        history.reports[0].first = "b"
+        history.reports[1].first = nil
         #expect(history.live == ["b"])
     }
 
@@ -87,7 +87,7 @@ import Testing
             var history = Self.reported(3, undone: undone)
             for index in history.reports.indices {
                 history.reports[index].group = index
-                history.reports[index].isFirst = true
+                history.reports[index].first = nil
                 history.versions.append(
                     .init(place: history.reports[index].place, record: 0, number: Int64(index + 1), scope: 1))
             }
@@ -116,7 +116,7 @@ import Testing
     @Test func versionsAndOtherPaths() {
         var history = Self.reported(3)
         history.reports[2].group = 2
-        history.reports[2].isFirst = true
+        history.reports[2].first = nil
         history.versions = [
             .init(place: "a", record: 0, number: 1, scope: 1), .init(place: "c", record: 0, number: 2, scope: 1),
         ]

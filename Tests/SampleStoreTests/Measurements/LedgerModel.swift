@@ -69,15 +69,16 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         var clusters: [Place: Int] = [:]
         var histories: [Int: MeasurementHistory<Place>] = [:]
         let records = Dictionary(versions.map { ($0.place, $0.record) }) { one, _ in one }
-        var groups: Set<Int> = []
+        var firsts: [Int: Place] = [:]
         for report in reports {
             let cluster = records[report.place].map { -1 - $0 } ?? report.group
             clusters[report.place] = cluster
             let isActive = ledger.isActive(report.entry)
             histories[cluster, default: MeasurementHistory()].reports.append(
                 .init(
-                    place: report.place, group: report.group, isFirst: groups.insert(report.group).inserted, entry: report.entry,
+                    place: report.place, group: report.group, first: firsts[report.group], entry: report.entry,
                     isActive: isActive, changed: isActive ? nil : ledger.changed(report.entry)))
+            if firsts[report.group] == nil { firsts[report.group] = report.place }
         }
         for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }
         for edge in repaired {
