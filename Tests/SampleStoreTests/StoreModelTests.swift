@@ -34,7 +34,9 @@ import Testing
             return .stored
         }
 
-        mutating func decide(_ kind: MeasurementHistory<SampleIdentity>.Decision.Kind, _ identities: [SampleIdentity], ingest: Int64) {
+        mutating func decide(
+            _ kind: MeasurementHistory<SampleIdentity>.Decision.Kind, _ identities: [SampleIdentity], ingest: Int64
+        ) {
             for identity in identities { core.decisions.append((kind, identity, ingest)) }
         }
 

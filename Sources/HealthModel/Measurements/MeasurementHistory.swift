@@ -128,7 +128,9 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     ///    behind those whose entries are active, unless the others were compared with it.
     public var live: [Place] {
         // Mostly there is a single report, of which nothing else is known.
-        if reports.count == 1, repaired.isEmpty, decisions.isEmpty { return reports[0].isActive && reports[0].isFounded ? [reports[0].place] : [] }
+        if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
+            return reports[0].isActive && reports[0].isFounded ? [reports[0].place] : []
+        }
         let (roots, groups) = (self.roots, self.groups)
         let counting = self.counting(roots)
         let superseded = supersededGroups(groups, counting)

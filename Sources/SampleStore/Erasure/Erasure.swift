@@ -41,7 +41,8 @@ struct Erasure {
     /// Every table and view of the schema.
     static let treatments: [String: Treatment] = [
         "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
-        "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]), "judgement": .own("goes with the reading in quarantine"),
+        "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
+        "judgement": .own("goes with the reading in quarantine"),
         "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
         "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
         "reading_alias": .ofSeries(["series"]), "series": .ofSubject,

@@ -78,7 +78,8 @@ final class Deletion {
         while !derived.isEmpty {
             let places = derived
             derived = []
-            try Settlement(self).settle(places.sorted { ($0.series, $0.start, $0.high, $0.low) < ($1.series, $1.start, $1.high, $1.low) })
+            try Settlement(self).settle(
+                places.sorted { ($0.series, $0.start, $0.high, $0.low) < ($1.series, $1.start, $1.high, $1.low) })
         }
     }
 

@@ -52,8 +52,9 @@ struct Forgetting {
             let history = try reader.measurement(of: place).history
             guard let own = history.reports.first(where: { $0.place == place }) else { continue }
             let others = history.reports.filter { $0.group == own.group && $0.place != place && $0.entry != ingest }
-            guard let heir = others.first(where: { history.form(of: $0.place).map(history.live.contains) ?? false })
-                ?? others.first(where: { $0.first == nil }) ?? others.first
+            guard
+                let heir = others.first(where: { history.form(of: $0.place).map(history.live.contains) ?? false })
+                    ?? others.first(where: { $0.first == nil }) ?? others.first
             else { continue }
             try connection.run(
                 "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",

@@ -113,7 +113,8 @@ extension SampleStore {
                     "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: 'vitalgate migrate undo' takes that back")
             }
             if root != place, let original = try names.uuid(of: root), history.form(of: root) != place {
-                return StoreError(.invalid, "\(uuid) was made by a repair that is undone: 'vitalgate restore \(original)' instead")
+                return StoreError(
+                    .invalid, "\(uuid) was made by a repair that is undone: 'vitalgate restore \(original)' instead")
             }
             let own = history.reports.first { $0.place == root }?.group
             if history.live.contains(where: { live in

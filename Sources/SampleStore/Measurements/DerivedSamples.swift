@@ -28,7 +28,8 @@ struct DerivedSamples {
     func note(_ place: SampleKey, from inputs: [SampleKey]) throws(StoreError) {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let basis = try connection.integer(
-            "SELECT coalesce(max(basis), 0) + 1 FROM derived WHERE series = ? AND start = ? AND hash = ?", here[0], here[1], here[2])
+            "SELECT coalesce(max(basis), 0) + 1 FROM derived WHERE series = ? AND start = ? AND hash = ?", here[0], here[1],
+            here[2])
         for input in inputs {
             try connection.run(
                 "INSERT OR IGNORE INTO derived VALUES(?, ?, ?, ?, ?, ?, ?)", here[0], here[1], here[2], .integer(basis ?? 1),

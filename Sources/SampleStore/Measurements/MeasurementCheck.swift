@@ -49,7 +49,9 @@ struct MeasurementCheck {
                 let found = try reader.measurement(of: place)
                 seen.formUnion(found.places)
                 let live = Set(found.history.live)
-                for place in found.places where live.contains(place) != (found.rows[place]??.isLive ?? false) { wrong.insert(place) }
+                for place in found.places where live.contains(place) != (found.rows[place]??.isLive ?? false) {
+                    wrong.insert(place)
+                }
             }
         }
         guard !wrong.isEmpty else { return [] }

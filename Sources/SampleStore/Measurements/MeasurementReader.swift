@@ -220,7 +220,8 @@ final class MeasurementReader {
     /// The readings that were found to be the same as the sample here.
     func witnesses(of place: SampleKey) throws(StoreError) -> [SampleKey] {
         guard try traces(of: place.series).hasWitnesses else { return [] }
-        let statement = try connection.statement(WitnessRows.ofFirst("series, start, hash, merge", "TRUE", order: "series, start"))
+        let statement = try connection.statement(
+            WitnessRows.ofFirst("series, start, hash, merge", "TRUE", order: "series, start"))
         defer { statement.reset() }
         try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         var found: [SampleKey] = []

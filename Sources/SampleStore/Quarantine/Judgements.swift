@@ -11,7 +11,8 @@ struct Judgements {
     func judge(_ ids: [Int64], _ what: String, by ingest: Int64) throws(StoreError) {
         for id in ids {
             try connection.run(
-                "INSERT OR REPLACE INTO judgement(held, ingest, what) VALUES(?, ?, ?)", .integer(id), .integer(ingest), .text(what))
+                "INSERT OR REPLACE INTO judgement(held, ingest, what) VALUES(?, ?, ?)", .integer(id), .integer(ingest),
+                .text(what))
             try connection.run("UPDATE quarantine SET state = ? WHERE id = ?", .text(what), .integer(id))
         }
     }
@@ -19,7 +20,8 @@ struct Judgements {
     /// Rejects what is held of an import that is undone.
     func reject(heldBy ingest: Int64, undoneBy undoing: Int64) throws(StoreError) {
         try connection.run(
-            "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE ingest = ?1 AND state = 'held'", .integer(ingest),
+            "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE ingest = ?1 AND state = 'held'",
+            .integer(ingest),
             .integer(undoing))
     }
 

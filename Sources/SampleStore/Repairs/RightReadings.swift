@@ -83,7 +83,8 @@ final class RightReadings {
         try dead.bind([.integer(series), .integer(start), .blob(hash)])
         if try dead.step() { return .deleted(place) }
         let witness = try connection.integer(
-            "SELECT 1 FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(series), .integer(start), .blob(hash))
+            "SELECT 1 FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(series), .integer(start),
+            .blob(hash))
         return witness == nil ? .none : .duplicate
     }
 }

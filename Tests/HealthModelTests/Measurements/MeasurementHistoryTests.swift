@@ -11,7 +11,9 @@ import Testing
         for (index, place) in ["a", "b", "c"].prefix(count).enumerated() {
             let entry = Int64(index + 1)
             history.reports.append(
-                .init(place: place, group: 0, first: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil, changed: undone[entry]))
+                .init(
+                    place: place, group: 0, first: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil,
+                    changed: undone[entry]))
         }
         return history
     }

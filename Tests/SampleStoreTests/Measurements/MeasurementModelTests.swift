@@ -37,7 +37,8 @@ import Testing
     private static func tables(_ test: TestStore) throws -> [String] {
         let statement = try Statement(
             test.store.connection,
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('setting', 'epoch') AND name NOT LIKE 'sqlite%'")
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('setting', 'epoch') AND name NOT LIKE 'sqlite%'"
+        )
         var names: [String] = []
         while try statement.step() { names.append(statement.text(0)) }
         return names
@@ -74,7 +75,8 @@ private final class MeasurementSequence {
             let device = Device(key: "Acme/Scale/17", manufacturer: "Acme", model: "Scale")
             var ble = try SampleMaker(.bodyMass, source: "ble", sourceName: "Scale", device: device, subject: subject)
             ble.timeResolution = 1
-            var file = try SampleMaker(.bodyMass, source: "file", device: Device(key: "Acme", manufacturer: "Acme"), subject: subject)
+            var file = try SampleMaker(
+                .bodyMass, source: "file", device: Device(key: "Acme", manufacturer: "Acme"), subject: subject)
             file.timeResolution = 60
             // The scale's own readings again after its unit was changed.
             let pounds = try SampleMaker(
@@ -130,7 +132,8 @@ private final class MeasurementSequence {
         let hundredths = 8015 + index * 100
         let pounds = (Double(hundredths) / 100 / 0.45359237 * 10).rounded() / 10
         return try maker(
-            ["\(hundredths / 100).15", "\(hundredths / 100).2", "\(pounds)"][path], at: Double(index * 3600) + (path == 1 ? 0 : 24))
+            ["\(hundredths / 100).15", "\(hundredths / 100).2", "\(pounds)"][path],
+            at: Double(index * 3600) + (path == 1 ? 0 : 24))
     }
 
     private func importWeights() throws {
@@ -163,7 +166,8 @@ private final class MeasurementSequence {
         let (record, version) = (pick(2), Int64(pick(3) + 1))
         let place = "r\(record)\(version)"
         let sample = try SampleMaker(.heartRate, source: "app")(
-            "\(60 + record * 10 + Int(version))", at: Double(record), record: RecordIdentifier(id: "r\(record)", version: version))
+            "\(60 + record * 10 + Int(version))", at: Double(record), record: RecordIdentifier(id: "r\(record)", version: version)
+        )
         let isNew = !model.versions.contains { $0.record == record && $0.number >= version }
         let (outcomes, account) = try test.keep([sample])
         story.append("\(account.id): import \(place)")
@@ -195,7 +199,8 @@ private final class MeasurementSequence {
     }
 
     private func judge() throws {
-        guard let (id, place) = held.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.place) })
+        guard
+            let (id, place) = held.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.place) })
         else { return }
         let accepts = pick(2) == 0
         // One that a person restored meanwhile is there already.
@@ -233,7 +238,9 @@ private final class MeasurementSequence {
     }
 
     private func restore() throws {
-        guard let place = known.subtracting(model.live).sorted().randomElement(using: &random), let uuid = uuids[place] else { return }
+        guard let place = known.subtracting(model.live).sorted().randomElement(using: &random), let uuid = uuids[place] else {
+            return
+        }
         var next = model
         next.decisions.append((.restored, place, .max))
         story.append("restore \(place)")
@@ -300,7 +307,9 @@ private final class MeasurementSequence {
     @discardableResult private func undo(_ entry: Int64) throws -> Bool {
         story.append("undo \(entry)")
         guard !model.isRefused(undoing: entry) else {
-            #expect(throws: StoreError.self, comment) { try test.store.undo(entry, forget: false, description: description(.undo)) }
+            #expect(throws: StoreError.self, comment) {
+                try test.store.undo(entry, forget: false, description: description(.undo))
+            }
             return false
         }
         let undoing = try test.store.undo(entry, forget: false, description: description(.undo)).ingest
@@ -339,7 +348,8 @@ private final class MeasurementSequence {
             #expect(try test.store.quarantined(number: id)?.state == state(of: id), comment)
         }
         for entry in entries {
-            #expect(try (test.store.account(of: entry)?.state != "undone") == model.ledger.isActive(entry), "\(entry) in \(comment)")
+            #expect(
+                try (test.store.account(of: entry)?.state != "undone") == model.ledger.isActive(entry), "\(entry) in \(comment)")
         }
     }
 
