@@ -141,6 +141,11 @@ import Wire
         #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "\#(type)", range: [5, 1] }"#) }
     }
 
+    /// A word for what is outside of no range would be one for nothing.
+    @Test func beyondWantsARange() {
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "u8", beyond: "invalid" }"#) }
+    }
+
     @Test func aScaleOfAScaleEndsSomewhere() throws {
         var layout = #"{ name: "f0", type: "u8" }"#
         for index in 1...2000 { layout += #", { name: "f\#(index)", of: "f\#(index - 1)", scale: "0.000000000000000001" }"# }

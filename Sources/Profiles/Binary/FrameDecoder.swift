@@ -160,8 +160,12 @@ public struct FrameDecoder: Sendable {
             entry.kind = .special
             entry.special = plan.specials[Int(index)].name
         }
+        if entry.kind == .number, raw < step.minimum || raw > step.maximum {
+            guard step.beyond >= 0 else { throw failure(.prohibited, step, at: offset) }
+            entry.kind = .special
+            entry.special = step.beyond
+        }
         if entry.kind == .number {
-            if raw < step.minimum || raw > step.maximum { throw failure(.prohibited, step, at: offset) }
             if step.allowed != 0, bits > 63 || step.allowed >> bits & 1 == 0 {
                 if step.isClosed { throw failure(.notThisFormat, step, at: offset) }
                 try reserved(step, offset, &frame)
