@@ -204,6 +204,14 @@ import Testing
         #expect(description.clock?.isSet == false)
     }
 
+    /// It has the services and counts 0.05 kg where they say 0.005 (ble-scale-sync, scales/renpho.ts).
+    @Test(arguments: ["Renpho-Scale", "RENPHO ES-WBE28", "renpho"]) func aScaleThatCountsOtherwiseIsLeftOut(name: String) throws {
+        let assembly = DeviceAssembly(library: try Checkout.library)
+        let profiles = assembly.profiles(for: near(services: [0x180F, 0x181B, 0x181C, 0x181D], name: name)).map(\.id)
+        #expect(profiles == ["sig-battery"])
+        #expect(assembly.profiles(for: near(services: [0x181D], name: "Scale")).map(\.id) == ["sig-weight-scale"])
+    }
+
     @Test func advertisedDataAreNoService() throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let data = AdvertisedData.service(BluetoothUUID(0xFCD2))

@@ -24,6 +24,7 @@ public struct DeviceAssembly: Sendable {
     }
 
     package static func matches(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
+        if let name = device.name, match.excludes(name: name) { return false }
         var kinds: [Bool] = []
         if !match.services.isEmpty { kinds.append(hasService(match, device)) }
         if !match.advertisedServiceData.isEmpty {

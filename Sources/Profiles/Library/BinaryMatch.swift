@@ -56,6 +56,7 @@ extension ProfileLibrary {
     /// - Parameter name: the device's, which leaves out profiles that know their devices by other names.
     public func matches(channel: String, name: String? = nil) -> [BinaryMatch] {
         profiles.filter { profile in
+            if let name, profile.match.excludes(name: name) { return false }
             guard let name, !(profile.match.names.isEmpty && profile.match.wholeNames.isEmpty) else { return true }
             return profile.match.fits(name: name)
         }.compactMap { $0.match(channel: channel) }

@@ -11,7 +11,8 @@ struct ConnectionReader {
         var match = DeviceMatch()
         guard
             let members = node?.members([
-                "services", "advertisedServiceData", "manufacturers", "names", "wholeNames", "readable", "all", "usb",
+                "services", "advertisedServiceData", "manufacturers", "names", "wholeNames", "otherNames", "readable", "all",
+                "usb",
             ])
         else {
             return match
@@ -29,6 +30,7 @@ struct ConnectionReader {
         match.usb = (members["usb"]?.elements() ?? []).compactMap(usb)
         match.names = (members["names"]?.texts() ?? []).filter { !$0.isEmpty }
         match.wholeNames = (members["wholeNames"]?.texts() ?? []).filter { !$0.isEmpty }
+        match.otherNames = (members["otherNames"]?.texts() ?? []).filter { !$0.isEmpty }
         match.readable = members["readable"]?.boolean() ?? false
         match.needsAll = members["all"]?.boolean() ?? false
         return match
