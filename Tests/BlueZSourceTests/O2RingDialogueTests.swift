@@ -138,6 +138,10 @@ import Testing
             (head[2], head[3], head[4], head[5]) = (UInt8(year & 0xFF), UInt8(year >> 8), UInt8(month), UInt8(day))
             #expect(read("20260131223340", head).records == usual.records, "\(year)-\(month)-\(day)")
         }
+        // A record that the ring marks as not measured, whatever its SpO2.
+        var unmeasured = Self.file(10)
+        unmeasured[42] = 0xFF
+        #expect(read("20260131223340", unmeasured).records == usual.records.dropFirst())
         // Head and name without a date: nothing says when it was.
         var none = Self.file(10)
         (none[2], none[3], none[4], none[5]) = (0xD0, 0x07, 0, 0)

@@ -233,7 +233,8 @@ struct O2RingDialogue: DeviceDialogue {
                     file.first = Array(record)
                     if isSecond { continue }
                 }
-                guard record.first != 0xFF else { continue }
+                // OSCAR: the third octet is FF where the ring measured nothing, and no pulse has it.
+                guard record.first != 0xFF, record.dropFirst(2).first != 0xFF else { continue }
                 commands.append(.deliver(Self.answers, Array(record.prefix(4)) + DeviceTime.octets(time, layout: .dateTime)))
             }
             file.rest.removeFirst(place)
