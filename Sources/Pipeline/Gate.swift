@@ -23,6 +23,9 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// The time is that of a device's clock which nobody could compare with ours.
     public static let clockUnknown = GateRule("clock-unknown")
 
+    /// The row that it was read from may be cut: it is the last of a table that ends without a line break.
+    public static let provisional = GateRule("provisional-row")
+
     /// What the rule means, for a person who judges.
     public var explanation: String {
         switch self {
@@ -33,6 +36,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .noContact: "the device says that the sensor had no contact"
         case .badMeasurement: "the device says that the measurement went wrong"
         case .clockUnknown: "its time is that of a clock that could not be read"
+        case .provisional: "the row is the last of a file without a line break, and may be cut"
         default: name
         }
     }

@@ -239,6 +239,8 @@ extension ProfileInterpreter {
                     _ = try? interpret(frame, into: &discarded)
                     return
                 }
+                // What may be cut is no evidence.
+                guard !frame.isProvisional else { return }
                 withCells(row) { table.survey($0, &orders, &signs) }
                 rows += 1
                 if rows >= Self.surveyed { throw Enough() }

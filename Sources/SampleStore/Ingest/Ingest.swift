@@ -6,7 +6,7 @@ public final class Ingest: SampleSink {
     /// Its number in the ledger.
     public let id: Int64
     private let store: SampleStore
-    private let connection: Connection
+    let connection: Connection
     private let received: Int64
     /// Since the last batch; they reach the ledger with the next.
     private var refusals: [Refusal] = []

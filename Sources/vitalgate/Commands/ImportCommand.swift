@@ -43,6 +43,9 @@ enum ImportCommand: Command {
             Option(
                 names: ["--keep-invalid-documents"],
                 help: "Keep a clinical document that is not as HL7's schema demands, marked as not valid; else it is refused."),
+            Option(
+                names: ["--whole"],
+                help: "The files are whole: store the last row of a table that ends without a line break; else it is held."),
             Option(names: ["--no-links"], help: "Neither follow a link nor read what is no file; what the inbox uses."),
             Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
             Format.option, Format.safe,
@@ -168,7 +171,7 @@ private struct ImportRun {
             path: path, file: input, options: options, library: library, registry: registry, received: received)
         let service = ImportService(
             store: store, now: context.machine.now, zone: zone, isCancelled: { Interruption.isAsked },
-            comparesPaths: !context.invocation.flag("--exact"))
+            comparesPaths: !context.invocation.flag("--exact"), trustsOpenEnds: context.invocation.flag("--whole"))
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let began = Monotonic.nanoseconds()
         let outcome = try service.run(reading, received: received) { state in
@@ -194,7 +197,7 @@ private struct ImportRun {
         }
         if account.quarantined > 0 {
             context.note(
-                "\(path): \(Readable.count(account.quarantined, "reading")) cannot be true and \(account.quarantined == 1 ? "is" : "are") held: "
+                "\(path): \(Readable.count(account.quarantined, "reading")) \(account.isCut ? "" : "cannot be true and ")\(account.quarantined == 1 ? "is" : "are") held: "
                     + "'vitalgate quarantine list'"
             )
         }
