@@ -11,8 +11,11 @@ extension SampleStore {
         guard account.kind != .prune, account.kind != .erase else {
             throw StoreError(.invalid, "ingest \(undone) removed samples for good: nothing is left of them that could come back")
         }
+        try refuseIfRunning(account)
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
         return try change(description) { ingest, deletion in
+            // It may have begun to run again, as the hub's of today.
+            if let account = try self.account(of: undone) { try refuseIfRunning(account) }
             let isUndone = try self.account(of: undone)?.state == "undone"
             guard !isUndone || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
             let chain = try UndoChain(of: undone, connection)

@@ -79,7 +79,7 @@ enum ImportCommand: Command {
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
         if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, files, access)) }
         let store = try access.openForWriting(creating: true)
-        try store.closeAbandoned(where: ProcessIdentity.isGone)
+        try store.closeAbandoned()
         code = graver(code, try run.importAll(files, into: store))
         try store.checkpoint()
         return code
@@ -105,7 +105,7 @@ enum ImportCommand: Command {
         }
         defer {
             if let folder {
-                for name in ["store.db", "store.db-wal", "store.db-shm"] { unlink("\(folder)/\(name)") }
+                for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-running"] { unlink("\(folder)/\(name)") }
                 rmdir(folder)
             }
         }

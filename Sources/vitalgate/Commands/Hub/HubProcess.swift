@@ -43,7 +43,7 @@ final class HubProcess {
         configuration = try context.configuration()
         store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
-        try store.closeAbandoned(where: ProcessIdentity.isGone)
+        try store.closeAbandoned()
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
