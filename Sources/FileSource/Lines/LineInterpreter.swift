@@ -208,7 +208,7 @@ public final class LineInterpreter: FrameInterpreter {
     // MARK: When
 
     /// So far may times lie from the start that belong to it: a century.
-    static let reach: Int64 = 100 * 366 * 86_400_000_000
+    static let reach = Sample.reach
 
     private func times(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> ToldTime {
         guard let start = try Self.time(line, "start") else { throw LineFault("start: it is missing") }

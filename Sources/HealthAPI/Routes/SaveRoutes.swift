@@ -70,9 +70,11 @@ enum SaveRoutes {
             }
             let request = ClientRequest(key: key, octets: call.body.octets)
             let outcomes: [SampleOutcome]
-            do {
+            do throws(ClientWriteError) {
                 outcomes = try store.save(samples, by: caller.client, request, at: received, within: day)
-            } catch let error as ClientWriteError {
+            } catch .other(let error as RefusedObject) {
+                throw Refusal(error.fault.description, at: readings[error.index].place)
+            } catch {
                 throw problem(error)
             }
             return call.list(zip(samples, outcomes).map { object($0.sample, $1).closed })

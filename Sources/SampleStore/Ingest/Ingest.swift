@@ -32,6 +32,9 @@ public final class Ingest: SampleSink {
     private let replacesAcrossDevices: Bool
     private var witnesses = 0
     private var linked = 0
+    private var entryCheck: EntryCheck
+    /// Shows others that it runs; nothing where it runs within one transaction, or is finished.
+    private var lock: IngestLock?
 
     /// How many refusals are kept with their place; the rest only with their reason.
     public static let maximumRefusals = 1000
@@ -44,13 +47,29 @@ public final class Ingest: SampleSink {
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
-        try connection.run(
-            "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
-            .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
-            .optional(description.zone),
-            .integer(description.received), .optional(description.owner),
-            .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
-        id = connection.lastInsertedRow
+        entryCheck = EntryCheck(isSaved: description.kind == .save, owner: store.subject)
+        (id, lock) = try Self.begin(description, in: store)
+    }
+
+    /// Makes the entry of the ledger. Who sees an entry that runs finds its lock.
+    private static func begin(
+        _ description: IngestDescription, in store: SampleStore
+    ) throws(StoreError) -> (Int64, IngestLock?) {
+        do {
+            return try store.connection.transaction {
+                try store.connection.run(
+                    "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
+                    .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
+                    .optional(description.zone), .integer(description.received), .optional(description.owner),
+                    .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
+                let id = store.connection.lastInsertedRow
+                return (id, description.owner == nil ? nil : try IngestLock(id, of: store.path))
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.defect, "\(error)")
+        }
     }
 
     /// Goes on with an ingest that an earlier process began.
@@ -67,6 +86,8 @@ public final class Ingest: SampleSink {
         self.replacesAcrossDevices = replacesAcrossDevices
         retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
         self.refusalsKept = refusalsKept
+        entryCheck = EntryCheck(isSaved: account.kind == .save, owner: store.subject)
+        lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.run(
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
     }
@@ -115,15 +136,31 @@ public final class Ingest: SampleSink {
 
     private func write(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         let earliest = try SampleStore.earliestPermittedDates(connection)
-        let isLate: [Bool] =
-            earliest.isEmpty
-            ? [] : batch.map { gated in earliest[gated.sample.origin.type].map { gated.sample.end < $0 } ?? false }
-        guard isLate.contains(true) else { return try writeAll(batch) }
-        for (gated, isLate) in zip(batch, isLate) where isLate {
-            refuse(Refusal(IngestAccount.tooOld, at: gated.place))
+        var refused: Set<Int> = []
+        for index in batch.indices {
+            guard let reason = try reason(against: batch, index, earliest) else { continue }
+            refuse(Refusal(reason, at: batch[index].place))
+            refused.insert(index)
         }
-        var others = try writeAll(zip(batch, isLate).filter { !$1 }.map(\.0)).makeIterator()
-        return isLate.map { $0 ? .refused : others.next() ?? .refused }
+        guard !refused.isEmpty else { return try writeAll(batch) }
+        var others = try writeAll(batch.indices.filter { !refused.contains($0) }.map { batch[$0] }).makeIterator()
+        return batch.indices.map { refused.contains($0) ? .refused : others.next() ?? .refused }
+    }
+
+    /// Why a sample is refused; `nil` where it is not.
+    ///
+    /// - Throws: ``RefusedObject`` where a program saves what is not valid.
+    private func reason(
+        against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant]
+    ) throws(RefusedObject) -> String? {
+        do throws(InvalidObject) {
+            try entryCheck.check(batch[index].sample)
+        } catch {
+            guard !entryCheck.isSaved else { throw RefusedObject(index: index, fault: error) }
+            return error.description
+        }
+        let sample = batch[index].sample
+        return earliest[sample.origin.type].map { sample.end < $0 } ?? false ? IngestAccount.tooOld : nil
     }
 
     private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
@@ -413,6 +450,7 @@ public final class Ingest: SampleSink {
             (refusals, skipped, refusalsKept, repeated) = noted
             throw error
         }
+        lock = nil
         guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ingest \(id)") }
         return account
     }
