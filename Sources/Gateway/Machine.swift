@@ -59,11 +59,14 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     public var description: String
     /// Whether a number is none that the program can work with, while the file reads as it should.
     public var isOutOfRange: Bool
+    /// Whether a person named it on the command line, or in the environment: then it is wrong usage, and no wrong configuration.
+    public var isOfOption: Bool
     /// - Parameters:
     ///   - description: what is wrong, and what to do, in words for a person.
     ///   - isOutOfRange: whether it is a number that the program cannot work with.
-    public init(_ description: String, isOutOfRange: Bool = false) {
-        self.description = description
+    ///   - isOfOption: whether a person named it on the command line, or in the environment.
+    public init(_ description: String, isOutOfRange: Bool = false, isOfOption: Bool = false) {
+        (self.description, self.isOfOption) = (description, isOfOption)
         self.isOutOfRange = isOutOfRange
     }
 }

@@ -34,6 +34,8 @@ final class SerialSession {
     /// A cable without its meter is asked again after this long: that the meter is there is nothing that a plug tells.
     private static let silenceRest = Duration.seconds(60)
     private static let meterRest = Duration.seconds(300)
+    /// Where no udev runs, as in a container, or an event is lost, nothing tells that a port is back.
+    private static let lookRest = Duration.seconds(10)
 
     init(_ description: SerialDescription, source: SerialSource) {
         self.description = description
@@ -95,7 +97,9 @@ final class SerialSession {
         let isNew = toldOf != error
         toldOf = error
         switch error {
-        case .missing: return enter(.unplugged)
+        case .missing:
+            enter(.unplugged)
+            return again(after: Self.lookRest)
         case .taken:
             enter(.busy)
             if isNew { tell(.warning, "another program has this port; waiting until it lets go") }

@@ -10,7 +10,8 @@ import Pipeline
 ///     source.start()
 ///     loop.run()
 ///
-/// One thread: everything is called on the loop's, and nothing blocks it. While nothing is plugged in, nothing wakes up.
+/// One thread: everything is called on the loop's, and nothing blocks it. An adopted port that is not plugged in is looked for every ten seconds,
+/// and at once when udev tells of a plug.
 public final class SerialSource {
     /// Hears of frames, states and notices; it is not held.
     public weak var delegate: (any SerialSourceDelegate)?

@@ -146,6 +146,7 @@ extension StateOfMind {
 extension MedicationDoseEvent {
     fileprivate func check() throws(InvalidObject) {
         guard !medication.isEmpty else { throw InvalidObject("medication", "it is empty") }
+        guard medication.isFitName else { throw InvalidObject("medication", Sample.badName) }
         try checkName(scheduleType, in: ObjectValues.medicationScheduleType, "scheduleType")
         try checkTimes([scheduled], "scheduled")
     }
