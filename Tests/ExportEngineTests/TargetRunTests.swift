@@ -269,7 +269,8 @@ import Testing
         var random = SeededGenerator(seed: 2)
         for number in 0..<6 {
             var sample = try test.object(.document, number, at: number)
-            let octets = (0..<(1 << 20)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let text = (0..<(1 << 20)).map { _ in UInt8.random(in: 0x40...0x7E, using: &random) }
+            let octets = Array("<ClinicalDocument>".utf8) + text + Array("</ClinicalDocument>".utf8)
             sample.sample.body = try SampleBody(
                 encoding: ClinicalDocument(title: "", patient: "", custodian: "", author: "", valid: false),
                 content: PackedContent(octets))

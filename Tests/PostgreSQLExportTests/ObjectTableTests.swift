@@ -122,7 +122,8 @@ import Testing
         let odd: [(String, [UInt8])] = [
             ("labResultRecord", Array("{\"resourceType\":\"Observation\",\"text\":\"\\u0000\"}".utf8)),
             ("labResultRecord", Array("{\"resourceType\":\"Observation\",\"text\":\"\\ud800\"}".utf8)),
-            ("cda", [0x3C, 0xE9, 0x3E]), ("cda", Array("<a>\0</a>".utf8)),
+            ("cda", Array("<ClinicalDocument>".utf8) + [0xE9] + Array("</ClinicalDocument>".utf8)),
+            ("cda", Array("<ClinicalDocument>\u{1}</ClinicalDocument>".utf8)),
         ]
         try test.add(try [SampleKind.clinicalRecord, .document].map { try test.object($0, 0, at: 0) })
         for (index, (type, octets)) in odd.enumerated() {

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension SampleBody {
     /// More JSON than any body has; what is large stands beside it.
     public static let maximumJSON = 8 << 20
@@ -174,15 +172,11 @@ extension ClinicalRecord {
         "labResultRecord": ["DiagnosticReport", "Observation"], "clinicalNoteRecord": ["DocumentReference"],
     ]
 
-    private struct Resource: Decodable {
-        var resourceType: String
-    }
-
     fileprivate func check(_ octets: [UInt8], as type: SampleType) throws(InvalidObject) {
-        guard let resource = try? JSONDecoder().decode(Resource.self, from: Data(octets)) else {
+        guard let found = JSONOutline.text("resourceType", of: octets) else {
             throw InvalidObject("octets", "they are no FHIR resource in JSON")
         }
-        guard resource.resourceType == resourceType else {
+        guard found == resourceType else {
             throw InvalidObject("octets", "the resource is of another type than the body says")
         }
         guard Self.resources[type.id]?.contains(resourceType) ?? true else {
