@@ -96,7 +96,8 @@ final class ServedStore {
     func addRecord(_ name: String, at second: Int64 = 1_790_000_000) throws -> SampleIdentity {
         let type = try #require(SampleType("immunizationRecord"))
         let record = ClinicalRecord(displayName: name, resourceType: "Immunization", identifier: name, version: "R4")
-        let body = try SampleBody(encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Immunization\",\"id\":\"\(second)\"}".utf8)))
+        let body = try SampleBody(
+            encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Immunization\",\"id\":\"\(second)\"}".utf8)))
         let start = Instant(seconds: second)
         return try #require(
             try keep([

@@ -40,7 +40,8 @@ enum SampleRoutes {
         parameters: [.uuid], answers: [.resource, .document], problems: [404], answer: raw)
 
     static let latest = Route(
-        method: "GET", path: "/v1/latest", name: "latest", summary: "The latest sample of each type, by start; none that begins more than two minutes from now.",
+        method: "GET", path: "/v1/latest", name: "latest",
+        summary: "The latest sample of each type, by start; none that begins more than two minutes from now.",
         parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples",
         item: "{\"$ref\":\"#/components/schemas/StoredSample\"}", links: ["sample", "rawSample"], problems: [422], answer: latest)
 

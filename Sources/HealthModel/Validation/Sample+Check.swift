@@ -18,7 +18,9 @@ extension Sample {
         guard last.subtractingReportingOverflow(first).partialValue <= Self.reach else {
             throw InvalidObject("end", "it lies more than a century after the start")
         }
-        guard zone.map({ abs($0.seconds) <= 18 * 3600 }) ?? true else { throw InvalidObject("zone", "no clock is so far from UTC") }
+        guard zone.map({ abs($0.seconds) <= 18 * 3600 }) ?? true else {
+            throw InvalidObject("zone", "no clock is so far from UTC")
+        }
         if let record, record.id.isEmpty || !record.id.isFitName { throw InvalidObject("record", Self.badName) }
     }
 

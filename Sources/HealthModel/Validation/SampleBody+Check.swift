@@ -125,7 +125,9 @@ extension VisionPrescription {
     fileprivate func check() throws(InvalidObject) {
         try checkTimes([expiration], "expiration")
         for (side, eye) in [("leftEye", leftEye), ("rightEye", rightEye)] {
-            guard eye?.keys.allSatisfy(Self.names.contains) ?? true else { throw InvalidObject(side, "a lens has no such number") }
+            guard eye?.keys.allSatisfy(Self.names.contains) ?? true else {
+                throw InvalidObject(side, "a lens has no such number")
+            }
         }
         guard leftEye != nil || rightEye != nil else { throw InvalidObject("leftEye", "neither eye is told of") }
     }

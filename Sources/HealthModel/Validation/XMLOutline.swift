@@ -51,7 +51,8 @@ struct XMLOutline {
                 guard take(">") else { return nil }
             } else {
                 place += 1
-                guard let name = name(), !open.isEmpty || root == nil, open.count < Self.deepest, let isEmpty = attributes() else {
+                guard let name = name(), !open.isEmpty || root == nil, open.count < Self.deepest, let isEmpty = attributes()
+                else {
                     return nil
                 }
                 if root == nil {

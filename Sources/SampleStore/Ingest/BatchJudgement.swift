@@ -79,7 +79,8 @@ struct BatchJudgement {
             instants = try retellings.heldInstants(of: group.series, from: first.nominal, to: last.nominal)
         }
         for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-            let known = try connection.statement("SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
+            let known = try connection.statement(
+                "SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
             defer { known.reset() }
             try known.bind([
                 .integer(group.series), .blob(row.place.hash),

@@ -71,7 +71,8 @@ extension SampleStore {
         for index in accounts.indices {
             accounts[index].skipped = try skipped(by: accounts[index].id)
             // Who was killed could not say so. The next command that writes closes the account for good.
-            if accounts[index].state == "running", accounts[index].owner != nil, !IngestLock.isHeld(accounts[index].id, of: path) {
+            if accounts[index].state == "running", accounts[index].owner != nil, !IngestLock.isHeld(accounts[index].id, of: path)
+            {
                 accounts[index].state = "interrupted"
             }
         }
