@@ -33,7 +33,7 @@ import Testing
             reading = try FileReading(
                 path: folder.file(name), options: ReadingOptions(), library: try Checkout.library,
                 registry: OriginRegistry(subject: store.subject), received: received)
-        } catch where !(error is StoreError) {
+        } catch  where !(error is StoreError) {
             return nil
         }
         return try ImportService(
@@ -85,12 +85,12 @@ import Testing
 
     /// Whose last cell is the number.
     @Test func numbersAtTheEnd() throws {
-        let text = """
+        let text = #"""
             "biceps","bone","comment","dateTime","fat","muscle","water","weight"
             0.0,2.9,"","2026-10-13 06:29",17.6,40.5,62.7,69.3
             0.0,2.9,"after ""sport""","2026-10-14 06:31",17.5,40.6,62.8,69.25
 
-            """
+            """#
         try checkCuts(Array(text.utf8), "openScale.csv")
     }
 
