@@ -18,13 +18,13 @@ import Testing
         let (first, last) = (Instant(seconds: start), Instant(seconds: end ?? start))
         let identity = SampleIdentity(
             series: origin.seriesKey, start: first.microseconds, end: last.microseconds, numeral: numeral,
-            unit: type.canonicalUnit)
+            unit: type.canonicalUnit, ordinal: 0)
         return GatedSample(
             sample: Sample(
                 origin: origin, identity: identity, nominalStart: first.microseconds, start: first, end: last, value: value,
                 numeral: numeral, unit: type.canonicalUnit, zone: nil, timeOrigin: .device, received: TestStore.received,
                 metadata: metadata, ordinal: 0, body: body),
-            rule: nil, place: Place(.line, 1))
+            rule: nil, repeats: nil, place: Place(.line, 1))
     }
 
     private static func document(_ octets: String?) throws -> SampleBody {
@@ -69,7 +69,10 @@ import Testing
             (try Self.sample("cda", value: 0), "body: it is missing"),
             (try Self.sample("heartRate", body: Self.document("<ClinicalDocument/>")), "body"),
             (try Self.sample("workout", value: 37, body: Self.document("<ClinicalDocument/>")), "body"),
-            (try Self.sample("bloodPressure", value: 0, body: SampleBody(encoding: Correlation(objects: ["x"]))), "objects"),
+            (
+                try Self.sample("bloodPressure", value: 0, body: SampleBody(octets: Array("{\"objects\":[\"x\"]}".utf8))),
+                "objects"
+            ),
             (try Self.sample(subject: "not-a-uuid"), "subject"), (try Self.sample(subject: ""), "subject"),
             (try Self.sample(source: source("", "S")), "source: id"), (try Self.sample(source: source("s", "")), "source: name"),
             (try Self.sample(source: source("s\0", "S")), "source: id"),
