@@ -77,9 +77,11 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             if let old = known[description.address], old.description == description, old.adopted.decisions == adopted.decisions,
                 aliases == settings.aliases
             {
-                old.device.read(by: profiles)
-                old.device.readingsPerSecond = settings.readingsPerSecond
-                if old.device.gathersHeartbeats != settings.gathersHeartbeats {
+                let device = live.move(old.device, to: settings.zone)
+                known[description.address]?.device = device
+                device.read(by: profiles)
+                device.readingsPerSecond = settings.readingsPerSecond
+                if device.gathersHeartbeats != settings.gathersHeartbeats {
                     // A recording tells a device's settings once: it is told anew where they change.
                     adopt(adopted, description, profiles, settings)
                 }

@@ -149,7 +149,13 @@ public struct ImportService {
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
-            _ = try ingest.store(batch.output.samples) { try PersonHistory.assign(&$0, in: store) }
+            var mistakes: [EarlierMistakes] = []
+            _ = try ingest.store(batch.output.samples) {
+                let assigned = try PersonHistory.assign(&$0, in: store)
+                mistakes = assigned.mistakes
+                return assigned.nobodys
+            }
+            for mistake in mistakes { _ = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) }
         }
         // Whatever ends this, the store is the caller's again.
         defer { _ = try? writer.finish() }

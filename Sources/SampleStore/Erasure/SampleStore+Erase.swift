@@ -106,6 +106,7 @@ extension SampleStore {
                     throw StoreError(.invalid, "the target \(target.name) has not been told yet of all that is deleted")
                 }
             }
+            try forgetDeviceStates()
             // Before anything goes, so that no number of an entry comes again.
             let ingest = try beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
             let count = try Erasure(connection: connection, subject: subject, name: name).run()

@@ -18,6 +18,8 @@ final class HubProcess {
     private let lock: HubLock
     private let store: SampleStore
     private let loop: EventLoop
+    private let radio: Radio
+    private var zoneWatch: ZoneWatch?
     private let live: LiveIngest
     private let hub: Hub
     private let manager: ServiceManager
@@ -50,7 +52,7 @@ final class HubProcess {
         for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
-        let radio = Radio(machine: context.machine, zone: settings.zone)
+        radio = Radio(machine: context.machine, zone: settings.zone)
         loop = radio.loop
         live = LiveIngest(store: store, now: context.machine.now, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
@@ -176,6 +178,7 @@ final class HubProcess {
             try hub.stop()
             throw error
         }
+        zoneWatch = ZoneWatch(loop: loop) { [weak self] in self?.lookAtZone() }
         serveStatus()
         manager.ready(summary)
         if !isOnce { runBeside(configuration) }
@@ -232,12 +235,21 @@ final class HubProcess {
             context.warn("everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
             return
         }
+        radio.zone = settings.zone
         hub.apply(settings)
         if !isOnce, let configuration = try? context.configuration() { runBeside(configuration, restarts: true) }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
             context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
         }
         context.inform("read again: \(settings.devices.count) devices are adopted")
+    }
+
+    /// The machine's zone was set. A zone of the configuration, or of `--time-zone`, counts before it.
+    private func lookAtZone() {
+        guard let zone = try? context.zone(), zone != settings.zone else { return }
+        settings.zone = zone
+        radio.zone = zone
+        hub.apply(settings)
     }
 
     private static func settings(
