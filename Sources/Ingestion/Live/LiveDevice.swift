@@ -484,8 +484,11 @@ public final class LiveDevice {
         var joins: FrameJoin
         var adverts: [String: Advert]
         var stamps: [[Int64]]
-        /// Where the clock is right.
-        var zone: String?
+        var isClockKnown: Bool
+        /// Where a clock is right that was compared.
+        var zone: String
+        var learned: [[Int64]]
+        var isLearnedFromStamps: Bool
         var weighed: Int64?
         var weigher: String?
     }
@@ -496,7 +499,9 @@ public final class LiveDevice {
         let state = State(
             trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts,
             stamps: stamps.map { [$0.shown.microseconds, $0.received.microseconds] },
-            zone: isClockKnown && normaliser.learnedClock == nil ? zone.identifier : nil,
+            isClockKnown: isClockKnown, zone: zone.identifier,
+            learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
+            isLearnedFromStamps: isLearnedFromStamps,
             weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -515,10 +520,20 @@ public final class LiveDevice {
         stamps = state.stamps.filter { $0.count == 2 }.map {
             (WallTime(microseconds: $0[0]), Instant(microseconds: $0[1]))
         }
-        isClockKnown = isClockKnown || state.zone == zone.identifier
+        recallClock(state)
         if let weighed = state.weighed, let weigher = state.weigher {
             lastWeighing = (Instant(microseconds: weighed), weigher)
         }
+    }
+
+    /// What a capture says of the clock counts first. By how much a clock is ahead of UTC holds in every zone, that it is right only in its own.
+    private func recallClock(_ state: State) {
+        guard !isClockKnown, normaliser.learnedClock == nil else { return }
+        lastComparison = nil
+        let points = state.learned.filter { $0.count == 2 }.map { (shown: $0[0], ahead: $0[1]) }
+        if !points.isEmpty { normaliser.learnedClock = LearnedClock(points: points) }
+        isLearnedFromStamps = state.isLearnedFromStamps && !points.isEmpty
+        isClockKnown = state.isClockKnown && (!points.isEmpty || state.zone == zone.identifier)
     }
 
     /// The same octets again in the same row of advertisements are the same measurement.
