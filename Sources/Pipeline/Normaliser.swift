@@ -129,7 +129,7 @@ public final class Normaliser {
             guard case .wall(let start, let end, _) = reading.time else { continue }
             let identity = SampleIdentity(
                 series: reading.origin.seriesKey, start: start.microseconds, end: end.microseconds, numeral: reading.numeral,
-                unit: reading.unit, ordinal: reading.ordinal)
+                unit: reading.unit, ordinal: reading.ordinal, method: reading.metadata?.method ?? [])
             passesNear = start.microseconds
             if let earlier = passes[identity], earlier != pass {
                 frame[position].ordinal |= 0x8000_0000
@@ -229,7 +229,8 @@ public final class Normaliser {
                 SampleIdentity(
                     series: reading.pointee.origin.seriesKey, start: nominalStart, end: nominalEnd,
                     numeral: reading.pointee.numeral,
-                    unit: reading.pointee.unit, ordinal: reading.pointee.ordinal)
+                    unit: reading.pointee.unit, ordinal: reading.pointee.ordinal,
+                    method: reading.pointee.metadata?.method ?? [])
             }
         var sample = Sample(
             origin: reading.pointee.origin, identity: identity, nominalStart: nominalStart, start: start, end: end, value: value,

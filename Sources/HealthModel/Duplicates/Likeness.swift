@@ -16,11 +16,13 @@ public struct ReadingTrace: Hashable, Sendable {
     public var scale: Double
     /// What 0 in the numeral's unit is in the canonical unit.
     public var zero: Double
+    /// How the value was measured.
+    public var method: MeasuringMethod
 
     /// Puts together what is compared.
     public init(
         start: Int64, duration: Int64, timeResolution: Int32, isArrival: Bool, value: Double, valueResolution: Double,
-        scale: Double, zero: Double
+        scale: Double, zero: Double, method: MeasuringMethod = .unknown
     ) {
         self.start = start
         self.duration = duration
@@ -30,6 +32,7 @@ public struct ReadingTrace: Hashable, Sendable {
         self.valueResolution = valueResolution
         self.scale = scale
         self.zero = zero
+        self.method = method
     }
 
     /// Whether the numeral of another reading has another unit, so that one of them may have been rounded twice.
@@ -57,6 +60,7 @@ public struct Likeness: Hashable, Comparable, Sendable {
 
     /// Compares; nil where the two are different measurements.
     public init?(_ one: ReadingTrace, _ other: ReadingTrace, rule: DuplicateRule) {
+        guard !one.method.conflicts(with: other.method, onOnePath: rule == .unit) else { return nil }
         guard let steps = Self.steps(one, other) else { return nil }
         guard let start = Self.agreement(one, other, one.start, other.start, rule) else { return nil }
         guard one.duration != other.duration || one.timeResolution != other.timeResolution else {

@@ -107,7 +107,7 @@ struct PersonHistory {
             let end = sample.nominalStart + (sample.end.microseconds - sample.start.microseconds)
             other.identity = SampleIdentity(
                 series: origin.seriesKey, start: sample.nominalStart, end: end, numeral: sample.numeral, unit: sample.unit,
-                ordinal: ordinal)
+                ordinal: ordinal, method: sample.method)
         }
         return other
     }

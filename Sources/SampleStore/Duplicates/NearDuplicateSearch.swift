@@ -65,7 +65,8 @@ final class NearDuplicateSearch {
                 rule = DuplicateRule.of(origin.type, lasting: lasting)
             }
             let trace = try telling.trace(
-                start: row.start, duration: row.duration, value: row.value, step: row.step, context: row.context)
+                start: row.start, duration: row.duration, value: row.value, step: row.step, context: row.context,
+                metadata: row.metadata)
             guard trace.timeResolution <= Likeness.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
             for position in scans.indices {

@@ -37,6 +37,7 @@ final class Siblings {
     private let connection: Connection
     private var kinships: [Pair: DeviceKinship] = [:]
     private var tellings: [Key: Telling] = [:]
+    private var methods: [Int64: MeasuringMethod] = [:]
     /// Keeps the origins alive whose identity ``kinships`` are kept by.
     private var origins: [ObjectIdentifier: Origin] = [:]
 
@@ -46,6 +47,7 @@ final class Siblings {
         kinships.removeAll()
         tellings.removeAll()
         origins.removeAll()
+        methods.removeAll()
     }
 
     /// The other series of an origin's person and type.
@@ -101,6 +103,17 @@ final class Siblings {
         return kinship
     }
 
+    /// How samples with these metadata were measured; 0 is a sample that has none.
+    func method(ofMetadata id: Int64) throws(StoreError) -> MeasuringMethod {
+        guard id != 0 else { return .unknown }
+        if let known = methods[id] { return known }
+        let json = try connection.text("SELECT json FROM metadata WHERE id = ?", .integer(id))
+        let method = MeasuringMethod(json.flatMap { try? Metadata(json: $0) })
+        if methods.count > 10_000 { methods.removeAll() }
+        methods[id] = method
+        return method
+    }
+
     /// How samples of a context were told.
     func telling(_ context: Int64, of type: SampleType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
@@ -132,6 +145,7 @@ struct SeriesTelling {
     private let siblings: Siblings
     private let type: SampleType
     private var last: (context: Int64, telling: Siblings.Telling)?
+    private var lastMethod: (metadata: Int64, method: MeasuringMethod) = (0, .unknown)
 
     init(_ siblings: Siblings, _ type: SampleType) {
         self.siblings = siblings
@@ -140,14 +154,17 @@ struct SeriesTelling {
 
     /// What is compared of a sample.
     ///
-    /// - Parameter step: one step of its numeral's last digit, in the unit of its context.
-    mutating func trace(start: Int64, duration: Int64, value: Double, step: Double, context: Int64) throws(StoreError)
-        -> ReadingTrace
-    {
+    /// - Parameters:
+    ///   - step: one step of its numeral's last digit, in the unit of its context.
+    ///   - metadata: their number in the store; 0 for none.
+    mutating func trace(
+        start: Int64, duration: Int64, value: Double, step: Double, context: Int64, metadata: Int64
+    ) throws(StoreError) -> ReadingTrace {
+        if metadata != lastMethod.metadata { lastMethod = (metadata, try siblings.method(ofMetadata: metadata)) }
         let telling = if let last, last.context == context { last.telling } else { try siblings.telling(context, of: type) }
         last = (context, telling)
         return ReadingTrace(
             start: start, duration: duration, timeResolution: telling.timeResolution, isArrival: telling.isArrival, value: value,
-            valueResolution: step * telling.scale, scale: telling.scale, zero: telling.zero)
+            valueResolution: step * telling.scale, scale: telling.scale, zero: telling.zero, method: lastMethod.method)
     }
 }

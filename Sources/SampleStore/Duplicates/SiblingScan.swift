@@ -59,7 +59,7 @@ struct SiblingScan {
         (self.sibling, self.table, self.standIns) = (sibling, table, standIns)
         self.telling = telling
         self.witnessed = witnessed
-        let columns = "start, hash, value, context, numeral" + (sibling.lasts ? ", duration" : "")
+        let columns = "start, hash, value, context, numeral, metadata" + (sibling.lasts ? ", duration" : "")
         let kind = table == .withdrawn ? IngestKind.undo : .delete
         statement = try Statement(
             connection,
@@ -139,8 +139,9 @@ struct SiblingScan {
             Candidate(
                 place: place, first: standIns?.first(of: place) ?? place,
                 trace: telling.trace(
-                    start: start, duration: sibling.lasts ? statement.integer(5) : 0, value: statement.real(2),
-                    step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3)),
+                    start: start, duration: sibling.lasts ? statement.integer(6) : 0, value: statement.real(2),
+                    step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3),
+                    metadata: statement.integer(5)),
                 isRough: isRough))
         return true
     }

@@ -88,7 +88,8 @@ final class TwoPathSamples {
                 SampleRow(
                     series: series, start: sample.start.microseconds, nominal: sample.nominalStart, low: sample.identity.low,
                     high: sample.identity.high, value: sample.value, step: sample.numeral.step, context: statement.integer(4),
-                    duration: sample.end.microseconds - sample.start.microseconds, received: .min, group: 0, metadata: 0,
+                    duration: sample.end.microseconds - sample.start.microseconds, received: .min, group: 0,
+                    metadata: statement.integer(8),
                     seq: statement.integer(9), numeral: 0..<0, index: Int32(rows.count)))
         }
         return (rows, origin, rows.count < Self.chunk ? nil : rows.last.map { ($0.start, $0.seq) })

@@ -23,6 +23,7 @@ public final class Ingest: SampleSink {
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
+    private var hasMethods = false
     /// Nothing where only the very same readings are to count as duplicates.
     private let search: NearDuplicateSearch?
     private let retellings: RetellingSearch?
@@ -137,6 +138,7 @@ public final class Ingest: SampleSink {
         hasRecords = false
         hasRules = false
         hasRepeats = false
+        hasMethods = false
         witnesses = 0
         linked = 0
         try batch.withUnsafeBufferPointer { samples in
@@ -147,6 +149,11 @@ public final class Ingest: SampleSink {
             let kind = group.rows.first.map { batch[Int($0.index)].sample.origin.kind }
             let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
             for index in marked { outcomes[Int(index)] = .duplicate }
+            guard hasMethods else { continue }
+            let known = try EarlierIdentities(connection: connection).known(among: group.rows, of: batch) {
+                outcomes[Int($0)] == .stored
+            }
+            for index in known { outcomes[Int(index)] = .duplicate }
         }
         hindrances.add(existing.hindrances)
         let judgement = BatchJudgement(
@@ -210,7 +217,10 @@ public final class Ingest: SampleSink {
             numeral = first..<Int32(text.count)
         }
         var metadata: Int64 = 0
-        if let shared = gated.pointee.sample.metadata { metadata = try store.interner.id(of: shared) }
+        if let shared = gated.pointee.sample.metadata {
+            metadata = try store.interner.id(of: shared)
+            if !shared.method.isEmpty { hasMethods = true }
+        }
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
             low: gated.pointee.sample.identity.low, high: gated.pointee.sample.identity.high,

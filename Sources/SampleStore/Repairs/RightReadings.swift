@@ -32,7 +32,7 @@ final class RightReadings {
             let identity = SampleIdentity(
                 series: outcome.origin.seriesKey, start: outcome.nominalStart,
                 end: outcome.nominalStart + (outcome.end.microseconds - outcome.start.microseconds), numeral: outcome.numeral,
-                unit: outcome.unit, ordinal: ordinal)
+                unit: outcome.unit, ordinal: ordinal, method: sample.method)
             return identity == sample.identity ? nil : identity
         }
         if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }

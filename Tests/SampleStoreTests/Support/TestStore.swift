@@ -156,6 +156,9 @@ struct SampleMaker {
         return maker
     }
 
+    /// Whether identities are those of a version in which the way of measuring was no part of them.
+    var isEarlier = false
+
     /// - Parameter seconds: behind 2026-01-01T00:00:00Z, on the clock that the source goes by.
     func callAsFunction(
         _ numeral: String, at seconds: Double, lasting duration: Double = 0, ordinal: UInt32 = 0, group: UInt64? = nil,
@@ -172,7 +175,7 @@ struct SampleMaker {
             ?? SampleIdentity(
                 series: origin.seriesKey, start: timeOrigin == .receipt ? start.microseconds : nominal,
                 end: (timeOrigin == .receipt ? start.microseconds : nominal) + length, numeral: numeral, unit: unit,
-                ordinal: ordinal)
+                ordinal: ordinal, method: isEarlier ? [] : metadata?.method ?? [])
         return GatedSample(
             sample: Sample(
                 origin: origin, identity: identity, nominalStart: timeOrigin == .receipt ? start.microseconds : nominal,
