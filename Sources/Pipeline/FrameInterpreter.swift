@@ -7,11 +7,16 @@ public protocol FrameInterpreter: AnyObject {
 
     /// When what is read was written down, of a file that tells it; known once the frame that tells it was interpreted.
     var written: Instant? { get }
+
+    /// What the frames have that no rule reads; complete once all are interpreted.
+    var unread: Unread { get }
 }
 
 extension FrameInterpreter {
     /// Most files do not tell.
     public var written: Instant? { nil }
+    /// Most read all there is, or count what they leave as frames that are skipped.
+    public var unread: Unread { Unread() }
 }
 
 /// What became of a frame.

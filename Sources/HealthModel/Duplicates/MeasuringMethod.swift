@@ -38,6 +38,11 @@ public struct MeasuringMethod: Hashable, Sendable {
         return onOnePath ? exact != other.exact : family != other.family
     }
 
+    /// Whether a sensor under the skin measured it, of which no two readings are so near to one another as two uploads of one.
+    public var isSensor: Bool { family == Self.sensor }
+
+    private static let sensor = max(1, hash(Array("sensor".utf8)))
+
     /// FNV-1a.
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }

@@ -207,6 +207,20 @@ public struct RecordIdentifier: Hashable, Sendable {
     /// Which edition of the record.
     public var version: Int64
 
+    /// The id of a later part of a record that came in parts, as a night in stages; the first part has the record's own.
+    public static func part(_ number: Int, of id: String) -> String { "\(id)\(partMark):\(number)" }
+
+    /// Between which ids those of a record's later parts are.
+    public static func parts(of id: String) -> Range<String> { "\(id)\(partMark):"..<"\(id)\(partMark);" }
+
+    /// The id of the record that this is a later part of; `nil` where it is whole, or the first part.
+    public var whole: String? {
+        guard let mark = id.firstRange(of: Self.partMark + ":"), Int(id[mark.upperBound...]) != nil else { return nil }
+        return String(id[..<mark.lowerBound])
+    }
+
+    private static let partMark = "#part"
+
     /// Names an edition of a record.
     public init(id: String, version: Int64) {
         self.id = id

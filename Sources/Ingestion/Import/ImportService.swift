@@ -81,6 +81,7 @@ public struct ImportService {
             } catch is Cancelled {
                 interrupted = true
             }
+            for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
             try ingest.note(reading.notes + Self.notes(of: failure, behind: entered) + taken)
         } catch {

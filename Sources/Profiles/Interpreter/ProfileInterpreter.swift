@@ -56,6 +56,9 @@ public final class ProfileInterpreter: FrameInterpreter {
         if channel.kind == .json { bindPaths() }
     }
 
+    /// What the rows so far have in columns that no rule reads.
+    public var unread: Unread { table?.unread ?? Unread() }
+
     private static func start(_ channel: TableChannel) -> State {
         channel.summary == nil ? .header(left: channel.headerWithin) : .summaryHeader
     }

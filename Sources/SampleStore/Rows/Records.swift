@@ -25,6 +25,13 @@ struct Records {
             guard known.integer(0) < record.version else { return false }
             try lower.append(SampleKey(series: known.integer(3), start: known.integer(1), hash: known.blob(2)))
         }
+        if !lower.isEmpty { lower += try laterParts(of: record, series: series) }
+        // A part of an edition that was replaced: the later one may have no such part.
+        if let whole = record.whole {
+            let newest = try connection.integer(
+                "SELECT max(version) FROM record WHERE series = ? AND id = ?", .integer(series), .text(whole))
+            if let newest, newest > record.version { return false }
+        }
         let deletion = Deletion(connection: connection, ingest: ingest)
         // One at most is live, as it came or repaired.
         for lower in lower {
@@ -35,6 +42,22 @@ struct Records {
             "INSERT INTO record(series, id, version, start, hash) VALUES(?, ?, ?, ?, ?)", .integer(series), .text(record.id),
             .integer(record.version), .integer(start), .blob(hash))
         return true
+    }
+
+    /// The later parts that a lower version of a record had: the new one may have fewer.
+    private func laterParts(of record: RecordIdentifier, series: Int64) throws(StoreError) -> [SampleKey] {
+        let ids = RecordIdentifier.parts(of: record.id)
+        let statement = try connection.statement(
+            "SELECT start, hash FROM record WHERE series = ? AND id >= ? AND id < ? AND version < ?")
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(series), .text(ids.lowerBound), .text(ids.upperBound), .integer(record.version),
+        ])
+        var parts: [SampleKey] = []
+        while try statement.step() {
+            try parts.append(SampleKey(series: series, start: statement.integer(0), hash: statement.blob(1)))
+        }
+        return parts
     }
 
     /// Whether another version of the record that stands here is live, as it came or repaired.

@@ -181,6 +181,12 @@ private struct ImportRun {
         let account = outcome.account
         for note in account.notes { context.note("\(path): \(note)") }
         if let zone = account.zone { context.note("\(path): local times are read in \(zone)") }
+        let unread = reading.unread.counts
+        if !unread.isEmpty { context.note("\(path): not read: \(Self.list(unread))") }
+        if account.read == 0, reading.isOfDatabase, !unread.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
+            context.note("\(path): the database has rows, and no profile reads any of its readings")
+            code = ImportCommand.graver(code, .dataError)
+        }
         if account.read == 0, account.skipped.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
             context.note("\(path): there are no readings in it")
         }
@@ -203,6 +209,13 @@ private struct ImportRun {
         if account.refused > 0 || account.quarantined > 0 { code = ImportCommand.graver(code, .dataError) }
         if let failure = outcome.failure, failure.kind == .inputOutput { code = ImportCommand.graver(code, .ioError) }
         return account
+    }
+
+    /// What nobody reads, the most of it first; the ledger has it all.
+    private static func list(_ unread: [SkipKind: Int]) -> String {
+        let sorted = unread.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }
+        let shown = sorted.prefix(8).map { "\($0.key.name) (\(Readable.count($0.value)))" }.joined(separator: ", ")
+        return sorted.count > 8 ? shown + ", and \(sorted.count - 8) more" : shown
     }
 
     /// Whether what was refused first was read well, and only came too late.

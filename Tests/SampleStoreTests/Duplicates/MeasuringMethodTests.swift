@@ -53,6 +53,23 @@ import Testing
         }
     }
 
+    /// Two programs upload one sensor's reading, some seconds apart; a minute on it is the next one.
+    @Test(arguments: [
+        (9.0, "sensor", true), (29, "sensor", true), (31, "sensor", false), (60, "sensor", false), (9, "strip", false),
+    ])
+    func twoUploaders(seconds: Double, method: String, isOne: Bool) throws {
+        try TestStore.with { test in
+            func maker(_ device: String) throws -> SampleMaker {
+                try SampleMaker(
+                    .bloodGlucose, source: "file.nightscout", device: Device(key: device, model: device), unit: "mg/dL")
+            }
+            try test.keep([try maker("loop://Phone")("137", at: 0, metadata: Self.said(method))])
+            let account = try test.keep([try maker("share2")("137", at: seconds, metadata: Self.said(method))]).account
+            #expect(account.stored == 1)
+            #expect(account.linked == (isOne ? 1 : 0))
+        }
+    }
+
     /// Another path: a strip is no sensor's reading; in another maker's words, or in none, it may be the same one.
     @Test(arguments: [
         ("sensor", "strip", false), ("sensorScan", "sensor", true), ("calibration", "strip", true), ("strip", nil, true),
