@@ -12,5 +12,6 @@ enum Schema {
         ("targets", targets), ("bodies", bodies), ("characteristics", characteristics),
         ("authorization", authorization), ("scale users", scaleUsers), ("page", page), ("medications", medications),
         ("saved answers", savedAnswers), ("summaries", summaries), ("lost changes", lostChanges),
+        ("target marks", targetMarks),
     ]
 }

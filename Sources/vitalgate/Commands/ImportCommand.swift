@@ -18,8 +18,15 @@ enum ImportCommand: Command {
             stored, duplicate, quarantined or refused. Importing a file twice, or again after an interruption, stores nothing twice. Nothing is \
             guessed: a row whose date, hour or unit is open is refused, with the option that settles it.
             """,
-        arguments: [Argument(name: "FILE", help: "Files to read; - for standard input.", arity: .oneOrMore, completion: .file)],
+        arguments: [
+            Argument(name: "FILE", help: "Files to read; - for standard input; none with --from.", arity: .any, completion: .file)
+        ],
         options: [
+            Option(
+                names: ["--from"], value: "TARGET",
+                help:
+                    "Read back what a target of the configuration has of this store, such as after an older backup was put back.",
+                completion: .command("vitalgate targets list --names")),
             Option(
                 names: ["--profile"], value: "ID", help: "Read the files by this profile.",
                 completion: .command("vitalgate profile list --ids")),
@@ -56,6 +63,17 @@ enum ImportCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let access = try context.access()
         let zone = try context.zone()
+        if let name = context.invocation.string("--from") {
+            if let file = context.invocation.arguments("FILE").first {
+                throw context.invocation.invalid("FILE", value: file, expected: "no file together with --from")
+            }
+            let lines = try TargetLines(context, target: name)
+            defer { lines.remove() }
+            return try read([lines.file], access, zone, context)
+        }
+        guard !context.invocation.arguments("FILE").isEmpty else {
+            throw UsageError(.missingArgument("FILE"), command: "vitalgate import")
+        }
         // A file that is missing does not keep the others out.
         var files: [FileArgument] = []
         var code = ExitCode.success
@@ -69,15 +87,21 @@ enum ImportCommand: Command {
         }
         // With nothing to read there is no reason to make a store.
         guard !files.isEmpty else { return code }
+        return graver(code, try read(files, access, zone, context))
+    }
+
+    private static func read(
+        _ files: [FileArgument], _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext
+    ) throws -> ExitCode {
         Interruption.watch()
         // Who asks, and what a sensor brings meanwhile, does not wait behind a file.
         _ = nice(5)
         let run = ImportRun(
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
-        if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, files, access)) }
+        if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
         try store.closeAbandoned(where: ProcessIdentity.isGone)
-        code = graver(code, try run.importAll(files, into: store))
+        let code = try run.importAll(files, into: store)
         try store.checkpoint()
         return code
     }
