@@ -5,7 +5,7 @@ import Pipeline
 
 /// The way back: the lines of a folder without those of what was deleted later.
 extension FileExporter: ReadableExporter {
-    private static let portion = 1 << 20
+    private static let readPortion = 1 << 20
     /// A document's line is long; a longer one is none of ours.
     private static let longest = 64 << 20
 
@@ -27,7 +27,7 @@ extension FileExporter: ReadableExporter {
                 guard let uuid = Self.identity(in: line, behind: Self.addition), !deleted.contains(uuid) else { return }
                 octets += line
                 octets.append(0x0A)
-                guard octets.count >= Self.portion else { return }
+                guard octets.count >= Self.readPortion else { return }
                 try body(octets)
                 octets.removeAll(keepingCapacity: true)
             }
@@ -68,7 +68,7 @@ extension FileExporter: ReadableExporter {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw ExportFile.error(path) }
         defer { close(file) }
-        var buffer = [UInt8](repeating: 0, count: portion)
+        var buffer = [UInt8](repeating: 0, count: readPortion)
         var rest: [UInt8] = []
         while true {
             let count = read(file, &buffer, buffer.count)

@@ -38,7 +38,12 @@ extension PostgreSQLExporter: ReadableExporter {
         while true {
             let rows = try connection.run("FETCH 1000 FROM held")
             guard !rows.isEmpty else { break }
-            try body(rows.flatMap { row in (row[0].map { Array($0.utf8) } ?? []) + [0x0A] })
+            var octets: [UInt8] = []
+            for line in rows.compactMap({ $0[0] }) {
+                octets += line.utf8
+                octets.append(0x0A)
+            }
+            try body(octets)
         }
         var left: [String: Int] = [:]
         for table in ObjectTable.all where table.kind != .category {

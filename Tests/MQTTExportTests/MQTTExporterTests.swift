@@ -166,11 +166,11 @@ import Testing
         defer { relay.close() }
         try test.add([try test.sample(60, at: 0)])
         let exporter = try exporter(relay.port)
-        try test.finish(try test.run(exporter, settings))
+        let run = try test.run(exporter, settings)
+        try test.finish(run)
         relay.cut(.toServer, after: 0)
         // What it says next breaks the connection.
         try test.add([try test.sample(61, at: 1)])
-        let run = try test.run(exporter, settings)
         #expect(try run.step() == .wait(.zero) || run.target.state == .waiting)
         func told() throws -> [String] {
             try listener.heard().filter { $0.topic == root + "/availability" }.map(\.payload)
