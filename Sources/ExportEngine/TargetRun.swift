@@ -74,7 +74,8 @@ public final class TargetRun {
             let isFirst = isFirst
             self.isFirst = false
             if let words = try hindrance() {
-                try keep(.stopped, words)
+                guard target.state != .stopped || isFirst else { return .stopped }
+                try keep(.stopped, claimOfAnother() ?? words)
                 return .stopped
             }
             guard target.state != .stopped || isFirst else { return .stopped }
@@ -115,6 +116,12 @@ public final class TargetRun {
     }
 
     // MARK: Whether it is the one
+
+    /// The words for a target that another copy of this store feeds, which come first: a comparison would not be let in either; `nil` where there is none.
+    private func claimOfAnother() -> String? {
+        guard let found = try? exporter.found() else { return nil }
+        return TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade).claimWords(found.mark?.holder)
+    }
 
     /// Looks whether it is the target that was filled, and says there that this store feeds it; `nil` where it is.
     private func meet() throws -> Outcome? {
