@@ -33,6 +33,8 @@ struct TargetMeeting {
         }
         if let words = claimWords(found.mark?.holder) { return .stop(words) }
         guard let identity = known.identity else {
+            // The store may be a copy from before the first delivery. Told everything anew, that is meant.
+            if !known.isRewriting, let mark = found.mark, let words = try neverMade(mark) { return .stop(words) }
             target.identity = found.identity
             target.count = found.mark?.count ?? 0
             return .proceed(target)
@@ -48,13 +50,16 @@ struct TargetMeeting {
         guard mark.count >= known.count else {
             return .stop("it was put back from a copy that is older than the last delivery: \(mend)")
         }
-        if mark.count > known.count, let anchor = Anchor(mark.anchor), try !hasMade(anchor) {
-            return .stop(
-                "it has changes that this store never made, as where the store was put back from a copy, or a copy of it feeds the target, too: \(mend)"
-            )
-        }
+        if mark.count > known.count, let words = try neverMade(mark) { return .stop(words) }
         target.count = mark.count
         return .proceed(target)
+    }
+
+    /// The words for a mark of changes that this store never made; `nil` where it made them.
+    private func neverMade(_ mark: TargetMark) throws -> String? {
+        guard let anchor = Anchor(mark.anchor), try !hasMade(anchor) else { return nil }
+        return
+            "it has changes that this store never made, as where the store was put back from a copy, or a copy of it feeds the target, too: \(mend)"
     }
 
     /// Why another holder's claim stops us; `nil` where it does not.

@@ -102,6 +102,19 @@ import Testing
         try expectStopped(try test.run(target), "changes that this store never made")
     }
 
+    /// A store that was put back from before the first delivery knows nothing of the target, which knows it.
+    @Test func aStoreFromBeforeTheFirstDelivery() throws {
+        try test.finish(try test.run(target))
+        try store.forget(target: "other")
+        let mark = try #require(target.mark)
+        target.mark = TargetMark(identity: mark.identity, count: mark.count, anchor: "0123456789abcdef-77", holder: mark.holder)
+        let run = try test.run(target)
+        try expectStopped(run, "changes that this store never made")
+        try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents())
+    }
+
     /// Where an answer was lost, the target is ahead by what we ourselves told it.
     @Test func anAnswerThatWasLost() throws {
         let run = try test.run(target)
