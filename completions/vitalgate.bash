@@ -9,13 +9,13 @@ _vitalgate_commands() {
         '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
         '/unit') candidates=('convert') ;;
-        '/store') candidates=('check' 'merge' 'prune' 'backup' 'stats') ;;
+        '/store') candidates=('check' 'merge' 'prune' 'backup' 'adopt' 'stats') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
         '/subjects') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
-        '/clients') candidates=('list' 'add' 'token' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
+        '/clients') candidates=('list' 'add' 'token' 'requires' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
         '/api') candidates=('serve' 'openapi') ;;
         '/page') candidates=('open' 'sessions') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
@@ -26,7 +26,7 @@ _vitalgate_commands() {
 _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/import') candidates=('--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--from' '--profile' '--subject' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/decode') candidates=('--profile' '--name' '--strict' '--bind-key' '--address' '--file' '--times' '--subject' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--subject' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -76,6 +76,7 @@ _vitalgate_options() {
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/adopt') candidates=('--moved' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/run') candidates=('--capture' '--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/capture') candidates=('--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -110,8 +111,9 @@ _vitalgate_options() {
         '/medications/remove') candidates=('--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/clients/add') candidates=('--purpose' '--policy' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/add') candidates=('--purpose' '--policy' '--requires' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/token') candidates=('--revoke' '--expires' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/clients/requires') candidates=('--requires' '--none' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/forget') candidates=('--delete' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/grants') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -120,7 +122,7 @@ _vitalgate_options() {
         '/clients/requests') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/clients/ledger') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/api/serve') candidates=('--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api/serve') candidates=('--time-zone' '--inbox' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/page') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/open') candidates=('--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -137,6 +139,7 @@ _vitalgate_options() {
 
 _vitalgate_option() {
     case "$1 $2" in
+        '/import --from') kind=program; candidates=('targets' 'list' '--names') ;;
         '/import --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
         '/import --subject') kind=none ;;
         '/import --time-zone') kind=none ;;
@@ -145,6 +148,7 @@ _vitalgate_option() {
         '/import --decimal') kind=words; candidates=('point' 'comma') ;;
         '/import --exact') kind= ;;
         '/import --keep-invalid-documents') kind= ;;
+        '/import --whole') kind= ;;
         '/import --no-links') kind= ;;
         '/import --dry-run') kind= ;;
         '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
@@ -341,6 +345,7 @@ _vitalgate_option() {
         '/store/prune --before') kind=none ;;
         '/store/prune --yes') kind= ;;
         '/store/prune --time-zone') kind=none ;;
+        '/store/adopt --moved') kind= ;;
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/store/stats --safe') kind= ;;
         '/run --capture') kind=file ;;
@@ -434,11 +439,14 @@ _vitalgate_option() {
         '/clients/list --safe') kind= ;;
         '/clients/add --purpose') kind=none ;;
         '/clients/add --policy') kind=none ;;
+        '/clients/add --requires') kind=none ;;
         '/clients/add --expires') kind=none ;;
         '/clients/add --time-zone') kind=none ;;
         '/clients/token --revoke') kind= ;;
         '/clients/token --expires') kind=none ;;
         '/clients/token --time-zone') kind=none ;;
+        '/clients/requires --requires') kind=none ;;
+        '/clients/requires --none') kind= ;;
         '/clients/forget --delete') kind= ;;
         '/clients/grants --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/clients/grants --safe') kind= ;;
@@ -457,6 +465,8 @@ _vitalgate_option() {
         '/clients/ledger --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/clients/ledger --safe') kind= ;;
         '/api/serve --time-zone') kind=none ;;
+        '/api/serve --inbox') kind=none ;;
+        '/api/serve --until-eof') kind= ;;
         '/page/open --subject') kind=none ;;
         '/page/sessions --end') kind=none ;;
         '/page/sessions --end-all') kind= ;;
@@ -532,6 +542,7 @@ _vitalgate_argument() {
         '/medications/remove 0') kind=none ;;
         '/clients/add 0') kind=none ;;
         '/clients/token 0') kind=none ;;
+        '/clients/requires 0') kind=none ;;
         '/clients/revoke 0') kind=none ;;
         '/clients/forget 0') kind=none ;;
         '/clients/grants 0') kind=none ;;

@@ -118,12 +118,13 @@ public final class BlueZSource: SessionHost {
 
     private func end(_ session: DeviceSession) {
         session.handle(.stop)
-        // It will not say any more what it is.
+        // It will not say any more what it is, nor what it has.
+        session.handOnEarly(isKnown: false)
         session.handOnHeld()
     }
 
     /// A person has done something about a device that waits for one.
-    public func retry(_ address: BluetoothAddress) { sessions[address]?.handle(.start) }
+    public func retry(_ address: BluetoothAddress) { sessions[address]?.retry() }
 
     /// What was handed on before the token was given is durable.
     public func confirm(_ token: CommitToken) {
@@ -133,6 +134,13 @@ public final class BlueZSource: SessionHost {
 
     /// Whether the device delivers now.
     public func isLive(_ address: BluetoothAddress) -> Bool { sessions[address]?.machine.state == .live }
+
+    /// Why the device does not deliver, in words for a person; nil where it does, or where it speaks by advertisements alone.
+    public func waitsFor(_ address: BluetoothAddress) -> String? {
+        guard let session = sessions[address] else { return nil }
+        if adapters.isEmpty { return "a Bluetooth adapter" }
+        return session.machine.waitsFor(address)
+    }
 
     /// Whether there is an adapter to work with.
     public var hasAdapter: Bool { !adapters.isEmpty }

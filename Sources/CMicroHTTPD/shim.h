@@ -16,6 +16,9 @@ typedef struct {
     void *context;
 } vitalgate_http_options;
 
+/// The protocols of TLS: 1.2 and newer (RFC 8996 deprecates 1.0 and 1.1). libmicrohttpd hands the text to GnuTLS.
+#define VITALGATE_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
 /// MHD_start_daemon is variadic, which Swift cannot call. Nothing is logged: its messages name what was asked for.
 static inline struct MHD_Daemon *vitalgate_http_start(const vitalgate_http_options *options) {
     const unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME
@@ -23,6 +26,7 @@ static inline struct MHD_Daemon *vitalgate_http_start(const vitalgate_http_optio
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)VITALGATE_TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(
@@ -37,14 +41,32 @@ static inline struct MHD_Daemon *vitalgate_http_start(const vitalgate_http_optio
         MHD_OPTION_URI_LOG_CALLBACK, options->begin, options->context,
         MHD_OPTION_NOTIFY_COMPLETED, options->complete, options->context,
         MHD_OPTION_NOTIFY_CONNECTION, options->connect, options->context,
-        MHD_OPTION_ARRAY, options->certificate ? tls : tls + 2,
+        MHD_OPTION_ARRAY, options->certificate ? tls : tls + 3,
         MHD_OPTION_END);
+}
+
+/// Whether a header's line ended in CRLF and held no NUL. libmicrohttpd before 0.9.77 ends a line at a bare CR, LF or NUL as well, which
+/// another parser may take for a part of the value. It writes one NUL over each character of the line's end, so after a CRLF there are two.
+/// Later versions refuse such heads by themselves.
+static inline int vitalgate_http_ends_plainly(const char *value, size_t size) {
+#if MHD_VERSION < 0x00097700
+    return value == NULL || (value[size] == 0 && value[size + 1] == 0);
+#else
+    (void)value; (void)size;
+    return 1;
+#endif
 }
 
 /// MHD_get_connection_info is variadic.
 static inline int vitalgate_http_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
+}
+
+/// MHD_get_connection_info is variadic.
+static inline const struct sockaddr *vitalgate_http_peer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
 }
 
 /// MHD_get_daemon_info is variadic.

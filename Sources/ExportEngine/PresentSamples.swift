@@ -58,6 +58,28 @@ public struct PresentSamples {
         return found
     }
 
+    /// What a sample's device, or source where there is none, has of its type and person on a day: by the store's own statistics, so that what two sources
+    /// tell of the same time counts once, and an interval over midnight by its share.
+    ///
+    /// - Throws: ``StoreError`` where the store cannot be read.
+    public func total(of sample: Sample, at now: Instant, in zone: TimeZoneRules) throws -> DayTotal? {
+        let origin = sample.origin
+        guard origin.type.kind == .quantity, origin.type.aggregation == .cumulative else { return nil }
+        let days = CalendarIntervals(.day, zone: zone)
+        let day = days.index(of: now)
+        let (start, end) = (days.start(of: day), days.start(of: day + 1))
+        var query = StatisticsQuery(type: origin.type, intervals: days, from: start, to: end, subject: origin.subject)
+        let isHere: SamplePredicate =
+            if let device = origin.device {
+                .comparison(.device(.key), .equal, .text(device.key))
+            } else {
+                .comparison(.source(.id), .equal, .text(origin.source.id))
+            }
+        query.predicate = .and([isHere] + (settings.filter.map { [$0] } ?? []))
+        let found = try store.statistics(query).first { $0.start == start && $0.subject == origin.subject }
+        return DayTotal(sum: found?.sum ?? 0, start: start, end: end)
+    }
+
     /// What adopted devices are called, by each key that their readings may go by.
     private func names() throws -> [String: String] {
         let aliases = try store.aliases()

@@ -2,8 +2,8 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Compares a target with the store by UUID, and brings it in order: after its filter changed, after either was put back from a backup, or because
-/// somebody wants to know.
+/// Compares a target with the store, by UUID and by content, and brings it in order: after its filter or its settings changed, after either was put back
+/// from a backup, or because somebody wants to know.
 public struct TargetComparison {
     private let settings: TargetSettings
     private let exporter: any ComparableExporter
@@ -17,7 +17,9 @@ public struct TargetComparison {
 
     /// Only compares.
     public func compare() throws -> TargetDifferences {
-        try TargetLock(store: store.path, target: settings.name).holding { try differences(StoreComparison(store)) }
+        try TargetLock(store: store.path, target: settings.name).holding {
+            try differences(StoreComparison(store), isReshaped: isReshaped())
+        }
     }
 
     /// Compares, delivers what differs, and has the target go on from there.
@@ -29,25 +31,26 @@ public struct TargetComparison {
         try TargetLock(store: store.path, target: settings.name).holding {
             // What changes from here on is told by the run that follows.
             let end = try store.lastAnchor()
+            let isReshaped = try isReshaped()
+            var target = try met(after: end)
             let comparison = try StoreComparison(store)
-            let differences = try differences(comparison)
-            var target = Target(name: settings.name, after: end, filter: settings.filterText, at: now())
-            if let known = try store.target(settings.name) {
-                (target.delivered, target.leftOut) = (known.delivered, known.leftOut)
-            }
+            let differences = try differences(comparison, isReshaped: isReshaped)
             var refused: [SetAside] = []
             var mended = 0
             let limit = max(1, min(settings.batchSize, exporter.batchLimit))
             while true {
-                let changes = try comparison.next(limit: limit)
+                let (changes, rewrites) = try comparison.next(limit: limit)
                 guard !changes.isEmpty else { break }
-                var delivery = Delivery(exporter)
-                try delivery.deliver(ExportBatch(changes: changes))
+                var next = mark(target, end)
+                next.count += 1
+                var delivery = Delivery(exporter, mark: next)
+                try delivery.deliver(ExportBatch(changes: changes, rewrites: rewrites))
                 refused += delivery.refused.map {
                     SetAside(seq: $0.change.seq, uuid: $0.change.uuid, words: $0.words, time: now())
                 }
                 target.delivered += delivery.delivered
                 target.leftOut += delivery.leftOut
+                target.count += delivery.acknowledged
                 mended += changes.count
                 progress(mended)
             }
@@ -57,7 +60,43 @@ public struct TargetComparison {
         }
     }
 
-    private func differences(_ comparison: StoreComparison) throws -> TargetDifferences {
-        try comparison.compare(contents: exporter.contents) { exporter.holds($0) && settings.passes($0) }
+    /// The target as it is there, whatever the cursor was about: a person has said that it is meant.
+    private func met(after end: Anchor) throws -> Target {
+        var target = Target(name: settings.name, after: end, filter: settings.filterText, at: now())
+        target.shape = settings.shape(exporter)
+        if let known = try store.target(settings.name) { (target.delivered, target.leftOut) = (known.delivered, known.leftOut) }
+        guard let found = try exporter.found() else {
+            target.identity = TargetMeeting.identity(of: exporter.address)
+            return target
+        }
+        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.hasMade)
+        if let words = meeting.claimWords(found.mark?.holder) { throw DeliveryError(.unfit, words) }
+        target.identity = found.identity ?? UUIDText.random()
+        target.count = (found.mark?.count ?? 0) + 1
+        try exporter.claim(mark(target, end))
+        return target
+    }
+
+    private func mark(_ target: Target, _ end: Anchor) -> TargetMark {
+        TargetMark(identity: target.identity ?? "", count: target.count, anchor: "\(end)", holder: settings.holder)
+    }
+
+    /// Whether what is there was shaped by other settings.
+    private func isReshaped() throws -> Bool {
+        guard let shape = try store.target(settings.name)?.shape else { return false }
+        return shape != settings.shape(exporter)
+    }
+
+    private func differences(_ comparison: StoreComparison, isReshaped: Bool) throws -> TargetDifferences {
+        let differing: (([Sample]) throws -> [SampleIdentity])? =
+            switch exporter.contentComparison {
+            case .asked: { try exporter.differing($0) }
+            case .prints: nil
+            // Nobody can say which are as they were: all of them are written anew.
+            case .none: isReshaped ? { $0.map(\.identity) } : nil
+            }
+        return try comparison.compare(contents: exporter.contents, print: exporter.print(of:), differing: differing) {
+            exporter.holds($0) && settings.passes($0)
+        }
     }
 }

@@ -32,6 +32,8 @@ public final class TargetRun {
 
     /// How far it has come.
     public private(set) var target: Target
+    /// How many changes the last step set aside.
+    public private(set) var refusedOfLastStep = 0
     private let settings: TargetSettings
     private let exporter: any Exporter
     /// A connection for reading, and one for the cursor: the exporter may take long, and no snapshot is held meanwhile.
@@ -44,6 +46,8 @@ public final class TargetRun {
     private var isBacklogsTurn = false
     /// A target that was stopped is tried once when its exporter starts: whoever mended it may have done just that.
     private var isFirst = true
+    /// Whether the target was looked at since something failed: it is the one that was filled, and nobody else feeds it.
+    private var isMet = false
 
     /// - Throws: ``StoreError`` where the store cannot be read.
     public init(
@@ -64,15 +68,18 @@ public final class TargetRun {
     /// Delivers one batch, and keeps what came of it.
     public func step() throws -> Outcome {
         try lock.holding {
+            refusedOfLastStep = 0
             // Another process may have retried, skipped or compared meanwhile.
             target = try store.target(settings.name) ?? begun()
             let isFirst = isFirst
             self.isFirst = false
             if let words = try hindrance() {
-                try keep(.stopped, words)
+                guard target.state != .stopped || isFirst else { return .stopped }
+                try keep(.stopped, claimOfAnother() ?? words)
                 return .stopped
             }
             guard target.state != .stopped || isFirst else { return .stopped }
+            if !isMet, let outcome = try meet() { return outcome }
             if let outcome = try retry() { return outcome }
             return try advance()
         }
@@ -80,26 +87,92 @@ public final class TargetRun {
 
     /// A target that nothing was ever delivered to.
     private func begun() throws -> Target {
-        let last = try reader.lastAnchor()
-        guard !exporter.isOrdered, last != .beginning else {
-            return Target(name: settings.name, filter: settings.filterText, at: now())
-        }
-        return Target(
-            name: settings.name, after: last, backlog: .init(anchor: .beginning, end: try reader.lastChange()),
-            filter: settings.filterText, at: now())
+        try reader.newTarget(settings.name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: now())
+    }
+
+    /// What a person can do about contents that are not what the cursor says.
+    private var mend: String {
+        exporter is any ComparableExporter
+            ? "'vitalgate targets verify \(settings.name)' fills what is missing and goes on"
+            : "'vitalgate targets restart \(settings.name)' tells it everything again"
     }
 
     /// Why its contents cannot be carried on.
     private func hindrance() throws -> String? {
-        let mend =
-            exporter is any ComparableExporter
-            ? "'vitalgate targets verify \(settings.name)' compares and goes on"
-            : "'vitalgate targets restart \(settings.name)' tells it everything again"
         if target.filter != settings.filterText {
             return "it was filled by another filter than the configuration has now: \(mend)"
         }
+        if let shape = target.shape, shape != settings.shape(exporter) {
+            let words =
+                exporter is any ComparableExporter
+                ? "'vitalgate targets verify \(settings.name)' rewrites what differs, 'vitalgate targets restart \(settings.name)' all of it"
+                : mend
+            func shown(_ shape: String) -> String { shape.isEmpty ? "the usual ones" : shape }
+            return
+                "it was filled with other settings (\(shown(shape))) than the configuration has now (\(shown(settings.shape(exporter)))): \(words)"
+        }
         if let reason = try reader.reasonNotToKnow(target.anchor) { return "how far it has come \(reason): \(mend)" }
         return nil
+    }
+
+    // MARK: Whether it is the one
+
+    /// The words for a target that another copy of this store feeds, which come first: a comparison would not be let in either; `nil` where there is none.
+    private func claimOfAnother() -> String? {
+        guard let found = try? exporter.found() else { return nil }
+        return TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade).claimWords(found.mark?.holder)
+    }
+
+    /// Looks whether it is the target that was filled, and says there that this store feeds it; `nil` where it is.
+    private func meet() throws -> Outcome? {
+        let found: FoundMark?
+        do throws(DeliveryError) {
+            found = try exporter.found()
+        } catch {
+            var error = error
+            if error.kind == .unfit, target.identity != nil { error.reason += "; then \(mend)" }
+            return try failed(error) { state, words in try keep(state, words) }
+        }
+        let meeting = TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade)
+        switch try meeting.verdict(target, found, address: exporter.address) {
+        case .stop(let words):
+            try keep(.stopped, words)
+            return .stopped
+        case .proceed(var met):
+            if found != nil, met.identity == nil { met.identity = UUIDText.random() }
+            met.shape = settings.shape(exporter)
+            if let found, target.identity == nil || needsClaim(found.mark) {
+                do throws(DeliveryError) {
+                    met.count += 1
+                    try exporter.claim(mark(met))
+                } catch {
+                    return try failed(error) { state, words in try keep(state, words) }
+                }
+            }
+            let before = target
+            target = met
+            if met != before { try store.save(met) }
+            isMet = true
+            return nil
+        }
+    }
+
+    private func needsClaim(_ mark: TargetMark?) -> Bool {
+        guard let mark else { return true }
+        return !settings.holder.id.isEmpty && mark.holder != settings.holder
+    }
+
+    private func mark(_ target: Target) -> TargetMark {
+        TargetMark(
+            identity: target.identity ?? "", count: target.count, anchor: "\((target.backlog?.anchor ?? target.anchor))",
+            holder: settings.holder)
+    }
+
+    /// Of the next delivery.
+    private var nextMark: TargetMark {
+        var next = target
+        next.count += 1
+        return mark(next)
     }
 
     // MARK: What is new, and what was there
@@ -120,6 +193,13 @@ public final class TargetRun {
             return try failed(error) { state, words in try keep(state, words) }
         }
         backoff.succeed()
+        if target.isRewriting {
+            // All of it was told, what came meanwhile among it.
+            var rewritten = target
+            rewritten.isRewriting = false
+            try store.save(rewritten)
+            target = rewritten
+        }
         try keep(.delivering, nil)
         return .upToDate(again: again)
     }
@@ -176,7 +256,9 @@ public final class TargetRun {
     private static let mostLookedAt = 100_000
 
     private func deliver(_ batch: ExportBatch, _ unheld: [Int], _ end: Anchor?, _ part: Part) throws -> Outcome {
-        var delivery = Delivery(exporter)
+        var delivery = Delivery(exporter, mark: nextMark)
+        var batch = batch
+        batch.rewrites = target.isRewriting
         do throws(DeliveryError) {
             try delivery.deliver(batch)
         } catch {
@@ -193,6 +275,8 @@ public final class TargetRun {
     }
 
     private func failed(_ error: DeliveryError, _ keep: (Target.State, String) throws -> Void) throws -> Outcome {
+        // What was not answered may have happened; whoever answers next may be another one.
+        isMet = false
         switch error.kind {
         case .unauthorised, .unfit:
             try keep(.stopped, error.reason)
@@ -200,7 +284,7 @@ public final class TargetRun {
         case .busy(let pause):
             try keep(.waiting, error.reason)
             return .wait(pause)
-        case .unreachable, .tooLarge, .refused:
+        case .unreachable, .tooLarge, .refused, .refusedSome:
             try keep(.waiting, error.reason)
             return .wait(backoff.pause(using: &generator))
         }
@@ -217,7 +301,9 @@ public final class TargetRun {
         for each in again {
             if let change = try reader.change(of: each.uuid), settings.passes(change.sample) { batch.changes.append(change) }
         }
-        var delivery = Delivery(exporter)
+        // It may be there in part.
+        batch.rewrites = true
+        var delivery = Delivery(exporter, mark: nextMark)
         do throws(DeliveryError) {
             try delivery.deliver(batch)
         } catch {
@@ -243,10 +329,12 @@ public final class TargetRun {
         }
         next.delivered += (delivery?.delivered ?? 0) + unheld
         next.leftOut += (delivery?.leftOut ?? 0) + unheld
+        next.count += delivery?.acknowledged ?? 0
         let time = now()
         let setAside = (delivery?.refused ?? []).map {
             SetAside(seq: $0.change.seq, uuid: $0.change.uuid, words: $0.words, time: time)
         }
+        refusedOfLastStep = setAside.count
         let taken = taken + (delivery?.gone ?? [])
         // Idle means idle: nothing is written for a target that has all.
         guard next != target || !setAside.isEmpty || !taken.isEmpty else { return }

@@ -44,6 +44,15 @@ public final class FHIRExporter: ComparableExporter {
     /// Closes the connection.
     public func finish() { server.close() }
 
+    /// What is stored there is found by its UUID; the server itself is known by its address.
+    public var address: String { settings.url }
+
+    /// Whose record the readings go to, and how they are named there.
+    public var shape: String {
+        let others = settings.patients.sorted { $0.key < $1.key }.map { "patients.\($0.key)=\($0.value)" }
+        return (["patient=\(settings.patient)", "ids=\(settings.ids.rawValue)"] + others).joined(separator: " ")
+    }
+
     // MARK: Looking
 
     /// Looks whether it is a FHIR R4 server that does what is asked of it, and whether the patients are there.
@@ -67,11 +76,11 @@ public final class FHIRExporter: ComparableExporter {
     }
 
     /// Hands over the UUIDs of what is there by the tag that all of it has, page by page.
-    public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
+    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
         for type in ["Observation", DocumentResource.type] { try contents(type, body) }
     }
 
-    private func contents(_ type: String, _ body: ([SampleIdentity]) throws -> Void) throws {
+    private func contents(_ type: String, _ body: ([HeldSample]) throws -> Void) throws {
         let tag = "\(ObservationCodes.tagSystem)%7C\(ObservationCodes.tag)"
         var url: String? = "\(server.base)/\(type)?_tag=\(tag)&_count=200&_elements=identifier,status"
         var pages: Set<String> = []
@@ -90,7 +99,7 @@ public final class FHIRExporter: ComparableExporter {
             guard let bundle = found, bundle.type == "searchset" else {
                 throw DeliveryError(.unfit, "the server does not answer a search as FHIR R4 asks for")
             }
-            try body(bundle.held.filter(\.isLive).flatMap(Self.identities))
+            try body(bundle.held.filter(\.isLive).flatMap(Self.identities).map { HeldSample($0) })
             url = bundle.next
         }
     }
@@ -129,7 +138,7 @@ public final class FHIRExporter: ComparableExporter {
             var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: devices)
             switch settings.ids {
             case .client: try planNamed(wanted, &plan)
-            case .server: try planFound(wanted, &plan)
+            case .server: try planFound(wanted, rewriting: batch.rewrites, &plan)
             }
             guard plan.bundle.count > 0 else { return leftOut }
             switch try server.transact(plan.bundle) {
@@ -235,7 +244,7 @@ public final class FHIRExporter: ComparableExporter {
     }
 
     /// Found by its identifier, of which there is to be one.
-    private func planFound(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
+    private func planFound(_ wanted: [Wanted], rewriting: Bool, _ plan: inout FHIRPlan) throws(DeliveryError) {
         let found = try server.look(wanted.map { "\($0.type)?identifier=\($0.identifier)" })
         for (each, resources) in zip(wanted, found) {
             try confirm(each.identifier, isFound: !resources.isEmpty)
@@ -246,7 +255,7 @@ public final class FHIRExporter: ComparableExporter {
                 if !live.isEmpty { plan.add(each.device) }
                 for one in live { plan.put(one.id ?? "", type: each.type, each.append) }
             } else if let first = sorted.first {
-                if !first.isLive || Set(Self.identities(first)) != each.samples {
+                if rewriting || !first.isLive || Set(Self.identities(first)) != each.samples {
                     plan.add(each.device)
                     plan.put(first.id ?? "", type: each.type, each.append)
                 }

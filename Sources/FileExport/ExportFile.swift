@@ -14,6 +14,15 @@ final class ExportFile {
         var day = 0
         /// Files that have their final name.
         var closed = 0
+        /// Of the last delivery; `nil` where an earlier version wrote last, or nobody.
+        var mark: Mark?
+    }
+
+    /// By which the folder is known as the one that was filled, and who fills it.
+    struct Mark: Equatable {
+        var identity: String
+        var count: Int64
+        var holder: StoreHolder
     }
 
     private let folder: String
@@ -81,13 +90,21 @@ final class ExportFile {
     }
 
     /// Appends lines, durable once this returns, and those that were written before.
-    func append(_ octets: [UInt8], anchor: String?, day: Int) throws(DeliveryError) {
+    func append(_ octets: [UInt8], anchor: String?, day: Int, mark: Mark?) throws(DeliveryError) {
         try write(octets)
         guard fdatasync(descriptor) == 0 else { throw Self.error(path) }
         var next = state
         next.length += pending
         pending = 0
         (next.anchor, next.day) = (anchor, day)
+        next.mark = mark ?? next.mark
+        try save(next)
+    }
+
+    /// Says who fills the folder from now on, and from where.
+    func claim(_ mark: Mark, anchor: String?) throws(DeliveryError) {
+        var next = state
+        (next.mark, next.anchor) = (mark, anchor)
         try save(next)
     }
 
@@ -167,10 +184,17 @@ final class ExportFile {
     /// Whether nobody else has written meanwhile, such as the hub beside a person's `export --once`.
     func isCurrent() throws(DeliveryError) -> Bool { try readState() == state }
 
-    private func readState() throws(DeliveryError) -> State? {
+    private func readState() throws(DeliveryError) -> State? { try Self.readState(statePath, path, store) }
+
+    /// The state of a file that need not be opened; `nil` where there is none.
+    static func state(folder: String, name: String, suffix: String, store: String) throws(DeliveryError) -> State? {
+        try readState("\(folder)/\(name).state", "\(folder)/\(name).\(suffix)", store.isEmpty ? "0" : store)
+    }
+
+    private static func readState(_ statePath: String, _ path: String, _ store: String) throws(DeliveryError) -> State? {
         let file = Glibc.open(statePath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {
-            guard errno == ENOENT else { throw Self.error(statePath) }
+            guard errno == ENOENT || errno == ENOTDIR else { throw Self.error(statePath) }
             return nil
         }
         defer { Glibc.close(file) }
@@ -178,14 +202,19 @@ final class ExportFile {
         let count = read(file, &octets, octets.count)
         guard count >= 0 else { throw Self.error(statePath) }
         let words = String(decoding: octets.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count == 5, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
+        guard words.count >= 5, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
         else {
             throw DeliveryError(.unfit, "\(statePath): it does not say how far the file is whole")
         }
         guard words[4] == store else {
             throw DeliveryError(.unfit, "\(path): another store writes there: give this one a folder of its own")
         }
-        return State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
+        var state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
+        if words.count >= 8, let count = Int64(words[6]) {
+            let holder = StoreHolder(id: words[7] == "-" ? "" : String(words[7]), name: words[8...].joined(separator: " "))
+            state.mark = Mark(identity: String(words[5]), count: count, holder: holder)
+        }
+        return state
     }
 
     private func save(_ next: State) throws(DeliveryError) {
@@ -193,8 +222,12 @@ final class ExportFile {
         let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Self.error(temporary) }
         defer { Glibc.close(file) }
-        try Self.write(
-            Array("\(next.anchor ?? "0") \(next.length) \(next.day) \(next.closed) \(store)\n".utf8), to: file, temporary)
+        var line = "\(next.anchor ?? "0") \(next.length) \(next.day) \(next.closed) \(store)"
+        if let mark = next.mark {
+            line += " \(mark.identity) \(mark.count) \(mark.holder.id.isEmpty ? "-" : mark.holder.id) \(mark.holder.name)"
+        }
+        // A name that is too long to be read back is cut.
+        try Self.write(Array(line.utf8.prefix(4000)) + [0x0A], to: file, temporary)
         guard fsync(file) == 0, rename(temporary, statePath) == 0 else { throw Self.error(statePath) }
         let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw Self.error(folder) }

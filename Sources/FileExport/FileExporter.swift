@@ -84,12 +84,12 @@ public final class FileExporter: Exporter {
     }
 
     /// A commit of the disk each, some megabytes of lines.
-    public let batchLimit = 8192
+    public let batchLimit = 4096
     /// A kill repeats the batch that was written last, which is known by its last anchor.
     public let isOrdered = true
-    private let settings: Settings
-    private let lines: ChangeText
-    private let context: ExportContext
+    let settings: Settings
+    private let text: ChangeText
+    let context: ExportContext
     private var file: ExportFile?
     /// Lines that are written in one go; a batch of routes and documents is larger than the memory is to be.
     private static let portion = 4 << 20
@@ -99,7 +99,30 @@ public final class FileExporter: Exporter {
     /// Opens nothing yet.
     public init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
-        lines = ChangeText(settings.form, context)
+        text = ChangeText(settings.form, context)
+    }
+
+    public var address: String { settings.folder }
+
+    public var shape: String { settings.form == .ndjson ? "" : "format=\(settings.form.rawValue)" }
+
+    public func found() throws(DeliveryError) -> FoundMark? {
+        let state = try ExportFile.state(
+            folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store)
+        let mark = state?.mark.map {
+            TargetMark(identity: $0.identity, count: $0.count, anchor: state?.anchor ?? "0", holder: $0.holder)
+        }
+        return FoundMark(identity: mark?.identity, mark: mark)
+    }
+
+    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+        // Told everything from the beginning, it has nothing of that yet.
+        let file = try opened()
+        try file.claim(Self.mark(mark), anchor: mark.anchor == "0" ? nil : file.state.anchor)
+    }
+
+    private static func mark(_ mark: TargetMark) -> ExportFile.Mark {
+        ExportFile.Mark(identity: mark.identity, count: mark.count, holder: mark.holder)
     }
 
     /// Looks whether the folder is there and can be written.
@@ -117,19 +140,25 @@ public final class FileExporter: Exporter {
     /// Appends lines, durable once this returns; those that are there already are left out.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let file = try opened()
+        if let mark = batch.mark, file.state.mark?.count != mark.count - 1 || file.state.mark?.identity != mark.identity {
+            throw DeliveryError(.unreachable, "somebody else has delivered into the folder, or it was put back")
+        }
         // What is there already: it was delivered, and nobody was left to hear of it.
         let known = file.state.anchor.flatMap { batch.anchors.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
-        guard known < batch.changes.count else { return 0 }
+        guard known < batch.changes.count else {
+            if let mark = batch.mark { try file.claim(Self.mark(mark), anchor: file.state.anchor) }
+            return 0
+        }
         let day = settings.isDaily ? Self.day(context.now(), context.zone) : 0
         if file.state.length > 0, file.state.length >= settings.limit || file.state.day != day {
             try file.close()
         }
         octets.removeAll(keepingCapacity: true)
-        if file.state.length == 0 { octets += lines.head }
+        if file.state.length == 0 { octets += text.head }
         var leftOut = 0
         for index in known..<batch.changes.count {
             let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
-            if !lines.append(batch.changes[index], anchor: anchor, to: &octets) { leftOut += 1 }
+            if !text.append(batch.changes[index], anchor: anchor, to: &octets) { leftOut += 1 }
             guard octets.count >= Self.portion else { continue }
             do throws(DeliveryError) {
                 try file.write(octets)
@@ -141,7 +170,7 @@ public final class FileExporter: Exporter {
             octets.removeAll(keepingCapacity: octets.count < 2 * Self.portion)
         }
         do throws(DeliveryError) {
-            try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day)
+            try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day, mark: batch.mark.map(Self.mark))
         } catch {
             // How far it is whole is read anew.
             self.file = nil

@@ -26,6 +26,7 @@ extension IngestAccount {
         object.set("zone", zone)
         object.set("received", Instant(microseconds: received).description)
         object.set("finished", finished.map { Instant(microseconds: $0).description })
+        if isCut { object.set("cut", true) }
         object.set("notes", notes)
         return object
     }

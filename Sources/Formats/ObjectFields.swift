@@ -8,48 +8,49 @@ import HealthModel
 ///
 /// Amounts are in the unit of their type, as values of samples are; where that cannot be, in the one they were told in, or without.
 enum ObjectFields {
-    /// The fields; none for a body that cannot be read, which `store check --deep` finds.
+    /// The fields; of a body that cannot be read `"damaged":true` alone, which `store check --deep` names.
     ///
     /// - Parameter withContent: also what the body carries packed (``ContentFields``).
     static func text(of sample: Sample, withContent: Bool = false) -> [UInt8] {
-        var object = JSONObject()
+        var (object, isDamaged) = (JSONObject(), false)
+        func read<Body: Decodable>(_ type: Body.Type) -> Body? {
+            let body = try? sample.body?.decoded(as: type)
+            if body == nil { isDamaged = true }
+            return body
+        }
         switch sample.origin.kind {
         case .quantity, .category: return []
         case .correlation:
-            let correlation = try? sample.body?.decoded(as: Correlation.self)
-            object.set("objects", correlation?.objects ?? [])
+            object.set("objects", read(Correlation.self)?.objects ?? [])
         case .workout:
             object.set("activity", sample.origin.type.caseName(of: sample.value))
-            if let workout = body(of: sample, as: Workout.self) { set(workout, of: sample, in: &object) }
-        case .activitySummary: if let summary = body(of: sample, as: ActivitySummary.self) { set(summary, in: &object) }
-        case .workoutRoute: if let route = body(of: sample, as: WorkoutRoute.self) { set(route, in: &object) }
+            if let workout = read(Workout.self) { set(workout, of: sample, in: &object) }
+        case .activitySummary: if let summary = read(ActivitySummary.self) { set(summary, in: &object) }
+        case .workoutRoute: if let route = read(WorkoutRoute.self) { set(route, in: &object) }
         case .heartbeatSeries:
-            if let series = body(of: sample, as: HeartbeatSeries.self) { object.set("points", series.points.count) }
+            if let series = read(HeartbeatSeries.self) { object.set("points", series.points.count) }
         case .electrocardiogram:
             object.set("classification", sample.origin.type.caseName(of: sample.value))
-            if let recording = body(of: sample, as: Electrocardiogram.self) { set(recording, in: &object) }
-        case .audiogram: if let audiogram = body(of: sample, as: Audiogram.self) { set(audiogram, in: &object) }
+            if let recording = read(Electrocardiogram.self) { set(recording, in: &object) }
+        case .audiogram: if let audiogram = read(Audiogram.self) { set(audiogram, in: &object) }
         case .visionPrescription:
             object.set("prescription", sample.origin.type.caseName(of: sample.value))
-            if let prescription = body(of: sample, as: VisionPrescription.self) { set(prescription, of: sample, in: &object) }
+            if let prescription = read(VisionPrescription.self) { set(prescription, of: sample, in: &object) }
         case .stateOfMind:
             object.set("valence", sample.value)
-            if let state = body(of: sample, as: StateOfMind.self) { set(state, in: &object) }
+            if let state = read(StateOfMind.self) { set(state, in: &object) }
         case .medicationDoseEvent:
             object.set("status", sample.origin.type.caseName(of: sample.value))
-            if let dose = body(of: sample, as: MedicationDoseEvent.self) { set(dose, of: sample, in: &object) }
+            if let dose = read(MedicationDoseEvent.self) { set(dose, of: sample, in: &object) }
         case .scoredAssessment:
             object.set("score", Int(exactly: sample.value))
-            if let assessment = body(of: sample, as: ScoredAssessment.self) { set(assessment, sample.origin.type, in: &object) }
-        case .clinicalRecord: if let record = body(of: sample, as: ClinicalRecord.self) { set(record, in: &object) }
-        case .document: if let document = body(of: sample, as: ClinicalDocument.self) { set(document, in: &object) }
+            if let assessment = read(ScoredAssessment.self) { set(assessment, sample.origin.type, in: &object) }
+        case .clinicalRecord: if let record = read(ClinicalRecord.self) { set(record, in: &object) }
+        case .document: if let document = read(ClinicalDocument.self) { set(document, in: &object) }
         }
+        if isDamaged { object.set("damaged", true) }
         if withContent { ContentFields.set(of: sample, in: &object) }
         return [UInt8(ascii: ",")] + object.closed.dropFirst().dropLast()
-    }
-
-    private static func body<Body: Decodable>(of sample: Sample, as type: Body.Type) -> Body? {
-        try? sample.body?.decoded(as: type)
     }
 
     private static func set(_ workout: Workout, of sample: Sample, in object: inout JSONObject) {

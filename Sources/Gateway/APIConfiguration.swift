@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import HTTPServerKit
 
 /// Where samples are to be had over HTTP: the key `api` of the configuration.
@@ -45,6 +46,37 @@ public struct APIConfiguration: Decodable, Sendable {
             throw ConfigurationError(
                 "'api.listen': other machines reach this address: give a certificate and a key, or say plain: true")
         }
+    }
+
+    /// What is wrong with it on this machine, a sentence each: a key that anybody may read, and readings that cross the network unencrypted.
+    public func weaknesses() -> [Weakness] {
+        var found: [Weakness] = []
+        var status = stat()
+        if let key, stat(key, &status) == 0, status.st_mode & 0o004 != 0 {
+            found.append(
+                Weakness(
+                    isBroken: true, text: "\(key): everybody on this machine can read the key of the certificate",
+                    command: "sudo chmod o= \(key)"))
+        }
+        if !listen.isLoopback, certificate == nil {
+            found.append(
+                Weakness(
+                    isBroken: false,
+                    text:
+                        "plain HTTP at \(listen): whoever is in the network can read readings and tokens; set 'api.certificate' and 'api.key'"
+                ))
+        }
+        return found
+    }
+
+    /// A way in which it lets others see more than they should.
+    public struct Weakness: Sendable {
+        /// Whether it is an error; else a warning.
+        public let isBroken: Bool
+        /// For a person.
+        public let text: String
+        /// What mends it, if a command does.
+        public var command: String?
     }
 
     /// With whole paths.

@@ -62,18 +62,22 @@ extension Machine {
         }
         if zone.origin == .variable, let rules = try? TimeZoneRules(posix: name) { return rules }
         throw ConfigurationError(
-            "\(zone.source)'\(name)' is not a time zone: give a name such as Europe/Berlin (package tzdata holds them) or an offset such as +01:00"
-        )
+            "\(zone.source)'\(name)' is not a time zone: give a name such as Europe/Berlin (package tzdata holds them) or an offset such as +01:00",
+            isOfOption: zone.origin == .option || zone.origin == .variable)
     }
 
     private func rules(ofFile path: String, identifier: String, _ zone: ZoneName) throws(ConfigurationError) -> TimeZoneRules {
         guard let bytes = SmallFile.read(path, limit: 1 << 20) else {
-            throw ConfigurationError("\(zone.source)\(path): the zone file cannot be read: \(String(cString: strerror(errno)))")
+            throw ConfigurationError(
+                "\(zone.source)\(path): the zone file cannot be read: \(String(cString: strerror(errno)))",
+                isOfOption: zone.origin == .option || zone.origin == .variable)
         }
         do throws(TimeZoneError) {
             return try TimeZoneRules(identifier: identifier, tzif: bytes)
         } catch {
-            throw ConfigurationError("\(zone.source)time zone '\(identifier)': \(error)")
+            throw ConfigurationError(
+                "\(zone.source)time zone '\(identifier)': \(error)",
+                isOfOption: zone.origin == .option || zone.origin == .variable)
         }
     }
 

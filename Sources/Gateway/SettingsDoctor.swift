@@ -24,7 +24,7 @@ public struct SettingsDoctor: Sendable {
         switch configuration {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
-            [settings(configuration)] + store(configuration) + estimates(configuration) + [
+            [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration) + [
                 powerCut(configuration), profiles(configuration),
             ]
         }
@@ -36,6 +36,12 @@ public struct SettingsDoctor: Sendable {
             return Finding(.good, "configuration", "readable; the time zone is \(zone.identifier)")
         } catch {
             return Finding(.broken, "configuration", error.description)
+        }
+    }
+
+    private func api(_ configuration: Configuration) -> [Finding] {
+        (configuration.api?.weaknesses() ?? []).map {
+            Finding($0.isBroken ? .broken : .warning, "api", $0.text, command: $0.command)
         }
     }
 

@@ -105,7 +105,8 @@ public struct StoreAccess: Sendable {
             if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
             // What is nearly a name must not end up in a log.
             throw ConfigurationError(
-                "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows")
+                "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows",
+                isOfOption: true)
         }
     }
 }

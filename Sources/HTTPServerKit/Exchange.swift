@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Dispatch
+import Glibc
 
 /// One request and its answer: what goes by a request in libmicrohttpd, from its first line until it is complete.
 final class Exchange {
@@ -11,7 +12,9 @@ final class Exchange {
     private var refusal: Problem?
     private var sender: BodySender?
     /// What of the server's memory for bodies is set aside.
-    private var reserved = 0
+    private var bodyShare: MemoryBudget.Share?
+    /// What of the server's memory for answers is set aside.
+    private var answerShare: MemoryBudget.Share?
     /// Once it is known.
     private(set) var answer: HTTPResponse?
 
@@ -27,24 +30,40 @@ final class Exchange {
             self.head = head
             try core.hosts.check(head)
             try OriginGuard.check(head)
-            limit = try core.handler.bodyLimit(of: head)
+            try Self.checkFraming(head)
+            let allowance = try core.handler.bodyAllowance(of: head)
+            limit = allowance.most
             try checkLength(head)
             try Self.checkEncoding(head)
-            if limit > 0, head.hasBody { try reserve(head, core) }
+            if limit > 0, head.hasBody { try reserve(head, allowance.payer, core) }
         } catch {
             refusal = error
         }
         return refusal != nil && head?.hasBody ?? true
     }
 
-    private func checkLength(_ head: RequestHead) throws(Problem) {
-        let lengths = head.headers.filter { $0.name == "content-length" }
-        guard lengths.count + head.headers.filter({ $0.name == "transfer-encoding" }).count <= 1 else {
-            throw Problem(400, "a body has one length")
+    /// Where a body ends must be clear to every parser (RFC 9112, section 6.3): one length or one transfer coding, plainly written.
+    private static func checkFraming(_ head: RequestHead) throws(Problem) {
+        let lengths = head.headers.filter { $0.name == "content-length" }.map(\.value)
+        let codings = head.headers.filter { $0.name == "transfer-encoding" }.map(\.value)
+        guard lengths.count + codings.count <= 1 else { throw malformed("a body has one length") }
+        if let length = lengths.first {
+            guard (1...19).contains(length.utf8.count), length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw malformed("Content-Length is no number")
+            }
         }
-        guard let length = lengths.first?.value else { return }
-        guard let count = UInt64(length) else { throw Problem(400, "Content-Length is no number") }
-        guard count <= UInt64(limit) else { throw tooLarge }
+        if let coding = codings.first, coding.lowercased() != "chunked" {
+            throw Problem(501, "the only transfer coding is chunked", headers: closing)
+        }
+    }
+
+    /// After a head that another parser may read differently, nothing of the connection is read any more.
+    private static func malformed(_ detail: String) -> Problem { Problem(400, detail, headers: closing) }
+    private static let closing = ["Connection": "close"]
+
+    private func checkLength(_ head: RequestHead) throws(Problem) {
+        guard let length = head.header("content-length").flatMap({ UInt64($0) }) else { return }
+        guard length <= UInt64(limit) else { throw tooLarge }
     }
 
     /// Nothing is unpacked: what a body says of its type it says of its octets as they came.
@@ -53,12 +72,11 @@ final class Exchange {
         throw Problem(415, "what is sent is not packed", headers: ["Accept-Encoding": "identity"])
     }
 
-    private func reserve(_ head: RequestHead, _ core: ServerCore) throws(Problem) {
-        let octets = head.header("content-length").flatMap { Int($0) } ?? limit
-        guard core.reserve(octets) else {
+    private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
+        bodyShare = core.bodies.reserve(head.header("content-length").flatMap { Int($0) } ?? limit, for: payer)
+        guard bodyShare != nil else {
             throw Problem(503, "too much is sent at once; ask again", headers: ["Retry-After": "1"])
         }
-        reserved = octets
     }
 
     private var tooLarge: Problem {
@@ -89,7 +107,20 @@ final class Exchange {
         }
         answer = Answering.finished(core.handler.answer(HTTPRequest(head: head, body: body)), to: head)
         body = []
+        boundAnswer(core)
     }
+
+    /// A finished answer stays in memory until its reader has taken it. All of them together have a ceiling.
+    private func boundAnswer(_ core: ServerCore) {
+        guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
+        answerShare = core.answers.reserve(octets.count, for: core.handler.payer(of: head))
+        guard answerShare == nil else { return }
+        let problem = Problem(503, "too many answers are not taken yet; ask again", headers: ["Retry-After": "1"])
+        answer = Answering.finished(problem.response, to: head)
+    }
+
+    /// Answers of at most so many bytes are not counted: connections are bounded.
+    private static let smallAnswer = 16_384
 
     /// How long the answer is held back; asked once.
     func takeDelay() -> Duration? {
@@ -102,8 +133,8 @@ final class Exchange {
 
     func finish(_ core: ServerCore) {
         sender?.finish()
-        core.release(reserved)
-        reserved = 0
+        bodyShare = nil
+        answerShare = nil
     }
 
     /// Reads the head out of libmicrohttpd's memory.
@@ -118,13 +149,28 @@ final class Exchange {
                 { context, _, name, nameSize, value, valueSize in
                     guard let context else { return .NO }
                     let list = Unmanaged<HeaderList>.fromOpaque(context).takeUnretainedValue()
-                    let name = HeaderList.text(name, nameSize).lowercased()
-                    return list.add(name, HeaderList.text(value, valueSize)) ? .YES : .NO
+                    let endsPlainly = vitalgate_http_ends_plainly(value, valueSize) != 0
+                    return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), endsPlainly) ? .YES : .NO
                 }, Unmanaged.passUnretained(headers).toOpaque())
         }
         guard !headers.isTooLong else { throw Problem(431, "the request has more than \(settings.mostHeaders) header fields") }
+        guard !headers.isMalformed else { throw malformed("a header field of the request is malformed") }
         let parsed = try RequestTarget(target)
-        return RequestHead(method: method, path: parsed.path, query: parsed.query, headers: headers.all)
+        return RequestHead(
+            method: method, path: parsed.path, query: parsed.query, headers: headers.all, peer: peer(of: connection))
+    }
+
+    /// The other end's address as people write it.
+    private static func peer(of connection: OpaquePointer) -> String {
+        guard let address = vitalgate_http_peer(connection) else { return "" }
+        let size =
+            address.pointee.sa_family == sa_family_t(AF_INET6) ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        guard address.pointee.sa_family == sa_family_t(AF_INET6) || address.pointee.sa_family == sa_family_t(AF_INET) else {
+            return ""
+        }
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let code = getnameinfo(address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        return code == 0 ? String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
     }
 }
 
@@ -133,16 +179,32 @@ private final class HeaderList {
     private let most: Int
     private(set) var all: [(name: String, value: String)] = []
     private(set) var isTooLong = false
+    /// Whether a field is not one by RFC 9110, section 5: a name that is no token, or a control character in the value.
+    private(set) var isMalformed = false
 
     init(most: Int) { self.most = most }
 
-    func add(_ name: String, _ value: String) -> Bool {
+    func add(_ name: String, _ value: String, _ endsPlainly: Bool) -> Bool {
         guard all.count < most else {
             isTooLong = true
             return false
         }
-        all.append((name, value))
+        let isToken = !name.isEmpty && name.utf8.allSatisfy(Self.isTokenCharacter)
+        let isVisible = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        guard isToken, isVisible, endsPlainly else {
+            isMalformed = true
+            return false
+        }
+        all.append((name.lowercased(), value))
         return true
+    }
+
+    private static func isTokenCharacter(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(octet)
+        }
     }
 
     static func text(_ pointer: UnsafePointer<CChar>?, _ size: Int) -> String {

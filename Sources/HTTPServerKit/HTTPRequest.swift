@@ -8,6 +8,8 @@ public struct RequestHead: Sendable {
     public let query: [QueryItem]
     /// Names in lower case, in order.
     public let headers: [(name: String, value: String)]
+    /// The address that it came from; empty over a Unix socket.
+    public var peer = ""
 
     /// One `name=value`.
     public struct QueryItem: Hashable, Sendable {

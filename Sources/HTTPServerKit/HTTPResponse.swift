@@ -75,7 +75,9 @@ public struct Problem: Error, Hashable, Sendable {
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
+        case 501: "Not Implemented"
         case 503: "Service Unavailable"
+        case 507: "Insufficient Storage"
         default: status < 500 ? "Client Error" : "Internal Server Error"
         }
     }

@@ -9,8 +9,10 @@ final class ServerCore: Sendable {
     let handler: any HTTPHandler
     let deadlines = Deadlines()
     let sleepers: Sleepers
-    /// Octets of bodies that are held for requests in progress.
-    private let bodies = Mutex(0)
+    /// Memory for the bodies of requests in progress.
+    let bodies: MemoryBudget
+    /// Memory for answers that are finished and not sent yet.
+    let answers: MemoryBudget
     private let senders = Mutex<[ObjectIdentifier: WeakSender]>([:])
     private let stopping = Atomic<Bool>(false)
 
@@ -19,18 +21,9 @@ final class ServerCore: Sendable {
     init(_ settings: ServerSettings, hosts: HostGuard, _ handler: any HTTPHandler) {
         (self.settings, self.hosts, self.handler) = (settings, hosts, handler)
         sleepers = Sleepers(most: settings.waitingRequests)
+        bodies = MemoryBudget(most: settings.bodyMemory)
+        answers = MemoryBudget(most: settings.answerMemory)
     }
-
-    /// Sets memory aside for a body; `false` where too much of it is taken up already.
-    func reserve(_ octets: Int) -> Bool {
-        bodies.withLock { taken in
-            guard octets <= settings.bodyMemory - taken else { return false }
-            taken += octets
-            return true
-        }
-    }
-
-    func release(_ octets: Int) { bodies.withLock { $0 -= octets } }
 
     /// Live streams end, and whatever sleeps is woken, as libmicrohttpd needs it before it stops.
     func wakeAll() {
@@ -120,6 +113,8 @@ final class ServerCore: Sendable {
         guard let made = made(&response, exchange, connection, isPacked) else { return .NO }
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers { MHD_add_response_header(made, name, value) }
+        // RFC 6797: who came over TLS once comes over nothing else for a year.
+        if settings.identity != nil { MHD_add_response_header(made, "Strict-Transport-Security", "max-age=31536000") }
         return MHD_queue_response(connection, UInt32(response.status), made)
     }
 

@@ -28,8 +28,10 @@ public struct ServerSettings: Sendable {
     public var bodyTime = Duration.seconds(60)
     /// Octets of bodies at once, of all requests together.
     public var bodyMemory = 64 << 20
+    /// Octets of finished answers that are not sent yet, of all connections together.
+    public var answerMemory = 64 << 20
     /// Requests at once whose answers are waited for.
-    public var waitingRequests = 64
+    public var waitingRequests = 256
     /// Until a reader who takes nothing is dropped.
     public var idleSeconds = 30
     /// Octets of a live stream that its reader has not taken before it is told more.
@@ -45,16 +47,33 @@ public struct ServerSettings: Sendable {
 
 /// What a server asks of whoever knows the answers. It is asked on several threads at once.
 public protocol HTTPHandler: Sendable {
-    /// How many octets of body a request may have, asked before any of it is read.
+    /// How many octets of body a request may have and whose memory they count against, asked before any of it is read. Who may not send
+    /// is refused here, before memory is set aside.
     ///
     /// - Throws: ``Problem`` where it is to be refused at once.
-    func bodyLimit(of head: RequestHead) throws(Problem) -> Int
+    func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance
+    /// Whose memory a finished answer counts against.
+    func payer(of head: RequestHead?) -> Payer
     /// Where a request is answered that may have to wait for something: its connection sleeps meanwhile. `nil`: at once, on the thread that reads.
     func queue(for head: RequestHead) -> DispatchQueue?
     /// The answer.
     func answer(_ request: HTTPRequest) -> HTTPResponse
 }
 
+/// How much may be sent with a request.
+public struct BodyAllowance: Sendable {
+    /// Octets.
+    public var most: Int
+    /// Whose memory they count against.
+    public var payer: Payer
+
+    /// So many octets for a payer.
+    public init(most: Int, payer: Payer) { (self.most, self.payer) = (most, payer) }
+    /// Nothing may be sent.
+    public static let nothing = BodyAllowance(most: 0, payer: .stranger)
+}
+
 extension HTTPHandler {
+    public func payer(of head: RequestHead?) -> Payer { .stranger }
     public func queue(for head: RequestHead) -> DispatchQueue? { nil }
 }

@@ -8,20 +8,30 @@ import Pipeline
 public final class InfluxExporter: ComparableExporter {
     /// What InfluxData advises for one request.
     public let batchLimit = 5000
-    private let settings: InfluxSettings
-    private let context: ExportContext
+    let settings: InfluxSettings
+    let context: ExportContext
     private let line = LineProtocol()
+    /// Where marks stand in a database of version 1; `nil` where that was not looked up yet.
+    var markPolicy: MarkPolicy?
     private var session: (client: HTTPClient, headers: [(name: String, value: String)])?
 
     /// Connects to nothing yet.
     public init(_ settings: InfluxSettings, context: ExportContext) { (self.settings, self.context) = (settings, context) }
 
-    /// Whether it answers, lets us in and has the place to write to.
+    public var address: String {
+        switch settings.place {
+        case .database(let name, let policy): "\(settings.url)/\(name)/\(policy ?? "")"
+        case .bucket(let name, let org): "\(settings.url)/\(org)/\(name)"
+        }
+    }
+
+    /// Whether it answers, lets us in, and takes what a delivery writes: a point is written, read and deleted.
     public func check() throws(DeliveryError) -> [Finding] {
         let ping = try ask(.get, "/ping")
         var findings = [Finding(.good, settings.url, "InfluxDB \(ping.headers["x-influxdb-version"] ?? "of an unknown version")")]
         // Nothing to write is no point, and yet rights and place are looked at.
         try write([])
+        if case .database(let name, _) = settings.place { try rehearse(in: name) }
         findings.append(Finding(.good, placeName, "takes points"))
         if settings.url.hasPrefix("http://") {
             findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
@@ -69,7 +79,9 @@ public final class InfluxExporter: ComparableExporter {
             throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
         }
         guard response.isSuccess else {
-            throw DeliveryError(status: response.status, retryAfter: response.retryAfter, words: Self.words(of: response.body))
+            throw DeliveryError(
+                status: response.status, retryAfter: response.retryAfter, location: response.headers["location"],
+                words: Self.words(of: response.body))
         }
         return response
     }
@@ -83,14 +95,25 @@ public final class InfluxExporter: ComparableExporter {
             "timeout",
             "authorization failed", "not authorized", "retention policy not found", "unable to parse authentication credentials",
         ]
-        return known.filter { text.lowercased().contains($0) }.joined(separator: ", ")
+        let found = known.filter { text.lowercased().contains($0) }.joined(separator: ", ")
+        guard found.contains(beyondRetention), let dropped = dropped(in: text) else { return found }
+        return "\(found) (\(dropped) dropped)"
     }
 
-    private func write(_ lines: [UInt8]) throws(DeliveryError) {
+    static let beyondRetention = "points beyond retention policy"
+
+    /// How many points a server says that it dropped, of a write that it took else.
+    private static func dropped(in text: String) -> Int? {
+        guard let place = text.firstRange(of: "dropped=") else { return nil }
+        return Int(text[place.upperBound...].prefix { $0.isASCII && $0.isNumber })
+    }
+
+    /// - Parameter policy: of a database of version 1, where it is not the one that readings go to.
+    func write(_ lines: [UInt8], policy own: String? = nil) throws(DeliveryError) {
         let path: String
         switch settings.place {
         case .database(let name, let policy):
-            let retention = policy.map { "&rp=\(HTTPRequest.escaped($0))" } ?? ""
+            let retention = (own ?? policy).map { "&rp=\(HTTPRequest.escaped($0))" } ?? ""
             path = "/write?db=\(HTTPRequest.escaped(name))&precision=n\(retention)"
         case .bucket(let name, let org):
             path = "/api/v2/write?org=\(HTTPRequest.escaped(org))&bucket=\(HTTPRequest.escaped(name))&precision=ns"
@@ -106,6 +129,7 @@ public final class InfluxExporter: ComparableExporter {
 
     /// Deletes what is gone, and then writes what came: each as the batch's last word has it.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        if let mark = batch.mark { try expect(before: mark) }
         var last: [SampleIdentity: Int] = [:]
         for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
         var lines: [UInt8] = []
@@ -119,8 +143,29 @@ public final class InfluxExporter: ComparableExporter {
             }
         }
         try delete(gone)
-        if !lines.isEmpty { try write(lines) }
+        var tooOld: DeliveryError?
+        if !lines.isEmpty {
+            do throws(DeliveryError) { try write(lines) } catch { tooOld = try beyondRetention(error, batch, last) }
+        }
+        if let mark = batch.mark { try put(mark) }
+        if let tooOld { throw tooOld }
         return 0
+    }
+
+    /// A server that drops what is older than it is to keep takes the rest of a write, and says how many it dropped: they are the oldest.
+    private func beyondRetention(
+        _ error: DeliveryError, _ batch: ExportBatch, _ last: [SampleIdentity: Int]
+    ) throws(DeliveryError) -> DeliveryError {
+        guard error.kind == .refused, error.reason.contains(Self.beyondRetention),
+            let count = error.reason.split(separator: "(").last?.split(separator: " ").first.flatMap({ Int($0) })
+        else { throw error }
+        var written: [(time: Int64, place: Int)] = []
+        for case (let place, .added(let stored)) in batch.changes.enumerated() where last[stored.uuid] == place {
+            written.append((Point.nanoseconds(of: stored.sample), place))
+        }
+        guard (1...written.count).contains(count) else { throw error }
+        let oldest = written.sorted { $0.time < $1.time }.prefix(count).map(\.place).sorted()
+        return DeliveryError(.refusedSome(oldest), "it does not keep readings as old as this one (\(Self.beyondRetention))")
     }
 
     private func delete(_ points: [Point]) throws(DeliveryError) {
@@ -151,8 +196,8 @@ public final class InfluxExporter: ComparableExporter {
         return "\(name(point.measurement)) WHERE time = \(point.nanoseconds)\(tags)"
     }
 
-    private static func name(_ text: String) -> String { "\"\(escaped(text, "\""))\"" }
-    private static func text(_ text: String) -> String { "'\(escaped(text, "'"))'" }
+    static func name(_ text: String) -> String { "\"\(escaped(text, "\""))\"" }
+    static func text(_ text: String) -> String { "'\(escaped(text, "'"))'" }
 
     private static func escaped(_ text: String, _ quote: Character) -> String {
         String(text.flatMap { $0 == quote || $0 == "\\" ? ["\\", $0] : [$0] })
@@ -174,7 +219,7 @@ public final class InfluxExporter: ComparableExporter {
 
     /// Runs statements of InfluxQL, and returns what they answer; an error of any is an error.
     @discardableResult
-    private func query(_ statements: String, in database: String) throws(DeliveryError) -> String {
+    func query(_ statements: String, in database: String) throws(DeliveryError) -> String {
         let body = Array("q=\(HTTPRequest.escaped(statements))".utf8)
         let response = try ask(
             .post, "/query?db=\(HTTPRequest.escaped(database))", headers: [("Content-Type", "application/x-www-form-urlencoded")],
@@ -186,13 +231,29 @@ public final class InfluxExporter: ComparableExporter {
             text.contains("database not found") ? .unfit : .unreachable, "a deletion failed: \(Self.words(of: response.body))")
     }
 
-    /// The UUIDs in the answer to a query for them, whatever is around them.
-    public func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
-        var scanner = UUIDScanner()
+    public var contentComparison: ContentComparison {
+        if case .database = settings.place { .prints } else { .none }
+    }
+
+    /// What points say of a sample's content.
+    public func print(of sample: Sample) -> UInt64? {
+        guard case .database = settings.place else { return nil }
+        let (value, unit) = context.quantity(of: sample)
+        return PointScanner.print(value: value, unit: unit.code)
+    }
+
+    /// The UUIDs in the answer to a query for them, on version 1 with values and units.
+    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+        var (points, uuids) = (PointScanner(), UUIDScanner())
         var failure: (any Error)?
         func take(_ octets: [UInt8]) -> Bool {
             do {
-                let found = scanner.scan(octets)
+                let found: [HeldSample]
+                if case .database = settings.place {
+                    found = try points.scan(octets)
+                } else {
+                    found = uuids.scan(octets).map { HeldSample($0) }
+                }
                 if !found.isEmpty { try body(found) }
                 return true
             } catch {
@@ -204,10 +265,10 @@ public final class InfluxExporter: ComparableExporter {
             switch settings.place {
             case .database(let name, let policy):
                 let from = policy.map { "\(Self.name($0))./.*/" } ?? "/.*/"
-                let query = HTTPRequest.escaped("SELECT \"uuid\" FROM \(from)")
+                let query = HTTPRequest.escaped("SELECT \"uuid\", \"value\", \"unit\" FROM \(from)")
                 try withoutActuallyEscaping(take) { take throws(DeliveryError) in
                     _ = try ask(
-                        .get, "/query?db=\(HTTPRequest.escaped(name))&chunked=true&chunk_size=10000&q=\(query)", take: take)
+                        .get, "/query?db=\(HTTPRequest.escaped(name))&chunked=true&chunk_size=1000&q=\(query)", take: take)
                 }
             case .bucket(let name, let org):
                 let flux =
@@ -225,28 +286,5 @@ public final class InfluxExporter: ComparableExporter {
     }
 
     /// Closes the connection.
-    public func finish() { session = nil }
-}
-
-/// Finds UUIDs in octets that come in portions.
-struct UUIDScanner {
-    private var rest: [UInt8] = []
-
-    mutating func scan(_ octets: [UInt8]) -> [SampleIdentity] {
-        rest += octets
-        var found: [SampleIdentity] = []
-        var index = 0
-        while index + 36 <= rest.count {
-            if rest[index + 8] == 0x2D, rest[index + 13] == 0x2D, rest[index + 18] == 0x2D, rest[index + 23] == 0x2D,
-                let uuid = SampleIdentity(String(decoding: rest[index..<index + 36], as: UTF8.self))
-            {
-                found.append(uuid)
-                index += 36
-            } else {
-                index += 1
-            }
-        }
-        rest.removeFirst(index)
-        return found
-    }
+    public func finish() { (session, markPolicy) = (nil, nil) }
 }

@@ -5,12 +5,6 @@ public enum ProcessIdentity {
     /// This process.
     public static func current() -> String { name(of: getpid()) ?? "\(getpid())" }
 
-    /// Whether the process of that name has ended.
-    public static func isGone(_ name: String) -> Bool {
-        guard let number = name.split(separator: " ").first.flatMap({ Int32($0) }) else { return true }
-        return Self.name(of: number) != name
-    }
-
     /// `number start boot`; `nil` where there is no such process.
     private static func name(of process: pid_t) -> String? {
         guard let status = SmallFile.read("/proc/\(process)/stat", limit: 65_536) else { return nil }

@@ -92,6 +92,7 @@ struct Discovery {
         if let name = kind.deviceClass { object.set("device_class", name) }
         if let unit = kind.unit { object.set("unit_of_measurement", unit.text) }
         object.set("state_class", kind.stateClass.rawValue)
+        if let digits = kind.precision(of: component.type) { object.set("suggested_display_precision", digits) }
         if kind.isDiagnostic { object.set("entity_category", "diagnostic") }
         object.set("state_topic", component.topic)
         object.set("value_template", "{{ value_json.value }}")

@@ -16,6 +16,9 @@ public struct HomeAssistantVersion: Hashable, Sendable {
         self.init(year: year, month: month)
     }
 
+    /// Whether it makes sensors of one message for a device.
+    var isSupported: Bool { (year, month) >= (2024, 12) }
+
     /// The micro sign of its units: U+00B5, and from 2025.8 on the Greek letter, U+03BC (home-assistant/core#144853).
     var micro: String { (year, month) < (2025, 8) ? "\u{B5}" : "\u{3BC}" }
 }

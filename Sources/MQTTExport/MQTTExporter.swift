@@ -1,5 +1,6 @@
 import Formats
 import FoundationEssentials
+import Glibc
 import HealthModel
 import Pipeline
 
@@ -18,6 +19,8 @@ public final class MQTTExporter: Exporter {
     private let topics: MQTTTopics
     private let line: ChangeLine
     private var session: Session?
+    /// What says at the broker who feeds it, as it was found or written last.
+    private var mark: MQTTMessage?
 
     private struct Session {
         var connection: MQTTConnection
@@ -25,7 +28,12 @@ public final class MQTTExporter: Exporter {
         var told: [String: [UInt8]]
         /// When it was last told how things are.
         var time: Instant?
+        /// Meters that were told for the first time, at zero, and when.
+        var begun: [String: Instant] = [:]
     }
+
+    /// Microseconds that Home Assistant has to make a sensor of what it was told, before a meter leaves zero.
+    private static let beginning: Int64 = 3_000_000
 
     /// Connects to nothing yet.
     public init(_ settings: MQTTSettings, context: ExportContext) {
@@ -59,6 +67,11 @@ public final class MQTTExporter: Exporter {
                 line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
                 messages.append(MQTTMessage(topic: topics.changes, payload: octets.dropLast(), isRetained: false))
             }
+            if let known = batch.mark {
+                let message = markMessage(known)
+                messages.append(message)
+                mark = message
+            }
             try session.connection.publish(messages, carefully: session.time == nil)
             // While years are told, today's states are not to wait for their end.
             if let time = session.time, context.now().microseconds - time.microseconds < 1_000_000 { return }
@@ -78,13 +91,70 @@ public final class MQTTExporter: Exporter {
 
     /// Says that we are gone, and goes.
     public func finish() throws(DeliveryError) {
-        guard let session else { return }
+        guard var session else { return }
         self.session = nil
+        if session.connection.isConnected, !session.begun.isEmpty { try show(&session, isLast: true) }
         guard session.connection.isConnected else { return }
         session.connection.remember([:])
         try session.connection.publish(
             [MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)], carefully: false)
         session.connection.close()
+    }
+
+    // MARK: Marks
+
+    public var address: String { "\(settings.url)/\(settings.topic)" }
+
+    /// Lines name their units, and states are made anew.
+    public let showsOnlyNow = true
+
+    private struct MarkText: Codable {
+        var count: Int64
+        var anchor: String
+        var holder: String
+        var holderName: String
+    }
+
+    private var markTopic: String { "\(topics.marks)/\(context.name)" }
+
+    private func markMessage(_ mark: TargetMark) -> MQTTMessage {
+        var object = JSONObject()
+        object.set("count", Int(mark.count))
+        object.set("anchor", mark.anchor)
+        object.set("holder", mark.holder.id)
+        object.set("holderName", mark.holder.name)
+        return MQTTMessage(topic: markTopic, payload: object.closed, isRetained: true)
+    }
+
+    /// By a connection that shows nothing: where a copy of the store is at it, neither takes the other's place.
+    public func found() throws(DeliveryError) -> FoundMark? {
+        FoundMark(identity: address, mark: try readMark(looking()), mayForget: true)
+    }
+
+    private func looking() throws(DeliveryError) -> MQTTConnection {
+        let options = MQTTConnection.Options(
+            settings: settings, id: "\(id)-\(UUIDText.random().prefix(8))", will: nil, birth: nil)
+        return try MQTTConnection(options)
+    }
+
+    private func readMark(_ connection: MQTTConnection) throws(DeliveryError) -> TargetMark? {
+        let echo = MQTTMessage(topic: "\(topics.marks)/_\(UUIDText.random())", payload: Shown.online, isRetained: false)
+        let found = try connection.retained(below: ["\(topics.marks)/+"], echo: echo)[markTopic]
+        if let found { mark = MQTTMessage(topic: markTopic, payload: found, isRetained: true) }
+        guard let found, let text = try? JSONDecoder().decode(MarkText.self, from: Data(found)) else { return nil }
+        return TargetMark(
+            identity: address, count: text.count, anchor: text.anchor, holder: StoreHolder(id: text.holder, name: text.holderName)
+        )
+    }
+
+    /// Where two copies of a store begin in the same moment, the one whose claim is there a moment later has it.
+    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+        let connection = try looking()
+        try connection.publish([markMessage(mark)], carefully: false)
+        if !mark.holder.id.isEmpty { usleep(300_000) }
+        guard try readMark(connection)?.holder.id == mark.holder.id else {
+            throw DeliveryError(.unreachable, "somebody else has begun to tell this broker at the same time")
+        }
     }
 
     // MARK: The connection
@@ -109,7 +179,9 @@ public final class MQTTExporter: Exporter {
         let echo = MQTTMessage(topic: topics.availability, payload: Shown.online, isRetained: true)
         let discovery = settings.discovery.isEmpty ? [] : ["\(settings.discovery)/device/+/config"]
         let found = try connection.retained(below: ["\(topics.root)/#"] + discovery, echo: echo)
-        var told = found.filter { $0.key.hasPrefix("\(topics.root)/") || topics.isOurs($0.key) }
+        var told = found.filter {
+            ($0.key.hasPrefix("\(topics.root)/") && !$0.key.hasPrefix("\(topics.marks)/")) || topics.isOurs($0.key)
+        }
         told[echo.topic] = echo.payload
         return Session(connection: connection, told: told)
     }
@@ -123,15 +195,18 @@ public final class MQTTExporter: Exporter {
     }
 
     /// Tells what differs from what the broker has.
-    @discardableResult private func show(_ session: inout Session) throws(DeliveryError) -> Instant? {
+    ///
+    /// - Parameter isLast: whether nothing is told after it.
+    @discardableResult private func show(_ session: inout Session, isLast: Bool = false) throws(DeliveryError) -> Instant? {
         let shown = try shown()
-        session.connection.remember(shown.payloads)
+        let (payloads, again) = begin(shown, &session, isLast)
+        session.connection.remember(mark.map { payloads.merging([$0.topic: $0.payload]) { one, _ in one } } ?? payloads)
         var messages: [MQTTMessage] = []
         func tell(_ topic: String, _ payload: [UInt8]) {
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
         }
         // A device before what it measures.
-        let changed = shown.payloads.filter { session.told[$0.key] != $0.value }
+        let changed = payloads.filter { session.told[$0.key] != $0.value }
         for (topic, payload) in changed.sorted(by: {
             topics.isOurs($0.key) == topics.isOurs($1.key) ? $0.key < $1.key : topics.isOurs($0.key)
         }) {
@@ -141,11 +216,33 @@ public final class MQTTExporter: Exporter {
             }
             tell(topic, payload)
         }
-        for topic in session.told.keys.sorted() where shown.payloads[topic] == nil { tell(topic, []) }
+        for topic in session.told.keys.sorted() where payloads[topic] == nil { tell(topic, []) }
         try session.connection.publish(messages, carefully: session.time == nil)
-        session.told = shown.payloads
+        session.told = payloads
         session.time = context.now()
-        return shown.nextChange
+        return [shown.nextChange, again].compactMap { $0 }.min()
+    }
+
+    /// What is told now: a meter that nobody knows yet stands at zero first, and at what has added up a moment later. Home Assistant counts from the first
+    /// value that it sees.
+    private func begin(
+        _ shown: Shown, _ session: inout Session, _ isLast: Bool
+    ) -> (payloads: [String: [UInt8]], again: Instant?) {
+        let now = context.now()
+        var payloads = shown.payloads
+        var again: Instant?
+        for (topic, zero) in shown.zeros {
+            if session.told[topic] == nil { session.begun[topic] = now }
+            guard let begun = session.begun[topic] else { continue }
+            let end = Instant(microseconds: begun.microseconds &+ Self.beginning)
+            guard !isLast, now < end else {
+                session.begun[topic] = nil
+                continue
+            }
+            payloads[topic] = zero
+            again = min(again ?? end, end)
+        }
+        return (payloads, again)
     }
 
     private struct Told: Decodable {

@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// Where a broker is, how it is entered, and under which topics.
@@ -42,8 +43,17 @@ public struct MQTTSettings: ExporterSettings {
         (self.topic, self.discovery, self.homeAssistant, self.staleAfter) = (topic, discovery, homeAssistant, staleAfter)
     }
 
-    /// After how many seconds a reading of a type no longer says how things are.
-    func staleAfter(_ type: String) -> Int { staleAfter[type] ?? staleAfter["other"] ?? Self.stale }
+    /// After how many seconds a reading of a type no longer says how things are; `nil` where the last one stays.
+    func staleAfter(_ type: SampleType) -> Int? {
+        staleAfter[type.id] ?? staleAfter["other"] ?? (Self.stays(type) ? nil : Self.stale)
+    }
+
+    /// What is measured once a week or once a year, and is true until it is measured again: what a scale says, a height.
+    private static func stays(_ type: SampleType) -> Bool {
+        guard type.kind == .quantity, type.aggregation == .discreteArithmetic else { return false }
+        if ["kg", "m", "cm", "kg/m2", "Ohm", "mL/kg/min", "kcal/d"].contains(type.canonicalUnit.code) { return true }
+        return (type.id.hasPrefix("body") || type.id.hasPrefix("muscle")) && type.canonicalUnit.code == "%"
+    }
 
     /// As a person would write it.
     var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(host):\(port)" }
@@ -67,6 +77,11 @@ public struct MQTTSettings: ExporterSettings {
         if let text = try members.decodeIfPresent(String.self, forKey: .homeAssistant) {
             guard let version = HomeAssistantVersion(text) else {
                 throw SettingsFault("homeAssistant", "expected a version such as \"2025.4\"")
+            }
+            guard version.isSupported else {
+                throw SettingsFault(
+                    "homeAssistant", "Home Assistant has to be 2024.12 or newer: an older one makes no sensors of what it is told"
+                )
             }
             homeAssistant = version
         }

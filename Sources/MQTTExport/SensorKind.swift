@@ -9,7 +9,7 @@ struct SensorKind {
     enum StateClass: String {
         /// A value of a moment.
         case measurement
-        /// A sum since the sample's start.
+        /// A sum since the last midnight.
         case total
     }
 
@@ -70,6 +70,22 @@ struct SensorKind {
             unit = Self.text(of: wanted, type).map { (wanted, $0) }
         }
     }
+
+    /// How many digits behind the point are worth a look; `nil` where nothing is known of it.
+    func precision(of type: SampleType) -> Int? {
+        guard let code = unit?.code else { return type.aggregation == .cumulative ? 0 : nil }
+        if code == "%" { return deviceClass != nil || type.id == "oxygenSaturation" ? 0 : 1 }
+        if code.hasPrefix("1{") { return 0 }
+        return Self.precisions[code]
+    }
+
+    private static let precisions: [String: Int] = [
+        "/min": 0, "mm[Hg]": 0, "kPa": 1, "hPa": 1, "Cel": 1, "[degF]": 1, "K": 1, "kg": 2, "[lb_av]": 1, "[stone_av]": 2, "g": 1,
+        "[oz_av]": 1, "mg": 0, "ug": 0, "m": 2, "cm": 1, "mm": 0, "km": 2, "[mi_i]": 2, "[ft_i]": 1, "[in_i]": 1, "[yd_i]": 1,
+        "mg/dL": 0, "mmol/L": 1, "kcal": 0, "kJ": 0, "kW.h": 2, "W.h": 0, "J": 0, "W": 0, "kW": 2, "m/s": 2, "km/h": 1,
+        "[mi_i]/h": 1, "min": 0, "s": 1, "h": 1, "ms": 0, "mL": 0, "L": 2, "dB[SPL]": 0, "[ppm]": 0, "ug/m3": 1, "kg/m2": 1,
+        "Ohm": 0, "mL/kg/min": 1,
+    ]
 
     private static func text(of code: String, _ type: SampleType) -> String? {
         if code == "/min" { return type.id.contains("eart") ? "bpm" : type.id == "cyclingCadence" ? "rpm" : "/min" }

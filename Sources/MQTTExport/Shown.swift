@@ -15,7 +15,9 @@ struct Shown {
     private(set) var payloads: [String: [UInt8]] = [:]
     /// Devices' sensors, by their topic of discovery.
     private(set) var devices: [String: Discovery] = [:]
-    /// When the next reading becomes stale.
+    /// What adds up, before anything has, by its topic: who hears of a meter for the first time takes what it shows for where it begins.
+    private(set) var zeros: [String: [UInt8]] = [:]
+    /// When the next reading becomes stale, or a day ends.
     private(set) var nextChange: Instant?
 
     /// More sensors than that are shown nowhere: those with the latest readings are.
@@ -29,8 +31,9 @@ struct Shown {
         let now = context.now()
         payloads[topics.availability] = Self.online
         var latest: [String: [SampleType: PresentSample]] = [:]
+        let users = Self.users(of: present)
         for each in present {
-            let device = topics.device(of: each.sample.origin)
+            let device = topics.device(of: each.sample.origin, sharedBy: users)
             let known = latest[device]?[each.sample.origin.type]
             if let known, !Self.precedes(known.sample, each.sample) { continue }
             latest[device, default: [:]][each.sample.origin.type] = each
@@ -45,8 +48,14 @@ struct Shown {
             var becomesStale = true
             if type.kind == .quantity {
                 let sensor = try SensorKind(type, context, settings.homeAssistant)
-                payloads[topic] = Self.state(sample, sensor, context)
                 kind = .quantity(sensor)
+                if let total = try Self.today(sample, context) {
+                    payloads[topic] = Self.state(sample, total, sensor)
+                    zeros[topic] = Self.state(sample, DayTotal(sum: 0, start: total.start, end: total.end), sensor)
+                    nextChange = min(nextChange ?? total.end, total.end)
+                } else {
+                    payloads[topic] = Self.state(sample, sensor)
+                }
             } else {
                 guard let object = ObjectKind(type) else { continue }
                 let state = object.state(of: sample, now: now)
@@ -55,14 +64,16 @@ struct Shown {
                 becomesStale = object.becomesStale
                 kind = .object(object)
             }
-            if becomesStale {
-                let stale = Instant(
-                    microseconds: sample.end.microseconds &+ Int64(settings.staleAfter(type.id)) * 1_000_000)
+            let seconds = settings.staleAfter(type)
+            becomesStale = becomesStale && seconds != nil
+            if becomesStale, let seconds {
+                let stale = Instant(microseconds: sample.end.microseconds &+ Int64(seconds) * 1_000_000)
                 payloads["\(topic)/availability"] = now < stale ? Self.online : Self.offline
                 if now < stale { nextChange = min(nextChange ?? stale, stale) }
             }
             guard !settings.discovery.isEmpty else { continue }
-            let name = each.person.map { "\(each.deviceName) (\($0))" } ?? each.deviceName
+            let isShared = topics.isShared(sample.origin, by: users)
+            let name = isShared ? each.deviceName : each.person.map { "\(each.deviceName) (\($0))" } ?? each.deviceName
             // The first is the latest: what its device says of itself is what counts.
             devices[
                 topics.discovery(device),
@@ -83,11 +94,37 @@ struct Shown {
         (one.end, one.start, one.identity.description) < (other.end, other.start, other.identity.description)
     }
 
-    private static func state(_ sample: Sample, _ kind: SensorKind, _ context: ExportContext) -> [UInt8] {
+    /// Who measures with each device, by its key; what a device says of itself is no measurement.
+    private static func users(of present: [PresentSample]) -> [String: Set<String>] {
+        var users: [String: Set<String>] = [:]
+        for each in present where each.sample.origin.type != .batteryLevel {
+            if let key = each.sample.origin.device?.key { users[key, default: []].insert(each.sample.origin.subject) }
+        }
+        return users
+    }
+
+    private static func today(_ sample: Sample, _ context: ExportContext) throws(DeliveryError) -> DayTotal? {
+        do { return try context.today(sample) } catch { throw DeliveryError(.unreachable, "the store: \(error)") }
+    }
+
+    /// A day's total: it began at midnight, and changed last with the sample.
+    private static func state(_ sample: Sample, _ total: DayTotal, _ kind: SensorKind) -> [UInt8] {
+        var summed = sample
+        summed.value = total.sum
+        // Not in the digits of one sample that was added.
+        summed.unit = sample.origin.type.canonicalUnit
+        return state(sample, value(of: summed, in: kind.unit?.code), from: total.start, kind)
+    }
+
+    private static func state(_ sample: Sample, _ kind: SensorKind) -> [UInt8] {
+        state(sample, value(of: sample, in: kind.unit?.code), from: sample.start, kind)
+    }
+
+    private static func state(_ sample: Sample, _ value: Double, from start: Instant, _ kind: SensorKind) -> [UInt8] {
         var object = JSONObject()
-        object.set("value", value(of: sample, in: kind.unit?.code))
+        object.set("value", value)
         object.set("unit", kind.unit?.text)
-        object.set("start", sample.start.description)
+        object.set("start", start.description)
         object.set("end", sample.end.description)
         object.set("uuid", sample.identity.description)
         object.set("source", sample.origin.source.id)
@@ -130,10 +167,24 @@ struct MQTTTopics {
     /// Whether a topic of discovery is of one of our devices.
     func isOurs(_ topic: String) -> Bool { topic.hasPrefix("\(settings.discovery)/device/\(prefix)") }
 
-    /// A person's device, or source where there is none: 16 digits that nothing can be read from.
-    func device(of origin: Origin) -> String {
+    /// Where it is told which machine feeds the broker, and how far that has come; below it nothing is shown.
+    var marks: String { "\(root)/mark" }
+
+    /// Whether a device tells of itself, and several persons measure with it: then that is shown once.
+    func isShared(_ origin: Origin, by users: [String: Set<String>]) -> Bool {
+        guard origin.type == .batteryLevel, let key = origin.device?.key, let subjects = users[key] else { return false }
+        return subjects.count > 1
+    }
+
+    /// A person's device, or source where there is none: 16 digits that nothing can be read from. What a device tells of itself is with the only person who
+    /// measures with it, else nobody's.
+    func device(of origin: Origin, sharedBy users: [String: Set<String>] = [:]) -> String {
+        var subject = origin.subject
+        if origin.type == .batteryLevel, let key = origin.device?.key, let subjects = users[key] {
+            subject = subjects.count == 1 ? subjects.first ?? subject : ""
+        }
         let text = Array(
-            "\(origin.subject)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
+            "\(subject)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
         return Digest.sha256(text).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -10,6 +10,8 @@ public struct DeliveryError: Error, Hashable, Sendable, CustomStringConvertible 
         case tooLarge
         /// There is something in it that it will never take: half of it, down to what that is.
         case refused
+        /// It took all of this but the changes at these places, in order, which it will never take.
+        case refusedSome([Int])
         /// It knows us and lets us not (HTTP 401, 403): nothing more until a person has looked.
         case unauthorised
         /// It is not what it has to be, such as a database without our tables: nothing more until a person has looked.

@@ -16,22 +16,25 @@ public struct ExportContext {
     public let present: () throws -> [PresentSample]
     /// The samples of given types that came in one packet with a sample, itself among them, as they are when it is called: a cuff's two pressures.
     public let packet: (Sample, Set<SampleType>) throws -> [Sample]
+    /// What a sample's device, or source where there is none, has of its type and person since the last midnight; `nil` for types that do not add up.
+    public let today: (Sample) throws -> DayTotal?
     private let units: [SampleType: (unit: Unit, conversion: UnitConversion)]
 
     /// - Parameters:
     ///   - units: those that a person wants for types' values.
     ///   - present: how things are now, for targets that show nothing else.
     ///   - packet: what came together, for targets that keep it together.
+    ///   - today: sums of the day, for targets that show nothing else.
     ///   - now: the clock of whoever assembles.
     /// - Throws: ``UnitError`` where a type has no conversion to its unit.
     public init(
         name: String, store: String = "", me: String, units: [SampleType: Unit] = [:],
         zone: TimeZoneRules = TimeZoneRules(fixed: .utc), present: @escaping () throws -> [PresentSample] = { [] },
         packet: @escaping (Sample, Set<SampleType>) throws -> [Sample] = { sample, _ in [sample] },
-        now: @escaping () -> Instant
+        today: @escaping (Sample) throws -> DayTotal? = { _ in nil }, now: @escaping () -> Instant
     ) throws(UnitError) {
         (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)
-        (self.present, self.packet) = (present, packet)
+        (self.present, self.packet, self.today) = (present, packet, today)
         var known: [SampleType: (unit: Unit, conversion: UnitConversion)] = [:]
         for (type, unit) in units {
             known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))
@@ -54,6 +57,17 @@ public struct ExportContext {
         let isAsMeasured = sample.unit.code == known.unit.code
         return (isAsMeasured ? sample.numeral.doubleValue : known.conversion(sample.value), known.unit)
     }
+}
+
+/// What has added up on a day.
+public struct DayTotal: Hashable, Sendable {
+    /// In the type's canonical unit.
+    public var sum: Double
+    /// The midnight that it began with, and the next one.
+    public var start: Instant, end: Instant
+
+    /// A sum between two midnights.
+    public init(sum: Double, start: Instant, end: Instant) { (self.sum, self.start, self.end) = (sum, start, end) }
 }
 
 /// A kind's own part of a target's entry in the configuration. Whoever reads the file looks for keys that nobody knows.

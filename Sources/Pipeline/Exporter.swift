@@ -24,7 +24,24 @@ public protocol Exporter: AnyObject {
     /// Whether what was there before the target began has to come before what is new, as in a file of lines. Else both come by turns, each in its order.
     var isOrdered: Bool { get }
 
-    /// Looks whether the target is there, lets us in and is as it has to be. Changes nothing.
+    /// Where the target is, as the configuration has it, without secrets: what a target is known by that can store no mark.
+    var address: String { get }
+
+    /// The settings of its kind that shape what is written there, such as a format: where they change, what is there no longer fits. Empty for none.
+    var shape: String { get }
+
+    /// Whether it shows only how things are now, so that no setting leaves anything old there.
+    var showsOnlyNow: Bool { get }
+
+    /// Reads the target's own identity and the mark of the last delivery; `nil` where the target can store none.
+    ///
+    /// - Throws: ``DeliveryError`` where nothing could be delivered now.
+    func found() throws(DeliveryError) -> FoundMark?
+
+    /// Writes a mark without a delivery: the store begins to feed the target, or goes on after a person has said so.
+    func claim(_ mark: TargetMark) throws(DeliveryError)
+
+    /// Does what a delivery does, looks whether it worked, and takes it back. Nothing stays there.
     ///
     /// - Returns: what was looked at, for a person.
     /// - Throws: ``DeliveryError`` where nothing could be delivered now.
@@ -55,6 +72,10 @@ extension Exporter {
     public var tellsRecords: Bool { false }
     public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
     public var isOrdered: Bool { false }
+    public var shape: String { "" }
+    public var showsOnlyNow: Bool { false }
+    public func found() throws(DeliveryError) -> FoundMark? { nil }
+    public func claim(_ mark: TargetMark) throws(DeliveryError) {}
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func idle() throws(DeliveryError) -> Duration? { nil }
     public func finish() throws(DeliveryError) {}
@@ -62,8 +83,41 @@ extension Exporter {
 
 /// An exporter whose target can tell what it has, so that both can be compared.
 public protocol ComparableExporter: Exporter {
-    /// Hands over the UUIDs of all samples that are there, in any order and in portions; deleted ones are none.
-    func contents(_ body: ([SampleIdentity]) throws -> Void) throws
+    /// Hands over all samples of this store that are there, in any order and in portions; deleted ones are none.
+    func contents(_ body: ([HeldSample]) throws -> Void) throws
+
+    /// The hash that a sample's content has there; `nil` where only UUIDs are compared, or ``differing(_:)`` compares.
+    func print(of sample: Sample) -> UInt64?
+
+    /// Which of these samples, all of which are there by their UUIDs, have other content there than a delivery would write.
+    func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity]
+
+    /// How contents are compared beyond UUIDs.
+    var contentComparison: ContentComparison { get }
+}
+
+/// An exporter whose target can be read back, for a store that was put back from an older copy.
+public protocol ReadableExporter: Exporter {
+    /// Hands over this store's samples that are there, as lines of NDJSON of the form that `import` reads, in portions of whole lines.
+    ///
+    /// - Returns: how many samples it cannot hand over, by kind.
+    func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int]
+}
+
+/// How a comparison sees that a target has other content under a UUID.
+public enum ContentComparison: Sendable {
+    /// Not at all: what is there under a UUID counts as equal.
+    case none
+    /// By the hashes that its contents come with.
+    case prints
+    /// By asking the target, portion by portion.
+    case asked
+}
+
+extension ComparableExporter {
+    public func print(of sample: Sample) -> UInt64? { nil }
+    public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] { [] }
+    public var contentComparison: ContentComparison { .none }
 }
 
 /// Changes on their way to a target.
@@ -73,17 +127,23 @@ public struct ExportBatch: Sendable {
     /// Each with the anchor of a reader who has seen it, as text. None where something is told again out of its turn, as after a comparison or once a
     /// refusal was mended: such changes say how it is now, and no later one of the same sample has been delivered.
     public var anchors: [String]
+    /// Written at the target in the transaction of the changes; `nil` where there is nobody to ask for it.
+    public var mark: TargetMark?
+    /// Whether what is there already under a UUID is written anew: after settings have changed, or where a comparison found other content.
+    public var rewrites = false
 
     /// Changes with their anchors: as many as changes, or none.
-    public init(changes: [SampleChange] = [], anchors: [String] = []) {
+    public init(changes: [SampleChange] = [], anchors: [String] = [], rewrites: Bool = false) {
         self.changes = changes
         self.anchors = anchors
+        self.rewrites = rewrites
     }
 
     /// Half of it, the first or the second.
     public func half(first: Bool) -> ExportBatch {
         let middle = changes.count / 2
         let range = first ? 0..<middle : middle..<changes.count
-        return ExportBatch(changes: Array(changes[range]), anchors: anchors.isEmpty ? [] : Array(anchors[range]))
+        return ExportBatch(
+            changes: Array(changes[range]), anchors: anchors.isEmpty ? [] : Array(anchors[range]), rewrites: rewrites)
     }
 }

@@ -5,13 +5,25 @@ public protocol FrameInterpreter: AnyObject {
     /// Appends what the frame means to `readings`; appends nothing where it throws: a frame is taken whole or not at all.
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome
 
+    /// Returns the parts of the frames so far that became no reading, once; `nil` if there are none.
+    func takeLeftOut() -> LeftOut?
+
     /// When what is read was written down, of a file that tells it; known once the frame that tells it was interpreted.
     var written: Instant? { get }
+
+    /// What the frames have that no rule reads; complete once all are interpreted.
+    var unread: Unread { get }
 }
 
 extension FrameInterpreter {
     /// Most files do not tell.
     public var written: Instant? { nil }
+
+    /// Most frames are read whole.
+    public func takeLeftOut() -> LeftOut? { nil }
+
+    /// Most read all there is, or count what they leave as frames that are skipped.
+    public var unread: Unread { Unread() }
 }
 
 /// What became of a frame.

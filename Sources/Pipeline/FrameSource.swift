@@ -7,4 +7,12 @@ public protocol FrameSource {
     /// Calls `handle` for each frame until there are no more. What `handle` throws ends the reading and comes back as it is.
     /// - Throws: ``SourceError`` where the rest cannot be read; every frame before that place has been delivered.
     func forEachFrame(_ handle: (RawFrame) throws -> Void) throws
+
+    /// What the source has that comes in no frame; complete once ``forEachFrame(_:)`` has come to the end.
+    var unread: Unread { get }
+}
+
+extension FrameSource {
+    /// Most deliver all there is.
+    public var unread: Unread { Unread() }
 }

@@ -23,6 +23,12 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// The time is that of a device's clock which nobody could compare with ours.
     public static let clockUnknown = GateRule("clock-unknown")
 
+    /// It came before the services of its device were known, and nothing says which of them sent it.
+    public static let unattributed = GateRule("unattributed")
+
+    /// The row that it was read from may be cut: it is the last of a table that ends without a line break.
+    public static let provisional = GateRule("provisional-row")
+
     /// What the rule means, for a person who judges.
     public var explanation: String {
         switch self {
@@ -33,6 +39,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .noContact: "the device says that the sensor had no contact"
         case .badMeasurement: "the device says that the measurement went wrong"
         case .clockUnknown: "its time is that of a clock that could not be read"
+        case .unattributed: "it came before the device's services were known, and may be another's of them"
+        case .provisional: "the row is the last of a file without a line break, and may be cut"
         default: name
         }
     }
@@ -66,7 +74,8 @@ public struct Gate: Sendable {
         if sample.origin.kind != .quantity {
             return Self.isPossible(sample.value, of: sample.origin.type) ? nil : .unknownValue
         }
-        if let limits = sample.origin.hardLimits, !limits.contains(sample.value) { return .impossible }
+        let limits = sample.origin.hardLimits ?? Origin.measurable
+        guard limits.contains(sample.value), Origin.measurable.contains(sample.value) else { return .impossible }
         if let metadata = sample.metadata, let rule = Self.status(metadata) { return rule }
         if sample.value == sample.origin.sentinel { return .sentinel }
         if sample.origin.inconspicuous.contains(sample.value) { return nil }

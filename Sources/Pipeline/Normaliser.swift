@@ -30,8 +30,8 @@ public final class Normaliser {
     private var units: [Unit?] = Array(repeating: nil, count: SampleType.all.count)
     private var conversions: [UnitConversion] = Array(repeating: .identity, count: SampleType.all.count)
 
-    /// A device clock that was never set starts at 1970; nobody's sensors are that old.
-    public static let earliest = Instant(seconds: 31_536_000)
+    /// No measurement is older.
+    public static let earliest = TimeBounds.earliest
     /// 2025-01-01: a hub that shows an earlier time has not been told the time since it was switched on. What arrives then is neither too
     /// early nor in the future; the caller holds it back.
     public static let earliestHub = Instant(seconds: 1_735_689_600)
@@ -47,7 +47,7 @@ public final class Normaliser {
         clock = WallClock(zone: zone)
         self.zone = zone
         self.received = received
-        latest = received.microseconds + Calendar.day
+        latest = TimeBounds.latest(received: received).microseconds
     }
 
     /// A reading this fresh was taken just now, which tells the two passes of an hour that occurs twice apart.
@@ -57,7 +57,7 @@ public final class Normaliser {
     public func normalise(_ frame: [Reading], received: Instant, into output: inout Output) {
         self.received = received
         isHubLost = received < Self.earliestHub
-        latest = isHubLost || leavesUnlikelyTimes ? .max : received.microseconds + Calendar.day
+        latest = isHubLost || leavesUnlikelyTimes ? .max : TimeBounds.latest(received: received).microseconds
         if case .wall(let start, _, nil)? = frame.first?.time, learnedClock == nil {
             let offsets = zone.offsets(at: start)
             let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
@@ -129,7 +129,7 @@ public final class Normaliser {
             guard case .wall(let start, let end, _) = reading.time else { continue }
             let identity = SampleIdentity(
                 series: reading.origin.seriesKey, start: start.microseconds, end: end.microseconds, numeral: reading.numeral,
-                unit: reading.unit, ordinal: reading.ordinal)
+                unit: reading.unit, ordinal: reading.ordinal, method: reading.metadata?.method ?? [])
             passesNear = start.microseconds
             if let earlier = passes[identity], earlier != pass {
                 frame[position].ordinal |= 0x8000_0000
@@ -214,10 +214,10 @@ public final class Normaliser {
         }
         // An identity counts from 1970.
         guard start >= Self.earliest || isHubLost || leavesUnlikelyTimes && start.microseconds >= 0 && nominalStart >= 0 else {
-            throw Refusal("the time lies before 1971: the clock it comes from was not set", at: reading.pointee.place)
+            throw Refusal(TimeBounds.tooEarly, at: reading.pointee.place)
         }
         guard start.microseconds <= latest, end.microseconds <= latest else {
-            throw Refusal("the time lies in the future", at: reading.pointee.place)
+            throw Refusal(TimeBounds.tooLate, at: reading.pointee.place)
         }
         guard end >= start else { throw Refusal("it ends before it starts", at: reading.pointee.place) }
         let value = try conversion(of: reading).convert(reading.pointee.numeral)
@@ -229,7 +229,8 @@ public final class Normaliser {
                 SampleIdentity(
                     series: reading.pointee.origin.seriesKey, start: nominalStart, end: nominalEnd,
                     numeral: reading.pointee.numeral,
-                    unit: reading.pointee.unit, ordinal: reading.pointee.ordinal)
+                    unit: reading.pointee.unit, ordinal: reading.pointee.ordinal,
+                    method: reading.pointee.metadata?.method ?? [])
             }
         var sample = Sample(
             origin: reading.pointee.origin, identity: identity, nominalStart: nominalStart, start: start, end: end, value: value,

@@ -22,6 +22,8 @@ public struct RawFrame {
     public var channel: String
     /// The device it comes from, where the source knows one.
     public var device: Device?
+    /// Whether it may be the beginning of a longer one: the last row of a table that ends without a line break.
+    public var isProvisional = false
 
     /// A frame as it arrived.
     public init(payload: Payload, place: Place, received: Instant, channel: String = "", device: Device? = nil) {

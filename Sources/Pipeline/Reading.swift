@@ -71,6 +71,15 @@ public enum ReadingTime: Hashable, Sendable {
     case told(ToldTime)
     /// The source gives none.
     case receipt
+
+    /// Its start alone.
+    public var moment: ReadingTime {
+        switch self {
+        case .instants(let start, _, let offset): .instants(start: start, end: start, offset: offset)
+        case .wall(let start, _, let ticks): .wall(start: start, end: start, ticks: ticks)
+        case .added, .told, .receipt: self
+        }
+    }
 }
 
 /// The times of a sample that was told whole: those that it has, and those that its identity is made of.

@@ -19,6 +19,8 @@ public struct GatedSample: Sendable {
     public var place: Place
     /// What arrived, kept where the gate holds the sample back.
     public var frame: FrameText?
+    /// What is known of the device's timestamp; `nil` for a reading without one.
+    public var stamp: StampEvidence?
 
     /// A sample with the gate's word.
     @inlinable public init(sample: consuming Sample, rule: GateRule?, repeats: SkipKind?, place: Place) {
@@ -26,6 +28,25 @@ public struct GatedSample: Sendable {
         self.rule = rule
         self.repeats = repeats
         self.place = place
+    }
+}
+
+/// What is known of the timestamp that a device gave a measurement. All samples of one frame have the same.
+public struct StampEvidence: Hashable, Sendable {
+    /// Why the clock that made it is not trusted for that moment; `nil` if it is. Only then is the timestamp the identity of the measurement.
+    public var doubt: ClockDoubt?
+    /// Whether the timestamp is trusted.
+    public var isTrusted: Bool { doubt == nil }
+    /// Whether the measurement arrived as it was taken, by the time that it has.
+    public var isFresh: Bool
+    /// The number that the device gave its record, if it numbers them.
+    public var number: Int64?
+    /// When the measurement arrived first; `nil` for one that a device has in its memory and may send again at any time.
+    public var receipt: Instant?
+
+    /// Puts together what is known.
+    public init(doubt: ClockDoubt? = nil, isFresh: Bool, number: Int64?, receipt: Instant?) {
+        (self.doubt, self.isFresh, self.number, self.receipt) = (doubt, isFresh, number, receipt)
     }
 }
 

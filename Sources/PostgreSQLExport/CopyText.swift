@@ -8,11 +8,20 @@ final class CopyText {
     static let columns = head + ["value", "unit", "numeral", "numeral_unit"] + tail
     /// What rows of every kind begin with.
     static let head = ["start_time", "uuid", "end_time", "type"]
-    /// What rows of every kind have behind what is their own.
+    /// What rows of every kind have behind what is their own, as ``ObjectRows/tail`` and ``ObjectRows/record`` make them.
     static let tail = [
         "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
-        "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata",
+        "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata", "record_id", "record_version",
+        "identity",
     ]
+
+    /// The temporary table of quantities: its columns are ours alone, whatever somebody has added to the table of samples.
+    static let temporary = """
+        CREATE TEMP TABLE incoming(
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
+            value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
+            \(ObjectRows.tail), \(ObjectRows.record)) ON COMMIT DELETE ROWS
+        """
 
     /// What all samples of a series share.
     private struct Series {
@@ -63,6 +72,49 @@ final class CopyText {
         times.append(sample.received, nil, to: &octets)
         Self.add(sample.group.map(Sample.groupText), to: &octets)
         Self.add(sample.metadata?.json ?? "{}", to: &octets)
+        Self.add(sample.record?.id, to: &octets)
+        Self.add(sample.record.map { "\($0.version)" }, to: &octets)
+        Self.add(identity(of: sample), to: &octets)
+    }
+
+    /// What the UUID is made of beyond what the row says, as lines of NDJSON have it; `nil` where nothing is needed to read the row back.
+    private func identity(of sample: Sample) -> String? {
+        var object = JSONObject()
+        var isNeeded = false
+        if sample.record == nil {
+            if let ordinal = sample.ordinal {
+                object.set("ordinal", Int(ordinal))
+                isNeeded = ordinal > 0
+            } else if !Self.isNamedAsUsual(sample) {
+                // A repair made it: its UUID follows from a sample that is no more.
+                object.set("repaired", true)
+                isNeeded = true
+            }
+        }
+        if sample.nominalStart != sample.start.microseconds {
+            object.set("nominalStart", Int(sample.nominalStart))
+            object.set("nominalEnd", Int(sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds)))
+            isNeeded = true
+        }
+        if sample.timeResolution != 1 {
+            object.set("resolution", Int(sample.timeResolution))
+            isNeeded = true
+        }
+        if let molarMass = sample.unit.molarMass {
+            object.set("molarMass", molarMass)
+            isNeeded = true
+        }
+        return isNeeded ? String(decoding: object.closed, as: UTF8.self) : nil
+    }
+
+    /// Whether a sample of which no ordinal was kept has one of the first, as nearly all have.
+    private static func isNamedAsUsual(_ sample: Sample) -> Bool {
+        (0...3 as ClosedRange<UInt32>).contains { ordinal in
+            SampleIdentity(
+                series: sample.origin.seriesKey, start: sample.nominalStart,
+                end: sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds), numeral: sample.numeral,
+                unit: sample.unit, ordinal: ordinal) == sample.identity
+        }
     }
 
     private func series(of origin: Origin) -> Series {

@@ -3,18 +3,21 @@ import Pipeline
 
 /// Our tables in a database, as numbered steps that are only ever added to.
 ///
+/// - `self`: the database's own identity, in one row.
 /// - `hub`: the stores that feed the database.
 /// - `sample`: a row for each sample that any of them has; `hubs` are those that have it. Its key begins with the time, so that it can be partitioned.
 /// - `deletion`: what a hub had and has no more, with what took its place.
-/// - `progress`: how far each target has come; for people, nothing depends on it.
+/// - `progress`: how far each target has come, and which machine feeds it; written with each delivery.
+/// - `record`, `superseded`: versions of what makers have numbered (``RecordRows``).
+/// - `type`: what the types of samples are.
 /// - a table for each other kind of sample, such as `workout` (``ObjectTable``), whose key is the UUID.
-/// - a view for each type, such as `heart_rate` or `sleep_analysis`, and for the points of series, such as `workout_route_point`.
+/// - views (``DatabaseViews``).
 struct DatabaseSchema {
     let name: String
 
     var version: Int { steps.count }
 
-    private var steps: [String] {
+    var steps: [String] {
         [
             """
             CREATE TABLE \(name).hub(id serial PRIMARY KEY, store text NOT NULL UNIQUE);
@@ -34,7 +37,26 @@ struct DatabaseSchema {
                 told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(hub, target));
             """,
             ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"),
+            marks,
         ]
+    }
+
+    /// What tells the database from another one under the same name, records, and what analysts ask for.
+    private var marks: String {
+        let record = "ADD COLUMN record_id text, ADD COLUMN record_version bigint, ADD COLUMN identity jsonb"
+        return """
+            CREATE TABLE \(name).self(id uuid NOT NULL, is_only boolean PRIMARY KEY DEFAULT true CHECK(is_only));
+            INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
+            ALTER TABLE \(name).hub ADD COLUMN name text;
+            ALTER TABLE \(name).progress ADD COLUMN count bigint NOT NULL DEFAULT 0, ADD COLUMN holder text,
+                ADD COLUMN holder_name text;
+            \((["sample"] + ObjectTable.all.map(\.name)).map { "ALTER TABLE \(name).\($0) \(record);" }.joined(separator: "\n"))
+            \(RecordRows.creation(in: name))
+            CREATE TABLE \(name).type(
+                name text PRIMARY KEY, kind text NOT NULL, display_name text NOT NULL, unit text, aggregation text, loinc text);
+            CREATE INDEX sample_latest ON \(name).sample(type, subject, start_time DESC);
+            CREATE INDEX correlation_objects ON \(name).correlation USING gin(objects);
+            """
     }
 
     /// The version that is there; 0 where there is none.
@@ -59,7 +81,11 @@ struct DatabaseSchema {
             for number in found..<max(found, version) {
                 try connection.run(steps[number] + ";INSERT INTO \(name).version(number) VALUES(\(number + 1))")
             }
-            for view in views { try connection.run(view) }
+            try fillTypes(connection)
+            let views = DatabaseViews(schema: name)
+            // Made anew each time: a newer version has more types.
+            for view in views.all { try connection.run(view.statement) }
+            try connection.run(DatabaseComments(schema: name, views: views).statements.joined(separator: ";"))
             try connection.run("COMMIT")
             return found
         } catch {
@@ -68,30 +94,59 @@ struct DatabaseSchema {
         }
     }
 
+    private func fillTypes(_ connection: PostgreSQLConnection) throws(DeliveryError) {
+        let rows = SampleType.all.map { type in
+            let isQuantity = type.kind == .quantity
+            let cells: [String?] = [
+                type.id, type.kind.name, type.displayName, isQuantity ? type.canonicalUnit.code : nil,
+                isQuantity ? type.aggregation.rawValue : nil, type.loinc,
+            ]
+            return "(" + cells.map(Self.literal).joined(separator: ", ") + ")"
+        }
+        try connection.run(
+            """
+            INSERT INTO \(name).type(name, kind, display_name, unit, aggregation, loinc) VALUES \(rows.joined(separator: ",\n"))
+            ON CONFLICT(name) DO UPDATE SET kind = excluded.kind, display_name = excluded.display_name, unit = excluded.unit,
+                aggregation = excluded.aggregation, loinc = excluded.loinc
+            """)
+    }
+
+    /// A text as a literal of SQL; `nil` is NULL.
+    static func literal(_ text: String?) -> String {
+        text.map { "'" + $0.replacing("'", with: "''") + "'" } ?? "NULL"
+    }
+
     /// "VGAT": whoever writes to our tables holds it, so that two hubs never wait for one another's rows.
     static let lock = 0x5647_4154
 
-    /// Made anew each time: a newer version has more types.
-    private var views: [String] {
-        SampleType.all.compactMap { view(of: $0) } + ObjectTable.all.compactMap { $0.pointView(in: name) }
-    }
-
-    /// `nil` for a type that is the only one of its table.
-    private func view(of type: SampleType) -> String? {
-        let own: String
-        let table: String
-        switch type.kind {
-        case .quantity: (own, table) = ("value, unit", "sample")
-        case .category: (own, table) = ("value, value_name", "category")
-        case .correlation, .scoredAssessment, .clinicalRecord:
-            guard let known = ObjectTable.byKind[type.kind] else { return nil }
-            (own, table) = (known.columns.map(\.name).joined(separator: ", "), known.name)
-        default: return nil
+    /// Our tables whose columns are written, by name.
+    static let written: [String: Set<String>] = {
+        var tables: [String: Set<String>] = ["sample": Set(CopyText.columns + ["hubs"])]
+        for table in ObjectTable.all {
+            tables[table.name] = Set(CopyText.head + table.columns.map(\.name) + CopyText.tail + ["hubs"])
         }
-        return """
-            CREATE OR REPLACE VIEW \(name).\(Self.snake(type.id)) AS
-            SELECT start_time, end_time, \(own), subject, source_name, device_name, uuid FROM \(name).\(table) WHERE type = '\(type.id)'
+        return tables
+    }()
+
+    /// Why no row can be written as the database is, whatever is in it; `nil` where nothing is known.
+    func obstacle(_ connection: PostgreSQLConnection) throws(DeliveryError) -> String? {
+        let encoding = try connection.run("SELECT current_setting('server_encoding')")[0][0] ?? ""
+        guard encoding == "UTF8" else {
+            return "the database is in \(encoding), which has no place for most names: it has to be in UTF8"
+        }
+        let demanded = try connection.run(
             """
+            SELECT relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped AND attnotnull
+                AND NOT atthasdef AND attidentity = '' ORDER BY relname, attname
+            """, [name])
+        for row in demanded {
+            guard let table = row[0], let column = row[1], let ours = Self.written[table], !ours.contains(column) else {
+                continue
+            }
+            return "the column '\(column)' of \(name).\(table) wants a value and has no default: give it one, or allow NULL"
+        }
+        return nil
     }
 
     /// `heart_rate` for `heartRate`, `vo2_max` for `vo2Max`.

@@ -12,6 +12,9 @@ final class ObjectRows {
         received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
+    /// The id that its maker gave to it, which edition it is, and what else its UUID is made of.
+    static let record = "record_id text, record_version bigint, identity jsonb"
+
     /// The temporary table.
     static let temporary = """
         CREATE TEMP TABLE incoming_object(
@@ -19,7 +22,7 @@ final class ObjectRows {
             kind text NOT NULL, number double precision NOT NULL, name text, fields jsonb NOT NULL, resource jsonb, xml text,
             octets bytea, p1 double precision[], p2 double precision[], p3 double precision[], p4 double precision[],
             p5 double precision[], p6 double precision[], p7 double precision[], p8 double precision[], more jsonb,
-            \(tail)) ON COMMIT DELETE ROWS
+            \(tail), \(record)) ON COMMIT DELETE ROWS
         """
 
     static let columns =

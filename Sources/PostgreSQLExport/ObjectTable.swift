@@ -180,14 +180,34 @@ struct ObjectTable {
             """
     }
 
+    /// The names of its columns, but for who has a row.
+    private var names: [String] { CopyText.head + columns.map(\.name) + CopyText.tail }
+    /// What those are made of.
+    private var sources: [String] { CopyText.head + columns.map(\.source) + CopyText.tail }
+
     /// What moves rows that came into it: a row that is there says who has it, and is not touched else.
-    func taking(in schema: String, hub: Int) -> String {
-        let names = (CopyText.head + columns.map(\.name) + CopyText.tail).joined(separator: ", ")
-        let sources = (CopyText.head + columns.map(\.source) + CopyText.tail).joined(separator: ", ")
+    ///
+    /// - Parameter rewriting: a row that is there becomes what came.
+    func taking(in schema: String, hub: Int, rewriting: Bool) -> String {
+        let added = "hubs = CASE WHEN held.hubs @> ARRAY[\(hub)] THEN held.hubs ELSE held.hubs || \(hub) END"
+        let written = names.filter { $0 != "uuid" }.map { "\($0) = excluded.\($0)" } + [added]
+        let update =
+            rewriting ? written.joined(separator: ", ") : "hubs = held.hubs || \(hub) WHERE NOT held.hubs @> ARRAY[\(hub)]"
         return """
-            INSERT INTO \(schema).\(name) AS held(\(names), hubs) SELECT \(sources), ARRAY[\(hub)] FROM incoming_object
-                WHERE kind = '\(kind.name)'
-                ON CONFLICT(uuid) DO UPDATE SET hubs = held.hubs || \(hub) WHERE NOT held.hubs @> ARRAY[\(hub)]
+            INSERT INTO \(schema).\(name) AS held(\(names.joined(separator: ", ")), hubs)
+                SELECT \(sources.joined(separator: ", ")), ARRAY[\(hub)] FROM incoming_object WHERE kind = '\(kind.name)'
+                ON CONFLICT(uuid) DO UPDATE SET \(update)
+            """
+    }
+
+    /// Which rows that came have other content there. When a reading came in differs from hub to hub.
+    func differing(in schema: String) -> String {
+        let compared = names.indices.filter { !["uuid", "received"].contains(names[$0]) }
+        return """
+            SELECT came.uuid FROM (SELECT \(zip(sources, names).map { "\($0) AS \($1)" }.joined(separator: ", ")) FROM incoming_object
+                WHERE kind = '\(kind.name)') came JOIN \(schema).\(name) held ON held.uuid = came.uuid
+                WHERE (\(compared.map { "held.\(names[$0])" }.joined(separator: ", ")))
+                IS DISTINCT FROM (\(compared.map { "came.\(names[$0])" }.joined(separator: ", ")))
             """
     }
 

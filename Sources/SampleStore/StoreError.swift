@@ -21,6 +21,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case corrupt
         /// The medium failed.
         case inputOutput
+        /// The time that was given to the question is used up (``SampleStore/limit(to:)``).
+        case tooLong
         /// The request cannot be met: an unknown UUID, a wrong state.
         case invalid
         /// SQLite refused what we asked: a defect of ours.
@@ -58,6 +60,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             case SQLITE_CORRUPT: .corrupt
             case SQLITE_NOTADB: .foreign
             case SQLITE_IOERR: .inputOutput
+            case SQLITE_INTERRUPT: .tooLong
             default: .defect
             }
     }
@@ -74,7 +77,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public var mayPass: Bool {
         switch kind {
         case .busy, .full, .readOnly, .permission, .inputOutput: true
-        case .missing, .foreign, .newer, .corrupt, .invalid, .defect: false
+        case .missing, .foreign, .newer, .corrupt, .tooLong, .invalid, .defect: false
         }
     }
 
@@ -85,6 +88,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .readOnly: "the store cannot be written (\(message))"
         case .corrupt: "the store is damaged (\(message)); 'vitalgate store check' tells more"
         case .inputOutput where code != 0: "reading or writing the store failed (\(message), code \(code))"
+        case .tooLong: "the question took longer than it may"
         case .defect: "the store refused a statement (\(message), code \(code))" + (sql.map { ": \($0)" } ?? "")
         default: message
         }

@@ -77,7 +77,17 @@ extension HealthStore {
                 kind: .save, name: source.name, zone: zone.identifier, received: received.microseconds)
             // As HealthKit has it for the objects of an app.
             description.replacesAcrossDevices = true
-            let outcomes = try store.save(made.flatMap(\.all), as: description, within: day)
+            let outcomes: [SampleOutcome]
+            do {
+                outcomes = try store.save(made.flatMap(\.all), as: description, within: day)
+            } catch let error as RefusedObject {
+                var ends = 0
+                let object = made.firstIndex { one in
+                    ends += one.all.count
+                    return error.index < ends
+                }
+                throw HealthStoreError.refused(object: object ?? 0, reason: error.fault.description)
+            }
             var rest = outcomes[...]
             return made.map { object in
                 let parts = object.parts.map { SavedObject($0, rest.removeFirst()) }

@@ -79,6 +79,11 @@ public final class WebhookExporter: Exporter {
         line = ChangeLine(me: context.me)
     }
 
+    /// A receiver stores no mark: it is known by its address.
+    public var address: String { String(settings.url.prefix { $0 != "?" && $0 != "#" }) }
+
+    public var shape: String { settings.form == .lines ? "" : "format=\(settings.form.rawValue)" }
+
     /// Posts nothing: an empty body, signed, that a receiver answers as any other.
     public func check() throws(DeliveryError) -> [Finding] {
         try post([], id: "check")
@@ -140,7 +145,10 @@ public final class WebhookExporter: Exporter {
             throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
         }
         // Its words may repeat what it was sent.
-        guard response.isSuccess else { throw DeliveryError(status: response.status, retryAfter: response.retryAfter, words: "") }
+        guard response.isSuccess else {
+            throw DeliveryError(
+                status: response.status, retryAfter: response.retryAfter, location: response.headers["location"], words: "")
+        }
     }
 
     private func opened() throws(DeliveryError) -> (client: HTTPClient, signature: Signature?) {

@@ -25,6 +25,14 @@ struct FileArgument {
         }
     }
 
+    /// A file of our own making, under a name for people.
+    init(name: String, at path: String) { (self.name, self.path, bytes) = (name, path, Array(path.utf8)) }
+
+    private init(name: String, path: String, bytes: [UInt8]) { (self.name, self.path, self.bytes) = (name, path, bytes) }
+
+    /// Whether it is standard input, whose end is where the other program ended it.
+    var isStandardInput: Bool { path == InputFile.standardInput }
+
     /// Why it cannot be read at all; nothing where it can, as far as one sees.
     var obstacle: String? {
         if bytes.isEmpty { return "the file's name is empty" }

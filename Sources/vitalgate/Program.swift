@@ -87,7 +87,7 @@ enum Program {
         case let error as UsageError: (error.description, error.exitCode)
         case OutputError.closed: (nil, .success)
         case let error as OutputError: (error.description, error.exitCode)
-        case let error as ConfigurationError: (error.description, error.isOutOfRange ? .configuration : .usage)
+        case let error as ConfigurationError: (error.description, error.isOfOption ? .usage : .configuration)
         case let error as SubjectSettingError: (error.description, .configuration)
         case let error as UnitError: (error.description, .dataError)
         case let error as PredicateError: (error.description, .usage)
@@ -110,7 +110,7 @@ enum Program {
         switch error.kind {
         case .missing: .noInput
         case .foreign, .newer, .corrupt, .invalid: .dataError
-        case .busy: .tryAgain
+        case .busy, .tooLong: .tryAgain
         case .full, .readOnly, .inputOutput: .ioError
         case .permission: .noPermission
         case .defect: .software

@@ -66,12 +66,48 @@ import Testing
         #expect(bench.isLive() && bench.bluez.count("Connect ") == 1 && bench.bluez.count("Disconnect") == 0)
     }
 
-    /// A service that does not come back is no reason to keep the link.
-    @Test func aServiceThatDoesNotComeBack() throws {
+    /// A service that does not come back: BlueZ is to forget the device over that very link. To hang up first and to connect on the table that
+    /// it keeps would make that table the one that stays.
+    @Test(arguments: [false, true]) func aServiceThatDoesNotComeBack(bonded: Bool) throws {
         let bench = try liveBench()
-        bench.bluez.remove(ScriptedBlueZ.path(Self.strap) + "/service180d")
+        let path = ScriptedBlueZ.path(Self.strap)
+        bench.bluez.change(path, BlueZ.device, ["Paired": .boolean(bonded)])
+        bench.bluez.answers["RemoveDevice"] = { [unowned bench] call in
+            call.reply()
+            bench.bluez.remove(path)
+            bench.addStrap()
+        }
+        bench.bluez.remove(path + "/service180d")
         for _ in 0..<8 { try bench.pass(.seconds(5)) }
-        #expect(bench.bluez.count("Disconnect") >= 1)
+        if bonded {
+            // A bond is a person's deed (Decisions/0016): nothing is removed, and the link on which that helps stays.
+            #expect(bench.bluez.count("RemoveDevice") == 0 && bench.bluez.count("Disconnect") == 0)
+            #expect(bench.notices.count { $0.weight == .action && $0.text.contains("devices forget --bond") } == 1)
+            let address = try #require(BluetoothAddress(Self.strap))
+            #expect(bench.source.waitsFor(address)?.contains("180D/2A37") == true)
+            // It shows the service after all.
+            bench.bluez.addService(Self.strap, 0x180D, at: "0050", [(0x2A37, [:])])
+            try bench.until("live") { bench.isLive() }
+        } else {
+            #expect(bench.bluez.count("RemoveDevice") == 1 && bench.bluez.count("Disconnect") == 0)
+            bench.bluez.change(path, BlueZ.device, ["RSSI": .int16(-51)])
+            try bench.until("live") { bench.isLive() }
+            #expect(bench.bluez.count("Connect ") == 2)
+        }
+    }
+
+    /// The link over which the services moved is lost: it is called again, as nothing better is left.
+    @Test func aBondedDeviceIsCalledAgainAfterItsLink() throws {
+        let bench = try liveBench()
+        let path = ScriptedBlueZ.path(Self.strap)
+        bench.bluez.change(path, BlueZ.device, ["Paired": .boolean(true)])
+        bench.bluez.remove(path + "/service180d")
+        for _ in 0..<8 { try bench.pass(.seconds(5)) }
+        bench.bluez.disconnect(Self.strap)
+        bench.bluez.addService(Self.strap, 0x180D, [(0x2A37, [:])])
+        try bench.pass(.seconds(2))
+        bench.bluez.change(path, BlueZ.device, ["RSSI": .int16(-51)])
+        try bench.until("live") { bench.isLive() }
     }
 
     /// What did not move keeps its subscription: asked for again while it is held, BlueZ would refuse it.

@@ -15,6 +15,9 @@ import Testing
         var asked: [UInt8] = []
         /// Whether a piece of an answer comes, and how often.
         var times: () -> Int = { 1 }
+        /// Whether it says nothing while this file is open.
+        var isMute: (String) -> Bool = { _ in false }
+        var name = ""
 
         mutating func answer(_ piece: [UInt8]) -> [[UInt8]] {
             heard = piece.first == 0xAA ? piece : heard + piece
@@ -33,7 +36,7 @@ import Testing
                         0, 0,
                     ]
             case 0x03:
-                let name = String(decoding: request[7..<request.count - 2], as: UTF8.self)
+                name = String(decoding: request[7..<request.count - 2], as: UTF8.self)
                 open = files.first { $0.name == name }?.octets
                 let size = open?.count ?? 0
                 data = [UInt8(size & 0xFF), UInt8(size >> 8 & 0xFF), UInt8(size >> 16), 0]
@@ -41,6 +44,7 @@ import Testing
             case 0x04: data = Array((open ?? []).dropFirst(block * 200).prefix(200))
             default: open = nil
             }
+            if request[1] != 0x14, isMute(name) { return [] }
             var answer: [UInt8] =
                 [0x55, status, status ^ 0xFF, request[3], request[4], UInt8(data.count & 0xFF), UInt8(data.count >> 8)] + data
             answer.append(O2RingDialogue.check(answer[...]))
@@ -99,10 +103,10 @@ import Testing
     }
 
     @Test func whatIsNoNight() {
-        for octets in [Self.file(10, version: 2), Self.file(10, step: 3), Array(Self.file(10).dropLast(2)), [3, 0], []] {
+        for octets in [Self.file(10, version: 2), Self.file(10, step: 3), [3, 0], []] {
             var ring = Ring(files: [("20260131223340", octets), ("20260201223340", Self.file(2, day: 1))])
             let session = talk(to: &ring)
-            #expect(session.records.count == 2 && session.said.last == "ready", "\(session.said)")
+            #expect(session.records.count == 2 && session.said == ["nightsUnread(1)", "ready"], "\(session.said)")
         }
         var silent = Ring(files: [("20260131223340", Self.file(2))])
         silent.times = { 0 }
@@ -110,6 +114,108 @@ import Testing
         var empty = Ring()
         #expect(talk(to: &empty).said == ["ready"])
         #expect(DialogueDescription.o2Ring.begin([O2RingDialogue.answers]) == nil)
+    }
+
+    /// Forms that OSCAR's viatom_loader.cpp reads, or SomnoTrace found on rings (pull request 162).
+    @Test func nightsOfOtherForms() {
+        func read(_ name: String, _ octets: [UInt8]) -> DialogueTalk {
+            var ring = Ring(files: [(name, octets)])
+            return talk(to: &ring)
+        }
+        let usual = read("20260131223340", Self.file(10))
+        #expect(read("20260131223340", Self.file(10, version: 5)).records == usual.records)
+        #expect(read("20260131223340.vld", Self.file(10)).records == usual.records)
+        // Octets after the last whole record.
+        #expect(read("20260131223340", Array(Self.file(10).dropLast(2))).records == usual.records.dropLast())
+        // 25,194 seconds with 6,299 records, of 4 s each.
+        var long = Self.file(6299)
+        (long[13], long[14]) = (0x6A, 0x62)
+        let odd = read("20260131223340", long)
+        #expect(odd.records == read("20260131223340", Self.file(6299)).records && odd.said == ["ready"])
+        // The clock was never set, and the head has no date, or not its own.
+        for (year, month, day) in [(2000, 0, 0), (2000, 1, 1), (2026, 13, 31), (2031, 1, 31), (2026, 1, 28)] {
+            var head = Self.file(10)
+            (head[2], head[3], head[4], head[5]) = (UInt8(year & 0xFF), UInt8(year >> 8), UInt8(month), UInt8(day))
+            #expect(read("20260131223340", head).records == usual.records, "\(year)-\(month)-\(day)")
+        }
+        // A record that the ring marks as not measured, whatever its SpO2.
+        var unmeasured = Self.file(10)
+        unmeasured[42] = 0xFF
+        #expect(read("20260131223340", unmeasured).records == Array(usual.records.dropFirst()))
+        // Head and name without a date: nothing says when it was.
+        var none = Self.file(10)
+        (none[2], none[3], none[4], none[5]) = (0xD0, 0x07, 0, 0)
+        #expect(read("20000000000000", none).said == ["nightsUnread(1)", "ready"])
+    }
+
+    /// OSCAR: files of 2 s have each record twice, and a head whose size counts it once.
+    @Test func recordsThatAreThereTwice() {
+        let single = Self.file(10)
+        var twice = Array(single.prefix(40))
+        for start in stride(from: 40, to: single.count, by: 5) { twice += single[start..<start + 5] + single[start..<start + 5] }
+        var (rings, other) = (Ring(files: [("20260131223340", twice)]), Ring(files: [("20260131223340", single)]))
+        #expect(talk(to: &rings).records == talk(to: &other).records)
+        // Two that differ are two.
+        twice[46] = 99
+        rings = Ring(files: [("20260131223340", twice)])
+        #expect(talk(to: &rings).records.count == talk(to: &other).records.count + 1)
+    }
+
+    @Test func aNightThatWasNotReadIsAskedForAgain() {
+        let bad = Self.file(10, version: 2)
+        var ring = Ring(files: [
+            ("20260128223340", Self.file(3, day: 28)), ("20260129223340", bad), ("20260130223340", Self.file(4, day: 30)),
+        ])
+        let first = talk(to: &ring)
+        #expect(first.records.count == 7 && first.said == ["nightsUnread(1)", "ready"] && first.commits == 2)
+        // Its neighbors are not read again, and it is asked for once in each conversation.
+        ring.asked = []
+        let second = talk(to: &ring, from: first.cursor)
+        #expect(second.records.isEmpty && second.said == ["nightsUnread(1)", "ready"])
+        #expect(ring.asked == [0x14, 0x03, 0x04, 0x05] && second.cursor == first.cursor)
+        // A new night moves the mark, and does not leave it behind.
+        ring.files.append(("20260131223340", Self.file(5)))
+        let third = talk(to: &ring, from: second.cursor)
+        #expect(third.records.count == 5 && third.said == ["nightsUnread(1)", "ready"])
+        ring.files[1].octets = Self.file(10, day: 29)
+        let fourth = talk(to: &ring, from: third.cursor)
+        #expect(fourth.records.count == 9 && fourth.said == ["ready"])
+        #expect(talk(to: &ring, from: fourth.cursor).records.isEmpty)
+        // Where nights were deleted, no bit tells which ones are meant.
+        ring.files.remove(at: 0)
+        let fifth = talk(to: &ring, from: third.cursor)
+        #expect(fifth.records.count == 9 + 4 + 5 && fifth.said == ["ready"])
+    }
+
+    /// Far more nights than the mark has bits for.
+    @Test func nightsThatWereNotReadLongAgo() {
+        var ring = Ring()
+        for day in 1...28 {
+            let octets = Self.file(day.isMultiple(of: 9) ? 10 : 1, day: UInt8(day), version: day.isMultiple(of: 9) ? 2 : 3)
+            ring.files.append(("202601\(day < 10 ? "0" : "")\(day)223340", octets))
+        }
+        let first = talk(to: &ring)
+        #expect(first.records.count == 25 && first.said == ["nightsUnread(3)", "ready"])
+        for index in [8, 17, 26] { ring.files[index].octets = Self.file(10, day: UInt8(index + 1)) }
+        let second = talk(to: &ring, from: first.cursor)
+        for index in [8, 17, 26] {
+            let day = DialogueProof.hex([UInt8(index + 1)])
+            #expect(second.records.count { $0.hasSuffix("EA0701\(day)162128") } == 1, "\(index)")
+        }
+        #expect(second.said == ["ready"] && talk(to: &ring, from: second.cursor).records.isEmpty)
+    }
+
+    /// A file that the ring never gives out does not keep those after it.
+    @Test func aFileWithoutAnAnswer() {
+        var ring = Ring(files: [("20260130223340", Self.file(3, day: 30)), ("20260131223340", Self.file(5))])
+        ring.isMute = { $0 == "20260130223340" }
+        let first = talk(to: &ring)
+        #expect(first.records.count == 5 && first.said == ["nightsUnread(1)", "ready"])
+        ring.isMute = { _ in false }
+        let second = talk(to: &ring, from: first.cursor)
+        #expect(second.records.count == 3 && second.said == ["ready"])
+        ring.isMute = { _ in true }
+        #expect(talk(to: &ring).said == ["memoryUnread", "nightsUnread(1)", "ready"])
     }
 
     /// Pieces that are lost, and come twice: a block is asked for again, and each record is handed on once.

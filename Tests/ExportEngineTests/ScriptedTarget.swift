@@ -13,6 +13,24 @@ final class ScriptedTarget: ComparableExporter {
     private(set) var samples: [SampleIdentity: Double] = [:]
     /// It never takes a value like this.
     var refuses: (Double) -> Bool = { _ in false }
+    /// Its own identity; another one is another target.
+    var identity: String? = "itself"
+    /// What the last delivery wrote; `nil` for a target that stores none where it is made so.
+    var mark: TargetMark?
+    var storesMarks = true
+    var address = "here"
+    var shape = ""
+    /// What it makes of a value: other settings make another one.
+    var factor = 1.0
+    let contentComparison = ContentComparison.prints
+    func print(of sample: Sample) -> UInt64? { (sample.value * factor).bitPattern }
+
+    func found() throws(DeliveryError) -> FoundMark? { storesMarks ? FoundMark(identity: identity, mark: mark) : nil }
+    func claim(_ mark: TargetMark) throws(DeliveryError) {
+        self.mark = mark
+        identity = identity ?? mark.identity
+    }
+
     /// What happens at a delivery; nothing where it works.
     var mood: () -> Mood? = { nil }
     private(set) var deliveries = 0
@@ -30,8 +48,8 @@ final class ScriptedTarget: ComparableExporter {
 
     func check() -> [Finding] { [] }
 
-    func contents(_ body: ([SampleIdentity]) throws -> Void) throws {
-        let all = Array(samples.keys)
+    func contents(_ body: ([HeldSample]) throws -> Void) throws {
+        let all = samples.map { HeldSample($0.key, print: $0.value.bitPattern) }
         for start in stride(from: 0, to: all.count, by: 3) { try body(Array(all[start..<min(start + 3, all.count)])) }
     }
 
@@ -45,23 +63,28 @@ final class ScriptedTarget: ComparableExporter {
         case .busy: throw DeliveryError(.busy(.seconds(7)), "later")
         case .small where batch.changes.count > 1: throw DeliveryError(.tooLarge, "too much at once")
         case .deaf:
-            try take(batch.changes)
+            try take(batch)
             throw DeliveryError(.unreachable, "the answer was lost")
         case .torn:
-            try take(Array(batch.changes.prefix(batch.changes.count / 2)))
+            try take(batch.half(first: true))
             throw DeliveryError(.unreachable, "the connection broke")
-        case .small, nil: try take(batch.changes)
+        case .small, nil: try take(batch)
         }
         return 0
     }
 
-    private func take(_ changes: [SampleChange]) throws(DeliveryError) {
-        for case .added(let stored) in changes where refuses(stored.sample.value) {
+    private func take(_ batch: ExportBatch) throws(DeliveryError) {
+        for case .added(let stored) in batch.changes where refuses(stored.sample.value) {
             throw DeliveryError(.refused, "no such value")
         }
-        for change in changes {
+        if let next = batch.mark, storesMarks {
+            guard mark?.count == next.count - 1 else { throw DeliveryError(.unreachable, "somebody else was here") }
+            mark = next
+        }
+        for change in batch.changes {
             switch change {
-            case .added(let stored): samples[stored.uuid] = stored.sample.value
+            case .added(let stored):
+                if samples[stored.uuid] == nil || batch.rewrites { samples[stored.uuid] = stored.sample.value * factor }
             case .deleted(let deletion): samples[deletion.uuid] = nil
             }
         }

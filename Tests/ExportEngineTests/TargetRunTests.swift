@@ -90,6 +90,7 @@ import Testing
     @Test func whoLetsUsNotInIsNotAskedAgain() throws {
         final class Closed: Exporter {
             let batchLimit = 10
+            let address = "closed"
             func check() -> [Finding] { [] }
             func finish() {}
             func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int { throw DeliveryError(.unauthorised, "401") }
@@ -154,20 +155,56 @@ import Testing
         #expect(target.samples.count == 51)
     }
 
-    /// A target that refuses each and every record is not fed on, and nothing is set aside.
-    @Test func whatTakesNothingIsStopped() throws {
+    /// However many records a target refuses, each is set aside, what it takes goes on, and only a person gives them up.
+    @Test(arguments: [300, 7]) func whatTakesNothingIsNotStopped(limit: Int) throws {
         let target = ScriptedTarget()
-        target.batchLimit = 300
-        target.refuses = { _ in true }
+        target.batchLimit = limit
+        target.refuses = { $0 == 60 }
         try test.add(try (0..<300).map { try test.sample(60, at: $0) })
         let run = try test.run(target)
-        #expect(try run.step() == .stopped)
-        #expect(try store.setAside(by: "other").isEmpty)
-        #expect(run.target.words?.contains("it takes nothing") == true)
+        for _ in 0..<10 { _ = try run.step() }
+        // Live readings go on meanwhile.
+        let live = try test.sample(61, at: 1000)
+        try test.add([live])
+        try test.finish(run)
+        #expect(target.samples == [live.sample.identity: 61])
+        #expect(try store.target("other")?.state == .delivering)
+        let summary = try store.setAsideSummary(of: "other")
+        #expect(summary.count == 300 && summary.words == "no such value")
         target.refuses = { _ in false }
-        // Whoever mended it starts it again, or says so.
-        try test.finish(try test.run(target))
-        #expect(target.samples.count == 300)
+        _ = try store.retry([], of: "other")
+        try test.finish(run)
+        #expect(target.samples.count == 301)
+        #expect(try store.setAsideSummary(of: "other").count == 0)
+    }
+
+    /// A target that says which of a batch it did not take is not asked about the others again.
+    @Test func someOfABatch() throws {
+        final class Choosy: Exporter {
+            let batchLimit = 100
+            let address = "choosy"
+            var taken: [SampleIdentity] = []
+            var deliveries = 0
+            func check() -> [Finding] { [] }
+            func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+                deliveries += 1
+                let old = batch.changes.indices.filter { batch.changes[$0].sample.value < 62 }
+                taken += batch.changes.filter { $0.sample.value >= 62 }.map(\.uuid)
+                guard old.isEmpty else { throw DeliveryError(.refusedSome(old), "too old") }
+                return 0
+            }
+        }
+        let target = Choosy()
+        let samples = try (0..<40).map { try test.sample(60 + $0 % 4, at: $0) }
+        try test.add(samples)
+        let run = try test.run(target)
+        try test.finish(run)
+        #expect(target.deliveries == 1)
+        #expect(Set(target.taken) == Set(samples.filter { $0.sample.value >= 62 }.map(\.sample.identity)))
+        #expect(
+            try Set(store.setAside(by: "other").map(\.uuid))
+                == Set(samples.filter { $0.sample.value < 62 }.map(\.sample.identity)))
+        #expect(run.target.delivered == 20)
     }
 
     @Test func whatWasSetAsideIsToldAgain() throws {
@@ -269,7 +306,8 @@ import Testing
         var random = SeededGenerator(seed: 2)
         for number in 0..<6 {
             var sample = try test.object(.document, number, at: number)
-            let octets = (0..<(1 << 20)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let text = (0..<(1 << 20)).map { _ in UInt8.random(in: 0x40...0x7E, using: &random) }
+            let octets = Array("<ClinicalDocument>".utf8) + text + Array("</ClinicalDocument>".utf8)
             sample.sample.body = try SampleBody(
                 encoding: ClinicalDocument(title: "", patient: "", custodian: "", author: "", valid: false),
                 content: PackedContent(octets))

@@ -208,6 +208,53 @@ import Testing
         #expect(!names.contains(unpacked) && !names.contains(first + ".part-1") && names.contains("vitals-old.ndjson"))
         #expect(try unlink(folder.file("export/vitals-old.ndjson")) == 0 && lines() == before)
     }
+
+    // MARK: Marks
+
+    private func marked(_ range: Range<Int>, _ count: Int64, _ identity: String = "folder") throws -> ExportBatch {
+        var batch = try batch(range)
+        batch.mark = TargetMark(
+            identity: identity, count: count, anchor: batch.anchors.last ?? "0",
+            holder: StoreHolder(id: "m", name: "'pi' (/var/lib/s.db)"))
+        return batch
+    }
+
+    /// The state names the folder, the last delivery and who made it; another folder has none of that, and nothing is made there for a look.
+    @Test func whoFillsTheFolder() throws {
+        let exporter = try exporter()
+        #expect(try exporter.found() == FoundMark(identity: nil, mark: nil))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("export")))
+        let first = try #require(try marked(0..<5, 1).mark)
+        try exporter.claim(TargetMark(identity: "folder", count: 0, anchor: "0", holder: first.holder))
+        _ = try exporter.deliver(try marked(0..<5, 1))
+        #expect(try self.exporter().found()?.mark == first)
+        // Somebody has put the folder back: what comes next is not written.
+        #expect(throws: DeliveryError.self) { try self.exporter().deliver(try marked(5..<9, 5)) }
+        #expect(throws: DeliveryError.self) { try self.exporter().deliver(try marked(5..<9, 2, "other")) }
+        _ = try self.exporter().deliver(try marked(5..<9, 2))
+        #expect(try numbers().count == 9)
+        // Told everything again, all of it is written again.
+        try exporter.claim(TargetMark(identity: "folder", count: 7, anchor: "0", holder: first.holder))
+        _ = try exporter.deliver(try marked(0..<9, 8))
+        #expect(try numbers().count == 18)
+    }
+
+    /// Lines come back but for those of what was deleted later.
+    @Test func theWayBack() throws {
+        let exporter = try exporter(limit: 1)
+        for start in stride(from: 0, to: 35, by: 5) { _ = try exporter.deliver(try batch(start..<start + 5)) }
+        var gone = try batch(0..<1)
+        if case .added(let stored) = gone.changes[0] {
+            gone.changes = [.deleted(StoredDeletion(sample: stored.sample, replacedBy: nil, ingest: 1, seq: 99))]
+        }
+        gone.anchors = ["0123456789abcdef-99"]
+        _ = try exporter.deliver(gone)
+        var octets: [UInt8] = []
+        #expect(try exporter.lines { octets += $0 } == [:])
+        let lines = octets.split(separator: 0x0A)
+        // Every seventh of 35 is a deletion of what never came, and the first one is gone.
+        #expect(lines.count == 35 - 5 - 1)
+    }
 }
 
 /// What zstd's own program makes of a file.

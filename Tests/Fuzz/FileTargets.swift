@@ -31,7 +31,7 @@ enum FileTargets {
     static func source(_ octets: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         switch form {
         case .delimited(let delimiter): DelimitedFileSource(bytes: octets, delimiter: delimiter, received: received)
-        case .jsonArray(let paths, let rows): JSONArrayFileSource(bytes: octets, paths: paths, rows: rows, received: received)
+        case .jsonArray(let paths, let rows, _): JSONArrayFileSource(bytes: octets, paths: paths, rows: rows, received: received)
         case .database: FileReading.source(of: [], form: form)
         }
     }

@@ -41,6 +41,25 @@ import Testing
         try bench.stop()
     }
 
+    /// What a source kept for its device's description has waited already: a power cut takes no more than half a minute of a stream.
+    @Test func whatWasHeldHasWaited() throws {
+        let bench = try bench()
+        let octets: [UInt8] = [0x00, 61]
+        octets.withUnsafeBytes {
+            bench.service.received(
+                RawFrame(
+                    payload: .bytes($0), place: Place(.record, 100),
+                    received: Instant(microseconds: bench.clock.now.microseconds - 25_000_000), channel: "gatt:2A37",
+                    device: RadioBench.device),
+                of: RadioBench.address)
+        }
+        bench.pass(.seconds(4))
+        #expect(try bench.samples().count == 1)
+        bench.pass(.seconds(1))
+        #expect(try bench.samples().count == 2)
+        try bench.stop()
+    }
+
     /// A spot reading takes along what waits.
     @Test func aSpotReadingIsDurableWithinASecond() throws {
         let bench = try bench()

@@ -54,6 +54,20 @@ import Testing
         return intervals
     }
 
+    /// A packet that the link cut told one beat too few: the next one has a gap before it.
+    @Test func aPacketThatWasCutOff() throws {
+        let bench = try bench()
+        for _ in 0..<5 { hear(bench, [1024]) }
+        bench.hear("gatt:2A37", [0x10, 60, 0x00, 0x04, 0xFF], after: .seconds(1))
+        for _ in 0..<5 { hear(bench, [1024]) }
+        try bench.stop()
+        let beats = try series(bench).flatMap { try self.beats($0) }
+        #expect(beats.dropFirst().count { $0.gap } == 1)
+        #expect(try intervals(bench).count == 11)
+        let account = try #require(try bench.store.account(of: 1))
+        #expect(account.refused == 0 && account.skipped["cut-off-rr_intervals"] == 1)
+    }
+
     @Test func withoutTheSettingABeatIsASample() throws {
         let bench = try bench(gathering: false)
         for _ in 0..<70 { hear(bench, [1024]) }

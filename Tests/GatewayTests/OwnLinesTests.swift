@@ -102,12 +102,16 @@ import Testing
                 return (try type("gad7"), Numeral(coefficient: 9), .one, try SampleBody(encoding: assessment))
             case .clinicalRecord:
                 let record = ClinicalRecord(displayName: "x", resourceType: "Immunization", identifier: "1", version: "R4")
-                let octets = pick([Array("{\"a\" : 6.30,\n\t\"b\":\"\u{2028}\\u0041\"}".utf8), [0xFF, 0x00, 0x7B]])
+                let beginning = Array("{\"resourceType\":\"Immunization\",".utf8)
+                let octets = pick([
+                    beginning + Array("\"a\" : 6.30,\n\t\"b\":\"\u{2028}\\u0041\"}".utf8),
+                    beginning + Array("\"a\":\"".utf8) + [0xFF] + Array("\"}".utf8),
+                ])
                 let content = try PackedContent(octets)
                 return (try type("immunizationRecord"), zero, .one, try SampleBody(encoding: record, content: content))
             case .document:
                 let document = ClinicalDocument(title: "t", patient: "p", custodian: "", author: "", valid: flag())
-                let content = try PackedContent(Array("<a>\u{1}ü</a>".utf8))
+                let content = try PackedContent(Array("<ClinicalDocument>\u{1}ü</ClinicalDocument>".utf8))
                 return (try type("cda"), zero, .one, try SampleBody(encoding: document, content: content))
             }
         }

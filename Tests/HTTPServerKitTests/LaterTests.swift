@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func bodiesShareABoundedMemory() throws {
-        let server = try server { $0.bodyMemory = 1000 }
+        let server = try server { $0.bodyMemory = 3200 }
         func begin() throws -> RawClient {
             let client = try #require(RawClient(server.address))
             client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 600\r\n\r\n")

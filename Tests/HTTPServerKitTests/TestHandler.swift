@@ -10,7 +10,9 @@ final class TestHandler: HTTPHandler {
     /// Held up by the tests.
     let later = DispatchQueue(label: "later")
 
-    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { ["echo", "later"].contains(head.path.first) ? 100_000 : 0 }
+    func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance {
+        BodyAllowance(most: ["echo", "later"].contains(head.path.first) ? 100_000 : 0, payer: .client("test"))
+    }
 
     func queue(for head: RequestHead) -> DispatchQueue? { head.path == ["later"] ? later : nil }
 

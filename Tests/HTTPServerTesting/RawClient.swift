@@ -80,6 +80,16 @@ public final class RawClient {
         return true
     }
 
+    /// All that comes until the server ends the connection, or says nothing for half a second.
+    public func readAll() -> [UInt8] {
+        while true {
+            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard Glibc.poll(&poll, 1, 500) > 0, receive() else { break }
+        }
+        defer { received.removeAll() }
+        return received
+    }
+
     /// Whether the server closes the connection without a further word.
     public func isClosed() -> Bool {
         received.removeAll()

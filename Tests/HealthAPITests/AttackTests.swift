@@ -128,7 +128,7 @@ import Testing
             let reader = try pool.lend(to: served.watch)
             var query = SampleQuery(types: [.heartRate], where: try SamplePredicate("value > 149"))
             query.order = order.isEmpty ? [] : try [#require(SampleOrder(order))]
-            let stream = try SampleStream(reader, query, ObjectWriter(form: .ndjson, me: ServedStore.person, unit: nil))
+            let stream = try served.stream(reader, query)
             var (pauses, text) = (0, "")
             reading: while true {
                 switch try stream.next() {
@@ -165,8 +165,7 @@ import Testing
         // Nothing is left to be waited for.
         let query = SampleQuery(types: [.heartRate], where: try SamplePredicate("value > 138"))
         let pool = ReaderPool(path: served.store.path, tally: ReadTally(path: served.store.path) { "2026-11-20" })
-        let stream = try SampleStream(
-            pool.lend(to: served.watch), query, ObjectWriter(form: .ndjson, me: ServedStore.person, unit: nil))
+        let stream = try served.stream(pool.lend(to: served.watch), query)
         defer { stream.close() }
         try stream.prepare()
         guard case .octets = try stream.next() else {

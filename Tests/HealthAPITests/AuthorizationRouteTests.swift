@@ -63,6 +63,24 @@ import Testing
         #expect(try ask(body).text == closed)
     }
 
+    /// A client that chose the required types anew with each request would learn which of them were refused.
+    @Test func theRequiredTypesAreSetOnce() throws {
+        func body(_ types: [String]) -> String { "{\"requires\":[\(types.map { "\"\($0)\"" }.joined(separator: ","))]}" }
+        let types = ["allergyRecord", "conditionRecord", "immunizationRecord", "labResultRecord"]
+        for type in types { try served.grant(type, reading: .objects(future: true), mayWrite: false) }
+        #expect(try ask(body(Array(types.prefix(3)))).text == closed)
+        try served.grant("labResultRecord", reading: .none, mayWrite: false)
+        // The same words, whatever was refused.
+        #expect(try ask(body(Array(types.suffix(3)))).status == 409)
+        #expect(try ask(body(types)).status == 409)
+        #expect(try ask(body(Array(types.prefix(3)))).text == closed)
+        // A person may change them.
+        let others = Set(types.suffix(3).compactMap { ObjectType($0) })
+        try served.store.setRequiredTypes(others, of: served.other)
+        #expect(try ask(body(Array(types.suffix(3)))).status == 403)
+        #expect(try ask(body(Array(types.prefix(3)))).status == 409)
+    }
+
     /// As HealthKit has it: "Authorization to share the following types is disallowed".
     @Test func clinicalRecordsAreReadOnly() throws {
         for id in ["conditionRecord", "activitySummary", "biologicalSex"] {

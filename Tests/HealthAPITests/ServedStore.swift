@@ -56,6 +56,13 @@ final class ServedStore {
             try client().send("POST", target, "Authorization: Bearer \(token ?? self.token)\r\n" + headers, body, type: type))
     }
 
+    /// The lines of a query, as the watch is given them.
+    func stream(_ reader: Reader, _ query: SampleQuery) throws -> SampleStream {
+        try SampleStream(
+            reader, query, ObjectWriter(form: .ndjson, me: Self.person, unit: nil), service.core.grants,
+            Caller(client: watch, token: token))
+    }
+
     /// Has a client write, and read what others wrote, or not.
     func grant(_ name: String, reading: Grant.Reading = .none, mayWrite: Bool = true, to client: Client? = nil) throws {
         let type = try #require(ObjectType(name))
@@ -96,7 +103,8 @@ final class ServedStore {
     func addRecord(_ name: String, at second: Int64 = 1_790_000_000) throws -> SampleIdentity {
         let type = try #require(SampleType("immunizationRecord"))
         let record = ClinicalRecord(displayName: name, resourceType: "Immunization", identifier: name, version: "R4")
-        let body = try SampleBody(encoding: record, content: try PackedContent(Array("{\"id\":\"\(second)\"}".utf8)))
+        let body = try SampleBody(
+            encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Immunization\",\"id\":\"\(second)\"}".utf8)))
         let start = Instant(seconds: second)
         return try #require(
             try keep([

@@ -59,6 +59,38 @@ import Testing
         #expect(try Self.identity(series, start, end, numeral, unit, ordinal).description == uuid)
     }
 
+    /// Entries of metadata, UUID: how it was measured is part of the message, and nothing else of the metadata is.
+    @Test(
+        arguments: [
+            (["comment": "x"], "01a1f7a6-b4a0-81af-bf23-82af05a5a3f2"),
+            (["glucoseMethod": "sensorHistoric"], "01a1f7a6-b4a0-8e68-9103-7493649226f9"),
+            (["glucoseMethod": "sensorScan", "comment": "x"], "01a1f7a6-b4a0-803b-aa8e-6af810a7c48a"),
+            (["glucoseMethod": "strip"], "01a1f7a6-b4a0-85c3-af15-c928b8a372da"),
+        ] as [([String: String], String)])
+    func fixedMethodVectors(entries: [String: String], uuid: String) throws {
+        let series = SeriesKey(
+            subject: "me", type: .bloodGlucose, source: "file.freestyle-libreview", device: "Abbott/FreeStyle Libre/A1")
+        let metadata = Metadata(entries.map { ($0.key, .string($0.value)) })
+        let identity = SampleIdentity(
+            series: series, start: Self.time, end: Self.time, numeral: try Numeral("5.6"), unit: try Unit(ucum: "mmol/L"),
+            ordinal: 0, method: metadata.method)
+        #expect(identity.description == uuid)
+    }
+
+    /// Under HealthKit's own string or by name, and in one order.
+    @Test func spellingsOfMethods() throws {
+        let named = Metadata([
+            ("vo2MaxTestType", .string("predictionStepTest")), ("physicalEffortEstimationType", .string("deviceSensed")),
+        ])
+        let raw = Metadata([
+            ("HKVO2MaxTestType", .string("predictionStepTest")), ("HKPhysicalEffortEstimationType", .string("deviceSensed")),
+        ])
+        #expect(named.method == raw.method)
+        let text = "\nphysicalEffortEstimationType=\"deviceSensed\"\nvo2MaxTestType=\"predictionStepTest\""
+        #expect(String(decoding: named.method, as: UTF8.self) == text)
+        for key in MetadataKey.methods { #expect(!Metadata([(key, .string("x"))]).method.isEmpty, "\(key)") }
+    }
+
     /// Series, nominal start, record id and version.
     @Test(
         arguments: [

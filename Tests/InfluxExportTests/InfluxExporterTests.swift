@@ -200,6 +200,78 @@ import Testing
         #expect(words == ["HTTP 400: field type conflict"])
     }
 
+    /// A server that keeps a week: old readings are set aside, however many, and live ones go on. Both come in one batch and by turns.
+    @Test func olderThanTheServerKeeps() throws {
+        _ = try server.query("CREATE DATABASE \(database)w WITH DURATION 168h")
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let now = Int(time.tv_sec) - 1_790_000_000
+        let live = try (0..<10).map { try test.sample(61, at: now - 60 * $0) }
+        try test.add(try (0..<212).map { try test.sample(60, at: now - 86_400 * ($0 + 9)) } + live)
+        let run = try test.run(exporter(database: database + "w"))
+        try test.finish(run)
+        #expect(try test.store.target("other")?.state == .delivering)
+        let aside = try test.store.setAside(by: "other")
+        #expect(aside.count == 212)
+        #expect(aside.allSatisfy { $0.words.contains("points beyond retention policy") })
+        try test.add([try test.sample(62, at: now)])
+        try test.finish(run)
+        let held = try server.query("SELECT count(value) FROM heartRate", in: database + "w")
+        #expect(held.contains(",11]"), "\(held)")
+        _ = try test.store.retry([], of: "other")
+        try test.finish(run)
+        #expect(try test.store.setAside(by: "other").count == 212)
+    }
+
+    /// A database that is dropped and made again is not taken for the one that was filled, also in the middle of a run.
+    @Test func aDatabaseThatIsMadeAgain() throws {
+        try test.add(try (0..<20).map { try test.sample(60, at: $0) })
+        let run = try test.run(exporter())
+        try test.finish(run)
+        _ = try server.query("DROP DATABASE \(database)")
+        _ = try server.query("CREATE DATABASE \(database)")
+        try test.add([try test.sample(61, at: 30)])
+        _ = try run.step()
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words?.contains("targets verify other") == true)
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.repair().differences.missing == 21)
+        try test.finish(run)
+        #expect(try held() == test.contents())
+    }
+
+    /// A point that somebody has written over is found by its value.
+    @Test func aPointThatSomebodyHasChanged() throws {
+        let sample = try test.sample(60, at: 0)
+        try test.add([sample, try test.sample(61, at: 1)])
+        try test.finish(try test.run(exporter()))
+        let point = Point(sample.sample)
+        let tags = point.tags.map { ",\($0.key)=\($0.value)" }.joined()
+        _ = try HTTPClient().send(
+            HTTPRequest(
+                .post, "\(server.url)/write?db=\(database)", body: Array("heartRate\(tags) value=1.0 \(point.nanoseconds)\n".utf8)
+            ))
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.repair().differences == TargetDifferences(equal: 1, differing: 1))
+        #expect(try held() == test.contents())
+    }
+
+    /// A server that takes points and returns none, such as one of another maker, is found out by a look, and by the first delivery.
+    @Test func whatOnlyTakesPoints() throws {
+        let stub = HTTPStub { request in
+            request.path.hasPrefix("/query")
+                ? HTTPStub.Answer(200, body: Array(#"{"results":[{"series":[{"values":[]}]}]}"#.utf8)) : HTTPStub.Answer(204)
+        }
+        defer { stub.close() }
+        #expect(throws: DeliveryError.self) { try exporter(url: stub.url).check() }
+        try test.add([try test.sample(60, at: 0)])
+        let run = try test.run(exporter(url: stub.url))
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words?.contains("no InfluxDB of version 1") == true)
+    }
+
     @Test func aPersonHasToAct() throws {
         try test.add([try test.sample(60, at: 0)])
         #expect(try test.run(exporter(database: "nowhere")).step() == .stopped)
@@ -265,7 +337,7 @@ import Testing
         }
         try proof.finish()
         var uuids: Set<SampleIdentity> = []
-        try exporter(url: server.url).contents { uuids.formUnion($0) }
+        try exporter(url: server.url).contents { uuids.formUnion($0.map(\.identity)) }
         #expect(try uuids == Set(test.contents().keys))
     }
 
@@ -302,7 +374,7 @@ import Testing
                 #""predicate":"_measurement=\"heartRate\" AND source=\"strap\" AND subject=\"\#(test.store.subject)\"""#),
             "\(body)")
         var uuids: [SampleIdentity] = []
-        try exporter.contents { uuids += $0 }
+        try exporter.contents { uuids += $0.map(\.identity) }
         #expect(uuids.map(\.description) == ["01a19467-e800-87c5-9a1e-ddcb12f66358"])
     }
 }

@@ -181,4 +181,60 @@ import Testing
         if getenv("VITALGATE_RECORD") != nil { try Data(payload + [0x0A]).write(to: file) }
         #expect(try Data(contentsOf: file) == Data(payload + [0x0A]))
     }
+
+    // MARK: Meters
+
+    private func meter(_ present: [PresentSample], _ total: DayTotal?) throws -> Shown {
+        let context = try ExportContext(
+            name: "home", store: "1a2b3c4d-0000-4000-8000-000000000000", me: "11111111-2222-4333-8444-555555555555",
+            present: { present }, today: { $0.origin.type.aggregation == .cumulative ? total : nil },
+            now: { Instant(seconds: 1_790_000_000) })
+        return try Shown(present, MQTTSettings(), context)
+    }
+
+    /// What adds up is the day's total since midnight, begins at zero, and is told anew at the next midnight.
+    @Test func aDaysTotal() throws {
+        let steps = try #require(SampleType("stepCount"))
+        let midnight = Instant(seconds: 1_789_948_800)
+        let next = Instant(seconds: 1_790_035_200)
+        let shown = try meter(
+            [PresentSample(sample(steps, "950", steps.canonicalUnit), deviceName: "Watch")],
+            DayTotal(sum: 3250, start: midnight, end: next))
+        let (topic, state) = try #require(shown.payloads.first { $0.key.hasSuffix("/stepCount") })
+        let text = String(decoding: state, as: UTF8.self)
+        #expect(text.hasPrefix(#"{"value":3250.0,"#) && text.contains(#""start":"\#(midnight)""#), "\(text)")
+        let zero = try #require(shown.zeros[topic])
+        #expect(String(decoding: zero, as: UTF8.self).hasPrefix(#"{"value":0.0,"#))
+        let device = try #require(shown.devices.values.first)
+        let payload = String(decoding: device.payload(), as: UTF8.self)
+        #expect(
+            payload.contains(#""state_class":"total""#)
+                && payload.contains(#""last_reset_value_template":"{{ value_json.start }}""#))
+        #expect(payload.contains(#""suggested_display_precision":0"#))
+        #expect(shown.nextChange == next)
+    }
+
+    /// The battery of a scale that three persons use is shown once, and a single person's with the person.
+    @Test(arguments: [1, 3]) func aSharedDevicesBattery(persons: Int) throws {
+        let scale = Device(key: "scale", name: "Scale")
+        var present: [PresentSample] = []
+        for number in 0..<persons {
+            let subject = "2222222\(number)-2222-4333-8444-555555555555"
+            present.append(
+                PresentSample(
+                    try sample(.bodyMass, "80", Unit(ucum: "kg"), device: scale, subject: subject), deviceName: "Scale",
+                    person: "P\(number)"))
+            present.append(
+                PresentSample(
+                    try sample(.batteryLevel, "90", Unit(ucum: "%"), device: scale, subject: subject), deviceName: "Scale",
+                    person: "P\(number)"))
+        }
+        let shown = try Shown(present, MQTTSettings(), context())
+        let batteries = shown.devices.values.filter { $0.components.contains { $0.type == .batteryLevel } }
+        #expect(batteries.count == 1)
+        #expect(shown.devices.count == (persons == 1 ? 1 : persons + 1))
+        #expect(batteries.first?.name == (persons == 1 ? "Scale (P0)" : "Scale"))
+        // What a scale says stays.
+        #expect(!shown.payloads.keys.contains { $0.hasSuffix("/bodyMass/availability") })
+    }
 }

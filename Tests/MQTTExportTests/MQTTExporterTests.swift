@@ -32,7 +32,10 @@ import Testing
             settings,
             context: try ExportContext(
                 name: "home", store: test.store.identifier, me: test.store.subject, units: units,
-                present: PresentSamples(test.store, self.settings).all, now: { [clock] in clock.time }))
+                present: PresentSamples(test.store, self.settings).all,
+                today: { [clock, test, settings = self.settings] in
+                    try PresentSamples(test.store, settings).total(of: $0, at: clock.time, in: TimeZoneRules(fixed: .utc))
+                }, now: { [clock] in clock.time }))
     }
 
     private var root: String { "vitalgate/\(test.store.identifier.filter { $0 != "-" }.prefix(8))" }
@@ -163,11 +166,11 @@ import Testing
         defer { relay.close() }
         try test.add([try test.sample(60, at: 0)])
         let exporter = try exporter(relay.port)
-        try test.finish(try test.run(exporter, settings))
+        let run = try test.run(exporter, settings)
+        try test.finish(run)
         relay.cut(.toServer, after: 0)
         // What it says next breaks the connection.
         try test.add([try test.sample(61, at: 1)])
-        let run = try test.run(exporter, settings)
         #expect(try run.step() == .wait(.zero) || run.target.state == .waiting)
         func told() throws -> [String] {
             try listener.heard().filter { $0.topic == root + "/availability" }.map(\.payload)
@@ -351,5 +354,85 @@ import Testing
             return
         }
         #expect(run.target.words == "Connection refused")
+    }
+
+    /// Four hours of steps in one file are one state, which Home Assistant adds up to what the store has: it has seen zero before.
+    @Test func hoursInOneFile() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let steps = try #require(SampleType("stepCount"))
+        let noon = Instant(seconds: 1_790_000_000)
+        clock.time = Instant(seconds: 1_790_020_000)
+        let readings = try [(4, 800), (3, 1200), (2, 300), (1, 950)].map { hours, count in
+            let start = Instant(microseconds: noon.microseconds - Int64(hours) * 3_600_000_000)
+            return Reading(
+                origin: Origin(subject: test.store.subject, type: steps, source: SourceRevision(id: "file.steps", name: "Steps")),
+                numeral: try Numeral("\(count)"), unit: steps.canonicalUnit,
+                time: .instants(start: start, end: Instant(microseconds: start.microseconds + 3_600_000_000), offset: .utc),
+                place: Place(.line, 1))
+        }
+        try test.add(
+            try readings.flatMap {
+                try ReadingPath.samples(of: [$0], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received)
+            })
+        let exporter = try exporter(broker.port)
+        let run = try test.run(exporter, settings)
+        try test.finish(run)
+        func values() throws -> [Double] {
+            struct Told: Decodable {
+                var value: Double
+            }
+            return try listener.heard().filter { $0.topic.hasSuffix("/stepCount") }
+                .map { try JSONDecoder().decode(Told.self, from: Data($0.payload.utf8)).value }
+        }
+        #expect(try values() == [0])
+        clock.time = Instant(seconds: 1_790_020_004)
+        #expect(try run.step() != .stopped)
+        #expect(try values() == [0, 3250])
+        // The next day begins at zero by itself.
+        clock.time = Instant(seconds: 1_790_035_201)
+        _ = try exporter.idle()
+        #expect(try values() == [0, 3250, 0])
+    }
+
+    /// A process that ends at once leaves the total, not the zero.
+    @Test func onceIsWhole() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        let steps = try #require(SampleType("stepCount"))
+        let reading = Reading(
+            origin: Origin(subject: test.store.subject, type: steps, source: SourceRevision(id: "file.steps", name: "Steps")),
+            numeral: try Numeral("40"), unit: steps.canonicalUnit,
+            time: .instants(start: Instant(seconds: 1_790_000_000), end: Instant(seconds: 1_790_000_060), offset: .utc),
+            place: Place(.line, 1))
+        try test.add(try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
+        let exporter = try exporter(broker.port)
+        try test.finish(try test.run(exporter, settings))
+        try exporter.finish()
+        let last = try listener.last().first { $0.key.hasSuffix("/stepCount") }?.value
+        #expect(last?.hasPrefix(#"{"value":40.0,"#) == true)
+    }
+
+    /// A copy of the store at the same broker is stopped, says both names, and does not put the first one out.
+    @Test func aCopyOfTheStore() throws {
+        let broker = try Broker()
+        let listener = try Listener(broker)
+        try test.add([try test.sample(60, at: 0)])
+        func holding(_ name: String) -> TargetSettings {
+            TargetSettings(name: "home", holder: StoreHolder(id: name, name: "'\(name)'"), batchSize: 7)
+        }
+        let first = try test.run(exporter(broker.port), holding("one"))
+        try test.finish(first)
+        let count = try listener.heard().count
+        let second = try test.run(exporter(broker.port), holding("two"))
+        #expect(try second.step() == .stopped)
+        #expect(second.target.words?.contains("from 'one', and this is 'two'") == true)
+        #expect(try listener.heard().count == count, "it shows nothing")
+        var known = try #require(try test.store.target("home"))
+        (known.state, known.words) = (.delivering, nil)
+        try test.store.save(known)
+        try test.add([try test.sample(61, at: 1)])
+        try test.finish(first)
+        #expect(try copied(listener) == test.contents())
     }
 }

@@ -12,8 +12,9 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
     let received = Instant(seconds: 1_900_000_000)
     switch form {
     case .delimited(let delimiter): return DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: received)
-    case .jsonArray(let paths, let rows): return JSONArrayFileSource(bytes: bytes, paths: paths, rows: rows, received: received)
-    case .database(let tables): return DatabaseFileSource(script: bytes, tables: tables, received: received)
+    case .jsonArray(let paths, let rows, let ignored):
+        return JSONArrayFileSource(bytes: bytes, paths: paths, rows: rows, ignored: ignored, received: received)
+    case .database(let wanted): return DatabaseFileSource(script: bytes, wanted: wanted, received: received)
     }
 }
 

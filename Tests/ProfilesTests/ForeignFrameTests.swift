@@ -14,7 +14,6 @@ import Testing
         "theengs-bluecharm-ksensor kkm-beacon": "KKM's own frame, sold by another maker: temperature as that test reads it",
         "blescalesync-beurer-bf720-bf105 sig-body-composition": "the SIG's characteristic, read as the SIG says",
         "blescalesync-standard-gatt-bcs-wss sig-body-composition": "the SIG's characteristic, read as the SIG says",
-        "blescalesync-xiaomi-mi-scale-2 xiaomi-mi-scale": "its own scale: the set is left out for what it sends when connected",
     ]
 
     /// Every vector's frame through every profile that its advert, characteristic or name may match.

@@ -141,6 +141,33 @@ import Wire
         #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "\#(type)", range: [5, 1] }"#) }
     }
 
+    /// An impedance goes with a weight of the same frame.
+    @Test func aReadingWithAnother() throws {
+        func values(_ hex: String) throws -> [String] {
+            let layout = """
+                { name: "weight", type: "u16", unit: "kg", scale: "0.01", special: { "0xFFFF": "none" } },
+                { name: "impedance", type: "u16", unit: "Ohm" }
+                """
+            let readings = """
+                readings: [{ field: "weight", type: "bodyMass", zero: "none" }, { field: "impedance", type: "bodyImpedance", with: "weight" }]
+                """
+            let text = """
+                { id: "test", name: "Test", version: "1", channels: [ { channel: "gatt:FFFF", layout: [\(layout)], \(readings) } ] }
+                """
+            let profile = try Profile(json5: Array(text.utf8), file: "test.json5")
+            let match = try #require(profile.match(channel: "gatt:FFFF"))
+            let octets = try #require(HexadecimalText.octets(hex))
+            return DeviceVectorTests.values(match, octets, FrameSecrets()).keys.sorted()
+        }
+        #expect(try values("401FF401") == ["bodyImpedance", "bodyMass"])
+        #expect(try values("0000F401").isEmpty && values("FFFFF401").isEmpty)
+    }
+
+    /// A word for what is outside of no range would be one for nothing.
+    @Test func beyondWantsARange() {
+        #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "u8", beyond: "invalid" }"#) }
+    }
+
     @Test func aScaleOfAScaleEndsSomewhere() throws {
         var layout = #"{ name: "f0", type: "u8" }"#
         for index in 1...2000 { layout += #", { name: "f\#(index)", of: "f\#(index - 1)", scale: "0.000000000000000001" }"# }

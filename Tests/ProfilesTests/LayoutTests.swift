@@ -34,6 +34,18 @@ import Wire
             #"{ name: "a", type: "u16", unit: "kg", special: { "0xFFFF": "unsuccessful" } }"#, "FFFF",
             #"{"a":{"value":null,"special":"unsuccessful","unit":"kg"}}"#
         ),
+        (
+            #"{ name: "a", type: "u8", unit: "%", range: [0, 200], scale: "0.5", beyond: "invalid" }, { name: "b", type: "u8" }"#,
+            "C901", #"{"a":{"value":null,"special":"invalid","unit":"%"},"b":1}"#
+        ),
+        (
+            #"{ name: "p", type: "m16", range: [-300, 900], beyond: "failed", hidden: true }, { name: "a", of: "p", divide: 10, unit: "K" }"#,
+            "2D81", #"{"a":{"value":null,"special":"failed","unit":"K"}}"#
+        ),
+        (
+            #"{ name: "a", type: "u8", unit: "%", range: [0, 200], scale: "0.5", beyond: "invalid" }"#, "C8",
+            #"{"a":{"value":100.0,"unit":"%"}}"#
+        ),
         (#"{ name: "a", type: "utf8" }"#, "41424300", #"{"a":"ABC"}"#),
         (#"{ name: "a", type: "utf8", size: 2 }, { name: "b", type: "u8" }"#, "224101", #"{"a":"\"A","b":1}"#),
         (#"{ name: "a", type: "octets", length: "u8" }"#, "02ABCD", #"{"a":"abcd"}"#),

@@ -31,7 +31,7 @@ import Testing
         let source: any FrameSource =
             switch match.form {
             case .delimited(let delimiter): DelimitedFileSource(path: path, delimiter: delimiter, received: received)
-            case .jsonArray(let paths, let rows): JSONArrayFileSource(path: path, paths: paths, rows: rows, received: received)
+            case .jsonArray(let paths, let rows, _): JSONArrayFileSource(path: path, paths: paths, rows: rows, received: received)
             case .database: throw SourceError(.malformed, "none of these is a database")
             }
         let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))

@@ -106,6 +106,7 @@ import Testing
             let version = try #require(Schema.steps.firstIndex { $0.name == "epochs" })
             try test.store.connection.execute(
                 """
+                \(TestStore.beforeMeasurements)
                 DROP INDEX context_by_body; ALTER TABLE context DROP COLUMN body; DROP TABLE body;
                 ALTER TABLE context DROP COLUMN ordinal; ALTER TABLE device DROP COLUMN own_key; ALTER TABLE device DROP COLUMN counter;
                 ALTER TABLE series DROP COLUMN kind; DROP TABLE target; DROP TABLE set_aside;

@@ -191,13 +191,17 @@ import Testing
             let ingest = try test.keep([one, other]).account.id
             let deletion = try test.delete(one)
             // Undoing the import leaves what a person deleted since deleted.
-            try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
+            let taken = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.samples().isEmpty)
-            #expect(try test.store.undo(deletion, forget: false, description: TestStore.description(.undo)).count == 1)
-            #expect(try test.lines() == [TestStore.line(one.sample)])
+            // No import reports it any more, whether it is deleted or not.
+            #expect(try test.store.undo(deletion, forget: false, description: TestStore.description(.undo)).count == 0)
+            #expect(try test.samples().isEmpty)
             let restored = try test.restore(other)
+            #expect(try test.lines() == [TestStore.line(other.sample)])
             #expect(try test.store.undo(restored, forget: false, description: TestStore.description(.undo)).count == 1)
-            #expect(try test.samples().count == 1)
+            #expect(try test.samples().isEmpty)
+            #expect(try test.store.undo(taken, forget: false, description: TestStore.description(.undo)).count == 2)
+            #expect(try test.lines() == [TestStore.line(one.sample), TestStore.line(other.sample)])
         }
     }
 

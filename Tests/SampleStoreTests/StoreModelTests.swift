@@ -9,63 +9,48 @@ import Testing
 @Suite struct StoreModelTests {
     /// What a store promises, without any of how it keeps it.
     private struct Model {
-        struct Stored {
-            var line: String
-            /// The ingest that brought it.
-            var bringer: Int64
-            /// What made it what it is now.
-            var cause: Int64
-        }
-
-        var live: [SampleIdentity: Stored] = [:]
-        var deleted: [SampleIdentity: Stored] = [:]
+        private var core = MeasurementModel<SampleIdentity>()
+        private var lines: [SampleIdentity: String] = [:]
         var held: Set<SampleIdentity> = []
+
+        var live: [SampleIdentity: String] {
+            let live = core.live
+            return lines.filter { live.contains($0.key) }
+        }
+        var deleted: [SampleIdentity: String] {
+            let live = core.live
+            return lines.filter { !live.contains($0.key) }
+        }
 
         mutating func keep(_ gated: GatedSample, ingest: Int64) -> SampleOutcome {
             let identity = gated.sample.identity
-            guard live[identity] == nil, deleted[identity] == nil, !held.contains(identity) else { return .duplicate }
+            guard lines[identity] == nil, !held.contains(identity) else { return .duplicate }
             if gated.rule != nil {
                 held.insert(identity)
                 return .quarantined
             }
-            live[identity] = Stored(line: TestStore.line(gated.sample), bringer: ingest, cause: ingest)
+            lines[identity] = TestStore.line(gated.sample)
+            core.report(identity, entry: ingest)
             return .stored
         }
 
-        mutating func delete(_ identities: [SampleIdentity], ingest: Int64) {
-            for identity in identities {
-                deleted[identity] = live.removeValue(forKey: identity).map {
-                    Stored(line: $0.line, bringer: $0.bringer, cause: ingest)
-                }
-            }
-        }
-
-        mutating func restore(_ identities: [SampleIdentity], ingest: Int64) {
-            for identity in identities {
-                live[identity] = deleted.removeValue(forKey: identity).map {
-                    Stored(line: $0.line, bringer: $0.bringer, cause: ingest)
-                }
-            }
-        }
-
-        /// What each undoing undid.
-        var undoes: [Int64: Int64] = [:]
-
-        /// What the undoing of an entry takes back as a whole: itself, or what the undoing of an undoing takes back.
-        func takenBack(by undone: Int64) -> Int64 {
-            guard let own = undoes[undone], let first = undoes[own] else { return undone }
-            return takenBack(by: first)
+        mutating func decide(
+            _ kind: MeasurementHistory<SampleIdentity>.Decision.Kind, _ identities: [SampleIdentity], ingest: Int64
+        ) {
+            for identity in identities { core.decisions.append((kind, identity, ingest)) }
         }
 
         mutating func undo(_ undone: Int64, forget: Bool, ingest: Int64) -> Int {
-            let taken = takenBack(by: undone)
-            let stored = live.filter { $0.value.bringer == taken || $0.value.cause == undone }.map(\.key)
-            if ingest > 0 { undoes[ingest] = undone }
-            let removed = deleted.filter { $0.value.cause == undone }.map(\.key)
-            delete(stored, ingest: ingest)
-            restore(removed, ingest: ingest)
-            if forget { deleted = deleted.filter { $0.value.bringer != undone } }
-            return stored.count + removed.count
+            let before = core.live
+            if core.ledger.isActive(undone) { core.ledger.note(ingest, undoes: undone) }
+            let after = core.live
+            if forget {
+                let gone = Set(core.reports.filter { $0.entry == undone && !after.contains($0.place) }.map(\.place))
+                core.forgetReports(of: gone)
+                core.decisions.removeAll { gone.contains($0.place) }
+                for identity in gone { lines[identity] = nil }
+            }
+            return before.symmetricDifference(after).count
         }
     }
 
@@ -94,7 +79,8 @@ import Testing
         var model = Model()
         var ingests: [Int64] = []
         var time = TestStore.received.microseconds
-        let comment: Comment = "seed \(seed)"
+        var story: [String] = []
+        var comment: Comment { "seed \(seed): \(story.joined(separator: "; "))" }
         for _ in 0..<14 {
             // Every change at a time of its own: what was received when must not follow the last one.
             time += 1_000_000
@@ -107,13 +93,16 @@ import Testing
                 let chosen = some(model.live.keys)
                 guard !chosen.isEmpty else { continue }
                 let ingest = try test.store.delete(chosen, description: description(.delete)).ingest
-                model.delete(chosen, ingest: ingest)
+                story.append("\(ingest): delete \(chosen.map { "\($0)".suffix(4) })")
+                model.decide(.deleted, chosen, ingest: ingest)
                 ingests.append(ingest)
             case 2, 3:
                 let chosen = some(model.deleted.keys)
                 guard !chosen.isEmpty else { continue }
+                story.append("restore \(chosen.map { "\($0)".suffix(4) })")
                 let ingest = try test.store.restore(chosen, description: description(.restore)).ingest
-                model.restore(chosen, ingest: ingest)
+                story.append("\(ingest): restore \(chosen.map { "\($0)".suffix(4) })")
+                model.decide(.restored, chosen, ingest: ingest)
                 ingests.append(ingest)
             case 4, 5:
                 guard let undone = ingests.randomElement(using: &random) else { continue }
@@ -125,7 +114,9 @@ import Testing
                     let held = try (test.store.quarantined() + test.store.quarantined(state: "rejected")).map(\.stored.uuid)
                     model.held = Set(held)
                 }
-                #expect(count == model.undo(undone, forget: forget, ingest: ingest), comment)
+                story.append("\(ingest): undo \(undone) \(forget)")
+                let expected = model.undo(undone, forget: forget, ingest: ingest)
+                #expect(count == expected, comment)
                 if ingest > 0 { ingests.append(ingest) }
             case 6:
                 try test.reopen()
@@ -140,9 +131,10 @@ import Testing
                     }
                 }
                 _ = try ingest.finish(at: time)
+                story.append("\(ingest.id): import")
                 ingests.append(ingest.id)
             }
-            #expect(try test.lines() == Set(model.live.values.map(\.line)), comment)
+            #expect(try test.lines() == Set(model.live.values), comment)
         }
         #expect(try test.store.changedUUIDs() == Set(model.live.keys), comment)
         #expect(try test.store.check() == [], comment)

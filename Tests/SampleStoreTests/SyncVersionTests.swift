@@ -71,6 +71,32 @@ import Testing
         }
     }
 
+    /// A record in parts, as a night in stages: a later version may have fewer, or be whole; undoing it gives the parts back.
+    @Test func partsOfARecord() throws {
+        try TestStore.with { test in
+            func part(_ number: Int, _ version: Int64, _ numeral: String) throws -> GatedSample {
+                let id = number == 0 ? "r" : RecordIdentifier.part(number, of: "r")
+                return try Self.maker(nil)(numeral, at: Double(number), record: RecordIdentifier(id: id, version: version))
+            }
+            try test.keep([try part(0, 1, "80")])
+            try test.keep([try part(2, 2, "83"), try part(0, 2, "81"), try part(1, 2, "82")])
+            #expect(try test.samples().map(\.sample.value).sorted() == [81, 82, 83])
+            try test.keep([try part(0, 3, "84"), try part(1, 3, "85")])
+            #expect(try test.samples().map(\.sample.value).sorted() == [84, 85])
+            // The same edition again, and an older one.
+            #expect(try test.keep([try part(0, 3, "84"), try part(1, 3, "85"), try part(2, 2, "83")]).account.duplicate == 3)
+            #expect(try test.samples().map(\.sample.value).sorted() == [84, 85])
+            #expect(try test.store.check(deep: true) == [])
+        }
+        // The older export comes second.
+        try TestStore.with { test in
+            try test.keep([try Self.version(3, "84")])
+            let part = try Self.maker(nil)(
+                "85", at: 1, record: RecordIdentifier(id: RecordIdentifier.part(1, of: "r"), version: 2))
+            #expect(try test.keep([try Self.version(2, "81"), part]).outcomes == [[.duplicate, .duplicate]])
+        }
+    }
+
     @Test func keysOfMetadata() throws {
         let both = Metadata([
             ("syncIdentifier", .string("r")), ("HKMetadataKeySyncVersion", .number(Numeral(coefficient: 4))),

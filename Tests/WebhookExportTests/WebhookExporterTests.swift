@@ -15,14 +15,18 @@ private final class Receiver: @unchecked Sendable {
     private let lock = NSLockless()
     private var lines: [String] = []
     private var mood: (() -> Int?)?
+    private var refusal: ((HTTPStub.Request) -> Int?)?
     private(set) var requests: [HTTPStub.Request] = []
 
     /// A status instead of taking it; 0 breaks the line, a negative one takes it first.
     func set(_ mood: (() -> Int?)?) { lock.holding { self.mood = mood } }
 
+    /// A status instead of taking a request, by what is in it.
+    func setRefusal(_ refusal: @escaping (HTTPStub.Request) -> Int?) { lock.holding { self.refusal = refusal } }
+
     func answer(_ request: HTTPStub.Request) -> HTTPStub.Answer {
         lock.holding {
-            let status = mood?() ?? 200
+            let status = refusal?(request) ?? mood?() ?? 200
             if status == 200 || status < 0 {
                 requests.append(request)
                 lines += String(decoding: request.body, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -212,6 +216,59 @@ private struct Posted: Decodable {
         receiver.set(nil)
         try test.finish(try test.run(exporter()))
         #expect(receiver.told.count == 1)
+    }
+
+    /// A receiver that refuses a hundred records, or all, is told the others, and those again once a person asks for it.
+    @Test(arguments: [150, 300]) func aHundredRefusals(refused: Int) throws {
+        defer { stub.close() }
+        try test.add(try (0..<300).map { try test.sample($0 < refused ? 60 : 61, at: $0) })
+        receiver.setRefusal { String(decoding: $0.body, as: UTF8.self).contains("\"value\":60.0") ? 422 : nil }
+        let run = try test.run(exporter())
+        try test.finish(run)
+        #expect(receiver.told.count == 300 - refused)
+        #expect(try test.store.target("other")?.state == .delivering)
+        #expect(try test.store.setAsideSummary(of: "other").count == refused)
+        #expect(try test.store.setAsideSummary(of: "other").words == "HTTP 422")
+        // Live readings go on.
+        try test.add([try test.sample(62, at: 1000)])
+        try test.finish(run)
+        #expect(receiver.told.count == 301 - refused)
+        receiver.setRefusal { _ in nil }
+        _ = try test.store.retry([], of: "other")
+        try test.finish(run)
+        #expect(try receiver.contents() == Set(test.contents().keys.map(\.description)))
+    }
+
+    /// It says where it was pointed to, without what may be a secret there, and misses nothing.
+    @Test(arguments: [301, 302, 307, 308]) func aReceiverThatHasMoved(status: Int) throws {
+        let moved = HTTPStub { _ in
+            HTTPStub.Answer(status, headers: [("Location", "https://new.example/hook?token=secret")])
+        }
+        defer { moved.close() }
+        stub.close()
+        try test.add([try test.sample(60, at: 0)])
+        let exporter = WebhookExporter(
+            .init(url: moved.url + "/hook"),
+            context: try ExportContext(name: "hook", me: test.store.subject, now: { Instant(seconds: 1_614_265_330) }))
+        let run = try test.run(exporter)
+        guard case .wait = try run.step() else {
+            Issue.record("it does not wait")
+            return
+        }
+        let words = try #require(run.target.words)
+        #expect(words.contains("HTTP \(status)") && words.contains("https://new.example/hook") && !words.contains("secret"))
+    }
+
+    /// Another address under the same name is told nothing until a person says so.
+    @Test func anotherAddress() throws {
+        defer { stub.close() }
+        try test.add([try test.sample(60, at: 0)])
+        try test.finish(try test.run(exporter()))
+        let other = WebhookExporter(
+            .init(url: stub.url + "/other"),
+            context: try ExportContext(name: "hook", me: test.store.subject, now: { Instant(seconds: 1_614_265_330) }))
+        #expect(try test.run(other).step() == .stopped)
+        #expect(try test.store.target("other")?.words?.contains("another address") == true)
     }
 
     /// What was taken, and its acknowledgement lost, comes again with the same id.

@@ -3,7 +3,9 @@ extension ConnectionMachine {
     /// After how long without a frame something is done.
     var quietLimit: Duration? {
         if case .leave(let quiet, _) = description.presence { return quiet }
-        guard let expected = description.expectedInterval, !subscribed.isEmpty else { return nil }
+        guard let expected = description.expectedInterval, !subscribed.isDisjoint(with: description.allSubscriptions) else {
+            return nil
+        }
         let patience = max(expected * 3, limits.silence)
         return min(patience * Int(1 << min(silence.rounds, 8)), max(limits.longestSilence, patience))
     }
@@ -42,6 +44,7 @@ extension ConnectionMachine {
         case .working(let step):
             // Either a pause before a repetition, or the step got no answer.
             if steps.first == step { return next(now) }
+            giveUpAccompaniment()
             return fail(.noAnswer, now)
         case .live: return quiet(now)
         case .leaving:
@@ -62,7 +65,7 @@ extension ConnectionMachine {
         }
         if silence.tier == 0 {
             silence.tier = 1
-            let names = subscribed.sorted()
+            let names = subscribed.intersection(description.allSubscriptions).sorted()
             steps = names.flatMap { [.unsubscribe($0), .subscribe($0)] }
             return [.observe(.silent(.subscription))] + next(now)
         }
@@ -80,6 +83,7 @@ extension ConnectionMachine {
         case .connecting, .resolving, .working:
             failures += 1
             return wait(backOff(), now)
+        case .blocked(.moved): return wait(limits.pause, now)
         case .live:
             if case .leave(_, let rest) = description.presence { return wait(rest, now) }
             return wait(limits.pause, now)

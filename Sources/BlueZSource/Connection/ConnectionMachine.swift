@@ -24,6 +24,12 @@ struct ConnectionMachine {
     var isBonded = false
     /// Anybody can speak under an address. Where the profile wants a bond, only the bond tells that it is the device.
     var lacksBond: Bool { description.needsBond && !isBonded }
+    /// What nobody needs and what ended a link, or could not be had: it is not asked for again.
+    private var givenUp: Set<CharacteristicName> = []
+    /// Links that ended while it was asked for.
+    private var strikes: [CharacteristicName: Int] = [:]
+    /// Why the last attempt came to nothing.
+    private(set) var lastFailure: LinkFailure?
     /// What BlueZ's table was dropped for.
     private var distrusted: Set<CharacteristicName> = []
     /// Since when the device is asked, while its measurements wait for its answers.
@@ -68,7 +74,9 @@ struct ConnectionMachine {
         case .connected: return connected(now)
         case .connectFailed(let failure): return connectFailed(failure, now)
         case .resolved(let names, let kept): return resolved(names, kept, now)
-        case .linkLost: return linkLost(now)
+        case .linkLost:
+            giveUpAccompaniment()
+            return linkLost(now)
         case .finished(let step, let outcome): return finished(step, outcome, now)
         case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
@@ -83,6 +91,8 @@ struct ConnectionMachine {
     }
 
     var isBlocked: Bool { if case .blocked = state { true } else { false } }
+    /// It waits, over its link, for services that are gone.
+    var hasMoved: Bool { if case .blocked(.moved) = state { true } else { false } }
     private var isWorking: Bool { if case .working = state { true } else { false } }
     private var hasLink: Bool { state == .resolving || state == .live || state == .leaving || isWorking }
 
@@ -153,19 +163,23 @@ struct ConnectionMachine {
             if lacksBond { return awaitBond() }
             done = []
         // Its services moved (Service Changed): what still stands stays, and the rest is done again.
-        case .live, .working: done = done.filter { $0.stands(on: kept, of: description) }
+        case .live, .working, .blocked(.moved): done = done.filter { $0.stands(on: kept, of: description) }
         case .stopped, .leaving, .blocked: return []
         }
+        let isLiving = state == .live || isWorking || isBlocked
         available = names
         subscribed = subscribed.filter { done.contains(.subscribe($0)) }
         repeats = 0
         asksSince = now
-        let (plan, missing) = ConnectionPlan.steps(description, available: names, informationKnown: informationKnown)
+        let (plan, missing) = ConnectionPlan.steps(
+            description, available: names, informationKnown: informationKnown, givenUp: givenUp)
         steps = plan.filter { !done.contains($0) }
+        if distrusts(missing) { return dropCache(now) }
+        // To hang up and connect again would have BlueZ keep the wrong table for good, so that not even forgetting the device helps.
+        if isLiving, isBonded, let name = missing.first { return block(.moved(name), disconnects: false) }
         // The first table may be incomplete, as where the link was lost while BlueZ bonded: only what is missing again is missing.
         let again = missing.filter { missingBefore.contains($0) }
         missingBefore = Set(missing)
-        if distrusts(again) { return [.dropCache] + leave(after: limits.pause, now) }
         return release() + again.flatMap { tell(.missing($0)) } + next(now)
     }
 
@@ -205,7 +219,31 @@ struct ConnectionMachine {
         }
     }
 
+    /// A battery that wants a bond, or a service that is not what it says, is no reason to do without the device.
+    mutating func giveUpAccompaniment() {
+        guard case .working(let step) = state, let name = accompaniment(step) else { return }
+        strikes[name, default: 0] += 1
+        if strikes[name] == 2 { givenUp.insert(name) }
+    }
+
+    private func accompaniment(_ step: Step) -> CharacteristicName? {
+        switch step {
+        case .read(let name), .subscribe(let name), .unsubscribe(let name):
+            description.accompaniments.contains(name) ? name : nil
+        default: nil
+        }
+    }
+
     private mutating func failed(_ step: Step, _ failure: LinkFailure, _ now: Duration) -> [Command] {
+        if let name = accompaniment(step), failure != .inProgress || repeats >= limits.repeats {
+            repeats = 0
+            if [.noAnswer, .notConnected, .notReady, .unknownObject].contains(failure) {
+                giveUpAccompaniment()
+                return fail(failure, now)
+            }
+            if failure == .authentication || failure == .accessDenied { givenUp.insert(name) }
+            return next(now)
+        }
         switch failure {
         case .noAnswer, .authentication, .notConnected, .notReady, .accessDenied, .unknownObject, .absent:
             return fail(failure, now)
@@ -223,27 +261,36 @@ struct ConnectionMachine {
         if step == .collect { steps.removeAll { $0 == .setClock } }
         guard case .subscribe(let name) = step else { return next(now) }
         if failure == .stale {
+            if distrusts([name]) { return dropCache(now) }
             staleFailures[name, default: 0] += 1
             if staleFailures[name] == 1 { return fail(.stale, now) }
-            if distrusts([name]) { return [.dropCache] + leave(after: limits.pause, now) }
             return tell(.staleCache(name)) + next(now)
         }
         return tell(.notEnabled(name)) + next(now)
     }
 
+    /// BlueZ forgets the device over the link on which the table was found wrong, and hangs up itself. After another link it would keep that
+    /// table (seen with 5.66). It is found anew when it is heard.
+    private mutating func dropCache(_ now: Duration) -> [Command] {
+        [.dropCache] + wait(limits.resolve, now)
+    }
+
     /// Whether the table that BlueZ keeps is to be dropped for the sake of these: once, until they work, and never at the price of a
     /// bond, which only a person can make again.
     private mutating func distrusts(_ names: [CharacteristicName]) -> Bool {
-        guard !isBonded, !distrusted.isSuperset(of: names) else { return false }
+        guard !isBonded, !names.isEmpty, !distrusted.isSuperset(of: names) else { return false }
         distrusted.formUnion(names)
         return true
     }
 
     private mutating func goLive(_ now: Duration) -> [Command] {
         // Nothing of what is wanted could be enabled: the link is of no use.
-        if !description.allSubscriptions.isEmpty, subscribed.isEmpty { return fail(.other, now) }
+        if !description.allSubscriptions.isEmpty, subscribed.isDisjoint(with: description.allSubscriptions) {
+            return fail(.other, now)
+        }
         state = .live
         failures = 0
+        lastFailure = nil
         authenticationFailures = 0
         asksSince = nil
         told = told.filter { if case .unanswered = $0 { false } else { true } }
@@ -257,6 +304,7 @@ struct ConnectionMachine {
 
     mutating func fail(_ failure: LinkFailure, _ now: Duration) -> [Command] {
         failures += 1
+        lastFailure = failure
         switch failure {
         case .authentication:
             authenticationFailures += 1

@@ -10,6 +10,8 @@ public enum ConnectionNotice: Hashable, Sendable {
     case staleCache(CharacteristicName)
     /// The profile expects a characteristic that the device does not have.
     case missing(CharacteristicName)
+    /// It was there on this link, and is not any more; the bond is a person's, so that nothing is removed.
+    case moved(CharacteristicName)
     /// It could not be enabled, for another reason.
     case notEnabled(CharacteristicName)
     /// Connected and enabled, and nothing comes, again and again.
@@ -47,7 +49,11 @@ public enum ConnectionNotice: Hashable, Sendable {
                 + "`vitalgate devices forget --bond \(address)` and pair again, or delete its file in /var/lib/bluetooth/*/cache and restart bluetooth"
         case .missing(let name):
             "it has no \(name), which its profile reads; if it had it before, as before a firmware update: "
-                + "`vitalgate devices forget --bond \(address)` and pair it again"
+                + "`vitalgate devices forget --bond \(address)` and pair it again; if that does not help, delete its file in "
+                + "/var/lib/bluetooth/*/cache and restart bluetooth"
+        case .moved(let name):
+            "it has moved its services, and BlueZ does not find \(name) any more: `vitalgate devices forget --bond \(address)` while it is "
+                + "connected, then pair it again; the hub does not hang up, because forgetting it helps less after that"
         case .notEnabled(let name): "\(name) cannot be enabled"
         case .silent: "connected, but nothing comes: is it worn, are its contacts wet, is its battery good?"
         case .accessDenied: Self.accessDeniedText

@@ -25,7 +25,8 @@ enum ConnectionPlan {
     static let deviceInformation = BluetoothUUID(0x180A)
 
     static func steps(
-        _ description: DeviceDescription, available: Set<CharacteristicName>, informationKnown: Bool
+        _ description: DeviceDescription, available: Set<CharacteristicName>, informationKnown: Bool,
+        givenUp: Set<CharacteristicName> = []
     ) -> (steps: [ConnectionMachine.Step], missing: [CharacteristicName]) {
         let wanted = description.allSubscriptions
         let subscriptions = wanted.filter(available.contains)
@@ -35,7 +36,10 @@ enum ConnectionPlan {
         let clock = description.clock.flatMap { available.contains($0.name) ? $0 : nil }
         if clock != nil { steps.append(.readClock) }
         steps += description.reads.filter(available.contains).map { .read($0) }
+        let besides = description.accompaniments.filter { available.contains($0) && !givenUp.contains($0) }
+        steps += besides.map { .read($0) }
         if !description.isStream { steps += enabling }
+        steps += besides.map { .subscribe($0) }
         steps += description.writes.filter { available.contains($0.name) }.map { .write($0) }
         if description.dialogue?.begin(available) != nil { steps.append(.converse) }
         let collects = description.recordAccess.map { available.contains($0.controlPoint) } ?? false

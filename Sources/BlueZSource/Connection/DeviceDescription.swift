@@ -30,6 +30,10 @@ public struct DeviceDescription: Hashable, Sendable {
     public var reads: [CharacteristicName] = []
     /// Enabled after each connection, where the device has them.
     public var subscriptions: [CharacteristicName] = []
+    /// Read and enabled where the device has them, whatever it advertises, and missed where it has not: its battery.
+    public var accompaniments: [CharacteristicName] = []
+    /// Of the reads, those that say something of what other characteristics send: where the sensor sits, when its session began.
+    public var descriptions: Set<CharacteristicName> = []
     /// Written once what is wanted is enabled, in this order: what makes a device begin.
     public var writes: [OpeningWrite] = []
     /// Stored records.
@@ -58,7 +62,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var isStream: Bool { presence == .stay && expectedInterval != nil && recordAccess == nil && clock == nil }
 
     /// Everything to be enabled: what was listed, and what the record access needs.
-    var allSubscriptions: [CharacteristicName] {
+    public var allSubscriptions: [CharacteristicName] {
         var names = subscriptions
         if let recordAccess {
             names += ([recordAccess.measurement, recordAccess.context].compactMap { $0 } + [recordAccess.controlPoint])

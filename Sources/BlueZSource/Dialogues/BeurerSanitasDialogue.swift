@@ -37,6 +37,7 @@ struct BeurerSanitasDialogue: DeviceDialogue {
     private var parts: [UInt8: [UInt8]] = [:]
     /// A part that comes again was not heard to be taken.
     private var delivered: [UInt8] = []
+    private var hasToldOfParts = false
 
     /// - Parameter high: the upper half of all first octets, `E0` (BF710, SBF70) or `F0` (BF700, BF800, Libra).
     init(high: UInt8) { self.high = high }
@@ -90,11 +91,15 @@ struct BeurerSanitasDialogue: DeviceDialogue {
             return []
         }
         parts[part] = Array(octets[4...])
-        guard part == count, let user else { return [] }
+        guard part == count else { return [] }
         let all = (2...count).compactMap { parts[$0] }
-        guard all.count == Int(count) - 1 else { return [] }
         let whole = Array(all.joined())
-        guard whole.count >= Self.size, whole != delivered else { return [] }
+        guard let user, all.count == Int(count) - 1, whole.count >= Self.size else {
+            guard !hasToldOfParts else { return [] }
+            hasToldOfParts = true
+            return [.tell(.weighingIncomplete)]
+        }
+        guard whole != delivered else { return [] }
         delivered = whole
         let time = whole[0..<4].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         guard let since, time >= since - Self.early else { return [] }

@@ -74,6 +74,10 @@ enum DialogueNotice: Hashable {
     case memoryUnread
     /// It speaks the protocol in a form that nobody has described.
     case unknownForm
+    /// So many of its nights could not be read.
+    case nightsUnread(Int)
+    /// Of a weighing that it sent in parts, not all came.
+    case weighingIncomplete
 
     /// What it means and what mends it.
     func text(for address: BluetoothAddress) -> String {
@@ -91,6 +95,11 @@ enum DialogueNotice: Hashable {
         case .memoryUnread: "its memory was not read to its end: it stopped answering; all of it is read the next time"
         case .unknownForm:
             "it tells its weighings in a form that is not known, and none is taken; `vitalgate capture FILE` keeps what it says"
+        case .nightsUnread(let count):
+            "\(count) of its nights could not be read, and nothing of them is stored; each is asked for again in the next conversation; "
+                + "`vitalgate capture FILE` records what it sends"
+        case .weighingIncomplete:
+            "a weighing came in parts, and not all of them arrived; nothing of it is stored: weigh once more, nearer to this hub"
         }
     }
 }

@@ -5,18 +5,24 @@ import HealthModel
 ///     request                                                             answer
 ///     AA <cmd> <cmd^FF> <block u16> <length u16> <data> <crc8>            55 <status> <status^FF> <block u16> <length u16> <data> <crc8>
 ///
-///     14 information           JSON: "CurTIME", "FileList": names of 14 digits, the date and time of each
+///     14 information           JSON: "CurTIME", "FileList": names of 14 digits, the date and time of each, some with ".vld" behind them
 ///     03 open, <name> 00       size u32
 ///     04 read, block           octets; the answer repeats the block's number
 ///     05 close
 ///
-///     file   0 version 3 · 1 mode · 2 date and time 7 · 9 size u32 · 13 seconds u16 · … · 40 records: SpO2 u8, pulse u16, motion u8, ?
+///     file   0 version 3 or 5 · 1 mode · 2 date and time 7 · 9 size u32 · 13 seconds u16 · … · 40 records: SpO2 u8, pulse u16, motion u8, ?
 ///
 /// Answers come in as many notifications as they need; requests are written in pieces of 20 octets. A record is of 2 or 4 seconds: the file's seconds
-/// by its records. What is handed on of one is SpO2 u8, pulse u16, motion u8, date and time 7; one without a finger (FF) is none. A file is remembered
-/// by its name once it is durable, and not read again.
+/// by its records, which need not be a multiple. Octets after the last whole record are none. A ring whose clock was never set writes a head
+/// without a date: the file's name has it. Some files contain each record twice, and their head has the size that they would have without that. What is
+/// handed on of a record is SpO2 u8, pulse u16, motion u8, date and time 7; one without a finger (FF) is none.
 ///
-/// Source: viatom-o2ring-ble (protocol.py, client.py, file.py, const.py), which follows the maker's own LepuBle, o2r and wellue-o2ring-protocol.
+/// A file is remembered by its name once it is durable, and not read again. One that could not be read is asked for once more in each conversation.
+/// The cursor has the newest name that was read, how many names are not after it, and in ``RecordCursor/number`` a bit for each of these that was
+/// not read, the newest first.
+///
+/// Sources: viatom-o2ring-ble (protocol.py, client.py, file.py, const.py), which follows the maker's own LepuBle, o2r and wellue-o2ring-protocol;
+/// OSCAR's viatom_loader.cpp (version 5, odd sizes and durations, records twice); SomnoTrace's pull request 162 (the head without a date).
 struct O2RingDialogue: DeviceDialogue {
     static let service = BluetoothUUID("14839AC4-7D7E-415C-9A42-167340CF2339") ?? BluetoothUUID(0)
     static let answers = CharacteristicName(
@@ -42,6 +48,13 @@ struct O2RingDialogue: DeviceDialogue {
     /// Names that are on the ring, and those that are still to be read, both by time.
     private var names: [UInt64] = []
     private var waiting: [UInt64] = []
+    /// Names that end in ".vld".
+    private var suffixed: Set<UInt64> = []
+    /// All names up to this one were asked for before.
+    private var floor: UInt64 = 0
+    private var unread: Set<UInt64> = []
+    /// The link was silent during the file before.
+    private var wasSilent = false
     private var file = File()
 
     private enum State: Equatable {
@@ -60,6 +73,10 @@ struct O2RingDialogue: DeviceDialogue {
         /// Seconds of a record.
         var step: Int64 = 0
         var records = 0
+        /// Each record may be there twice; the first one of a pair.
+        var isTwice = false
+        var first: [UInt8] = []
+        var isUnknown = false
     }
 
     init(from cursor: RecordCursor?) { self.cursor = cursor }
@@ -74,7 +91,7 @@ struct O2RingDialogue: DeviceDialogue {
         case .tick:
             guard let due = deadline, now.uptime >= due else { return [] }
             deadline = nil
-            guard attempts < Self.tries else { return finish(.memoryUnread) }
+            guard attempts < Self.tries else { return gaveUp(now) }
             attempts += 1
             return askAgain(now)
         case .received, .read, .written, .refused: return []
@@ -103,14 +120,28 @@ struct O2RingDialogue: DeviceDialogue {
     private mutating func finish(_ notice: DialogueNotice? = nil) -> [DialogueCommand] {
         state = .ended
         deadline = nil
-        return (notice.map { [.tell($0)] } ?? []) + [.ready]
+        let nights: DialogueNotice? = unread.isEmpty ? nil : .nightsUnread(unread.count)
+        return [notice, nights].compactMap { $0.map { .tell($0) } } + [.ready]
+    }
+
+    /// The ring does not answer. One file that it does not give out must not keep those after it.
+    private mutating func gaveUp(_ now: DialogueTime) -> [DialogueCommand] {
+        guard state != .asking, !wasSilent, !waiting.isEmpty else { return finish(.memoryUnread) }
+        wasSilent = true
+        return leave(now)
+    }
+
+    /// Goes on without the file, which is asked for again the next time.
+    private mutating func leave(_ now: DialogueTime) -> [DialogueCommand] {
+        unread.insert(file.name)
+        return openNext(now)
     }
 
     private mutating func openNext(_ now: DialogueTime) -> [DialogueCommand] {
         guard !waiting.isEmpty else { return finish() }
         file = File(name: waiting.removeFirst())
         let digits = String(file.name)
-        let name = String(repeating: "0", count: 14 - digits.count) + digits
+        let name = String(repeating: "0", count: 14 - digits.count) + digits + (suffixed.contains(file.name) ? ".vld" : "")
         return ask(0x03, .opening, now, data: Array(name.utf8) + [0])
     }
 
@@ -141,13 +172,12 @@ struct O2RingDialogue: DeviceDialogue {
         switch state {
         case .asking where status == 0: return informed(data, now)
         case .opening:
-            guard status == 0, data.count >= 4 else { return openNext(now) }
+            wasSilent = false
+            guard status == 0, data.count >= 4 else { return leave(now) }
             file.size = Int(data[0]) | Int(data[1]) << 8 | Int(data[2]) << 16 | Int(data[3]) << 24
-            let records = file.size - Self.headSize
-            guard records >= 0, records.isMultiple(of: Self.recordSize), file.size <= Self.longest else {
-                return [.tell(.unknownForm)] + ask(0x05, .closing, now)
-            }
+            guard file.size >= Self.headSize, file.size <= Self.longest else { return notKnown(now) }
             return ask(0x04, .reading, now)
+        case .reading where status != 0 && block == file.block: return notKnown(now)
         case .reading where status == 0 && block == file.block && !data.isEmpty: return took(data, now)
         case .closing: return closed(now)
         default: return []
@@ -157,13 +187,25 @@ struct O2RingDialogue: DeviceDialogue {
     private mutating func informed(_ data: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
         let text = String(decoding: data, as: UTF8.self)
         let list = Self.value("FileList", in: text) ?? ""
-        let isName: (Substring) -> Bool = { $0.utf8.count == 14 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-        names = list.split(separator: ",").filter(isName).compactMap { UInt64($0) }.sorted()
+        for entry in list.split(separator: ",") {
+            let digits = entry.hasSuffix(".vld") ? entry.dropLast(4) : entry
+            guard digits.utf8.count == 14, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let name = UInt64(digits),
+                !names.contains(name)
+            else { continue }
+            names.append(name)
+            if digits.endIndex != entry.endIndex { suffixed.insert(name) }
+        }
+        names.sort()
         waiting = names
         if let cursor {
-            let older = names.count { $0 <= cursor.fingerprint }
+            let older = Array(names.prefix { $0 <= cursor.fingerprint })
             // More than there were then: its clock was set back, and all is read again.
-            if older <= cursor.count ?? 0 { waiting = names.filter { $0 > cursor.fingerprint } }
+            if older.count <= cursor.count ?? 0 {
+                floor = cursor.fingerprint
+                // If some were deleted, no bit tells any more which ones were not read.
+                let again = cursor.number != 0 && older.count < cursor.count ?? 0 ? older : Self.unread(cursor.number, of: older)
+                waiting = again + names.dropFirst(older.count)
+            }
         }
         let shown = Self.value("CurTIME", in: text).flatMap(Self.time).map { [DialogueCommand.clock($0)] } ?? []
         return shown + openNext(now)
@@ -176,7 +218,7 @@ struct O2RingDialogue: DeviceDialogue {
         file.block &+= 1
         file.rest += octets
         if file.start == nil, file.rest.count >= Self.headSize {
-            guard readHead() else { return [.tell(.unknownForm)] + ask(0x05, .closing, now) }
+            guard readHead() else { return notKnown(now) }
         }
         var commands: [DialogueCommand] = []
         if let start = file.start {
@@ -186,7 +228,13 @@ struct O2RingDialogue: DeviceDialogue {
                 place += Self.recordSize
                 let time = WallTime(microseconds: start.microseconds + Int64(file.records) * file.step * 1_000_000)
                 file.records += 1
-                guard record.first != 0xFF else { continue }
+                if file.isTwice {
+                    let isSecond = file.records.isMultiple(of: 2) && Array(record) == file.first
+                    file.first = Array(record)
+                    if isSecond { continue }
+                }
+                // OSCAR: the third octet is FF where the ring measured nothing, and no pulse has it.
+                guard record.first != 0xFF, record.dropFirst(2).first != 0xFF else { continue }
                 commands.append(.deliver(Self.answers, Array(record.prefix(4)) + DeviceTime.octets(time, layout: .dateTime)))
             }
             file.rest.removeFirst(place)
@@ -196,25 +244,76 @@ struct O2RingDialogue: DeviceDialogue {
     }
 
     private mutating func readHead() -> Bool {
-        let head = file.rest.prefix(Self.headSize)
-        let seconds = Int64(head[13]) | Int64(head[14]) << 8
-        let count = Int64((file.size - Self.headSize) / Self.recordSize)
-        guard head[0] == 3, let start = DeviceTime.read(Array(head[2..<9]), layout: .dateTime) else { return false }
-        guard count == 0 || seconds == 2 * count || seconds == 4 * count else { return false }
-        (file.start, file.step) = (start, count == 0 ? 4 : seconds / count)
+        let head = Array(file.rest.prefix(Self.headSize))
+        guard Self.versions.contains(head[0]), let start = Self.start(head, name: file.name) else { return false }
+        let count = (file.size - Self.headSize) / Self.recordSize
+        guard let step = Self.step(seconds: Int(head[13]) | Int(head[14]) << 8, records: count) else { return false }
+        let said = Int(head[9]) | Int(head[10]) << 8 | Int(head[11]) << 16 | Int(head[12]) << 24
+        file.isTwice = step == 2 && said == Self.headSize + count / 2 * Self.recordSize
+        (file.start, file.step) = (start, Int64(step))
         file.rest.removeFirst(Self.headSize)
         return true
     }
 
+    private mutating func notKnown(_ now: DialogueTime) -> [DialogueCommand] {
+        file.isUnknown = true
+        return ask(0x05, .closing, now)
+    }
+
     private mutating func closed(_ now: DialogueTime) -> [DialogueCommand] {
-        guard file.size > 0, file.got == file.size, file.start != nil else { return openNext(now) }
+        guard !file.isUnknown, file.got == file.size, file.start != nil else { return leave(now) }
         state = .committing
         deadline = nil
-        let count = names.count { $0 <= file.name }
         // After a clock that was set back the newest name stays the newest.
-        let newest = max(file.name, waiting.isEmpty ? cursor?.fingerprint ?? 0 : 0)
-        let kept = newest == file.name ? count : names.count { $0 <= newest }
-        return [.remember(RecordCursor(number: 0, fingerprint: newest, count: kept)), .commit]
+        let newest = max(file.name, floor, waiting.isEmpty ? cursor?.fingerprint ?? 0 : 0)
+        let older = names.prefix { $0 <= newest }
+        // What waits and is not after the newest name was not read either.
+        let missing = unread.union(waiting)
+        return [
+            .remember(RecordCursor(number: Self.bits(of: missing, in: older), fingerprint: newest, count: older.count)), .commit,
+        ]
+    }
+
+    // MARK: Nights that were not read
+
+    /// A bit for each name that is missing, the newest name's first; the last bit means all that are older, too.
+    private static func bits(of missing: Set<UInt64>, in names: ArraySlice<UInt64>) -> UInt16 {
+        names.reversed().enumerated().reduce(0) { bits, name in
+            missing.contains(name.element) ? bits | 1 << UInt16(min(name.offset, UInt16.bitWidth - 1)) : bits
+        }
+    }
+
+    private static func unread(_ bits: UInt16, of names: [UInt64]) -> [UInt64] {
+        names.reversed().enumerated().filter { bits >> UInt16(min($0.offset, UInt16.bitWidth - 1)) & 1 == 1 }.map(\.element)
+            .reversed()
+    }
+
+    // MARK: Heads
+
+    private static let versions: Set<UInt8> = [3, 5]
+    /// OSCAR takes no others, and no ring is older.
+    private static let years = 2015...2059
+    /// A head and its name tell one time; one of them that is further from the other is garbage.
+    private static let day: Int64 = 86_400_000_000
+
+    /// Where the head has no date, or another one than its name, the name is right (SomnoTrace's pull request 162).
+    private static func start(_ head: [UInt8], name: UInt64) -> WallTime? {
+        func time(_ octets: [UInt8]) -> WallTime? {
+            years.contains(Int(octets[0]) | Int(octets[1]) << 8) ? DeviceTime.read(octets, layout: .dateTime) : nil
+        }
+        let parts = [100_000_000, 1_000_000, 10_000, 100, 1].map { UInt8(name / $0 % 100) }
+        let year = Int(name / 10_000_000_000)
+        let named = time([UInt8(year & 0xFF), UInt8(year >> 8)] + parts)
+        guard let told = time(Array(head[2..<9])) else { return named }
+        guard let named else { return told }
+        return abs(told.microseconds - named.microseconds) <= day ? told : named
+    }
+
+    /// Seconds of a record: 2 or 4, whatever is nearer. The ends of a night may lack or add two records, and no more.
+    private static func step(seconds: Int, records: Int) -> Int? {
+        guard records > 0 else { return 4 }
+        let near = [4, 2].filter { abs(seconds - $0 * records) <= 2 * $0 }
+        return near.min { abs(seconds - $0 * records) < abs(seconds - $1 * records) }
     }
 
     // MARK: Words

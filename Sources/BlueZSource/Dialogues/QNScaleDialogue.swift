@@ -107,7 +107,9 @@ struct QNScaleDialogue: DeviceDialogue {
                 .pause(Self.gap), .write(writing, Self.summed([0x22, 0x06, type, 0x00, 0x03])),
             ]
         case 0x10: return weighed(name, octets)
-        case 0x23: return type != nil && octets.count == 19 ? [.deliver(name, [0] + octets)] : []
+        case 0x23:
+            guard type != nil else { return [] }
+            return octets.count == 19 ? [.deliver(name, [0] + octets)] : unknownForm()
         default: return []
         }
     }
@@ -120,9 +122,7 @@ struct QNScaleDialogue: DeviceDialogue {
         if isShortForm, octets[4] != 2 { return [] }
         let isKnown = isShortForm && Int(octets[5]) << 8 | Int(octets[6]) >= Self.surelyHundredths
         guard isKnown || (isNewForm ? octets.count == 15 && isLong : octets.count == 11) else {
-            guard !hasToldOfForm else { return [] }
-            hasToldOfForm = true
-            return [.tell(.unknownForm)]
+            return unknownForm()
         }
         let delivery = DialogueCommand.deliver(name, [isNewForm || hundredths ? 1 : 0] + octets)
         // Octet 4 is the state, 2 at the end; of the older form octet 5 is 1.
@@ -135,6 +135,12 @@ struct QNScaleDialogue: DeviceDialogue {
         }
         if octets != committing { following = octets }
         return [delivery]
+    }
+
+    private mutating func unknownForm() -> [DialogueCommand] {
+        guard !hasToldOfForm else { return [] }
+        hasToldOfForm = true
+        return [.tell(.unknownForm)]
     }
 
     private func acknowledgement() -> [DialogueCommand] {

@@ -8,6 +8,12 @@ public struct DeviceInformation: Sendable {
         BluetoothUUID(0x2A28), BluetoothUUID(0x2A23), BluetoothUUID(0x2B00),
     ]
 
+    /// Those of which ``device(name:address:addressIsDurable:profile:)`` makes a key from a serial number.
+    static let keyFields: [BluetoothUUID] = [BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25)]
+
+    /// Whether there is a serial number that tells devices apart.
+    var hasKey: Bool { texts[BluetoothUUID(0x2A25)].map(Self.tellsApart) ?? false }
+
     private var texts: [BluetoothUUID: String] = [:]
     private var systemIdentifier: String?
 

@@ -14,7 +14,7 @@ extension DeviceSession {
         {
             // Said again on the same link, or something moved that is not used: to start over would lose what is on its way.
             table = found
-            return
+            return handOnEarly(isKnown: true)
         }
         generation += 1
         records = nil
@@ -23,6 +23,7 @@ extension DeviceSession {
         table = found
         beginConversation()
         handle(.resolved(Set(found.characteristics.keys), kept: kept))
+        handOnEarly(isKnown: true)
     }
 
     /// BlueZ shows a further characteristic, or says that the services are known. On a living link it is not certain to say so, the
@@ -36,7 +37,7 @@ extension DeviceSession {
     }
 
     func characteristicAdded() {
-        if hasServices { servicesChanged() }
+        if hasServices || machine.hasMoved { servicesChanged() }
     }
 
     /// BlueZ has taken a characteristic away, and its subscription with it, though another may come at the same place.
@@ -55,7 +56,10 @@ extension DeviceSession {
         host.delegate?.told(
             SourceNotice(
                 .information, address.description, "BlueZ's table of its services is wrong; BlueZ forgets it and reads it anew"))
-        host.bus.call(.adapter(adapter, "RemoveDevice"), [.path(path)])
+        host.bus.call(.adapter(adapter, "RemoveDevice"), [.path(path)]) { [weak self] answer in
+            guard let self, answer.failure != nil, self.path == path else { return }
+            host.bus.call(.device(path, "Disconnect"))
+        }
     }
 
     /// Hands on what came before the end.
@@ -73,7 +77,7 @@ extension DeviceSession {
     }
 
     private func isUsed(_ name: CharacteristicName) -> Bool {
-        description.allSubscriptions.contains(name) || description.reads.contains(name) || description.clock?.name == name
+        isWanted(name) || description.reads.contains(name) || description.clock?.name == name
             || (name.service == ConnectionPlan.deviceInformation && !machine.informationKnown)
     }
 }

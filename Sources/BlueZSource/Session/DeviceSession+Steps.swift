@@ -8,7 +8,7 @@ extension DeviceSession {
         case .information: readInformation(DeviceInformation.fields[...])
         case .readClock: readClock()
         case .read(let name):
-            read(name, in: step) { session, value in session.deliver("gatt:\(name.characteristic)", value) }
+            read(name, in: step) { session, value in session.readAnswer(name, value) }
         case .subscribe(let name): subscribe(name)
         case .unsubscribe(let name): unsubscribe(name)
         case .write(let write): begin(write)
@@ -31,11 +31,14 @@ extension DeviceSession {
     ) {
         guard let characteristic = table.characteristics[name] else { return handle(.finished(step, .failed(.stale))) }
         let generation = generation
+        echoes.begin(name)
         host.bus.call(.characteristic(characteristic.path, "ReadValue"), [.options([:])], timeout: host.configuration.limits.step)
         {
             [weak self] answer in
             guard let self, generation == self.generation else { return }
-            if case .success(let values) = answer, let value = values.first?.octets { use(self, value) }
+            let value = (try? answer.get())?.first?.octets
+            if let told = echoes.end(name, value, at: loop.clock.uptime) { notified(name, told) }
+            if let value { use(self, value) }
             finish(step, generation, answer.failure)
         }
     }
@@ -70,8 +73,9 @@ extension DeviceSession {
         let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
         memory.device = information.device(
             name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
+        // What was handed on already is of the same device. Another hub may know it by its serial number.
+        if let firstKey, hasDurableAddress { memory.device?.key = firstKey }
         host.delegate?.remember(memory, for: address)
-        handOnHeld()
         handle(.finished(.information, .done))
     }
 
@@ -198,6 +202,7 @@ extension DeviceSession {
 
     private func collect() {
         guard let description = description.recordAccess else { return handle(.finished(.collect, .done)) }
+        handOnLoose()
         records = RecordAccess(description, from: memory.records)
         recordEvent(.start)
     }

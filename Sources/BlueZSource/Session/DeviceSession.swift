@@ -40,12 +40,25 @@ final class DeviceSession {
     private var timer: EventLoop.Timer?
     /// Handed on so far.
     var frames = 0
-    /// What came before the device had said what it is.
+    /// What came before the device had said what it is, and what else belongs to it.
     var held: [HeldFrame] = []
+    var holdTimer: EventLoop.Timer?
+    /// What was held for as long as may be was handed on: on this link nothing more is held.
+    var holdsNoMore = false
+    /// The key under which readings were handed on before the device had said what it is.
+    var firstKey: String?
+    /// What came before the services were known.
+    var early: [EarlyValue] = []
+    var earlyTimer: EventLoop.Timer?
+    /// A record outside a collection, until its context comes.
+    var loose: LooseRecord?
+    var looseTimer: EventLoop.Timer?
+    /// Reads that are under way, and values that BlueZ tells twice because of them.
+    var echoes = ReadEchoes()
     /// What it has said about itself, on this link or an earlier one.
     var said: Set<BluetoothUUID> = []
-    /// The battery's level was handed on since the link came up.
-    private var hadBattery = false
+    /// The battery's level as it was handed on last since the link came up, and whether the battery service itself told it.
+    var battery: (level: UInt8, isOfService: Bool, heard: Duration)?
     private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
     private var lastManufacturers: [UInt16: [UInt8]] = [:]
 
@@ -63,9 +76,9 @@ final class DeviceSession {
     func handle(_ event: ConnectionMachine.Event) {
         let before = machine.state
         let commands = machine.handle(event, at: loop.clock.uptime)
-        if machine.state != before, machine.state == .live { handOnHeld() }
+        releaseHeld()
         // The level was known before the device was: it is told when the device's key is what it will stay.
-        if machine.state != before, machine.state == .live, !hadBattery { batteryChanged() }
+        if machine.state != before, machine.state == .live { batteryChanged() }
         if machine.state != before, [.waiting, .stopped].contains(machine.state) || machine.isBlocked { endLink() }
         for command in commands { carryOut(command) }
         timer?.cancel()
@@ -111,6 +124,12 @@ final class DeviceSession {
         // RSSI is only there while the device is heard, or was within this discovery (org.bluez.Device1, RSSI).
         if properties["RSSI"] != nil { handle(.seen) }
         useLink(properties)
+    }
+
+    /// A person has done something about it; a link may be there still.
+    func retry() {
+        handle(.start)
+        if let path, let properties = host.tree[path: path, interface: BlueZ.device] { useLink(properties) }
     }
 
     /// A link that is there already, whoever asked for it.
@@ -159,6 +178,9 @@ final class DeviceSession {
         lost = []
         // What the device sent before it went may be in a socket still, though D-Bus has told its end already.
         for pipe in pipes.values { pipe.drain() }
+        handOnLoose()
+        echoes = ReadEchoes()
+        holdsNoMore = false
         generation += 1
         pipes.removeAll()
         table = GattTable()
@@ -167,34 +189,28 @@ final class DeviceSession {
         recordTimer?.cancel()
         endConversation()
         pendingToken = nil
-        hadBattery = false
+        battery = nil
     }
 
     func characteristicChanged(_ path: String) {
-        guard let name = table.names[path], machine.subscribed.contains(name) || isWanted(name),
-            let value = host.tree[path: path, interface: BlueZ.characteristic]?["Value"]?.octets
-        else { return }
-        notified(name, value)
+        guard let value = host.tree[path: path, interface: BlueZ.characteristic]?["Value"]?.octets else { return }
+        guard let name = table.names[path] else { return cameEarly(path, value) }
+        guard machine.subscribed.contains(name) || isWanted(name) else { return }
+        for value in echoes.heard(name, value, at: loop.clock.uptime) { notified(name, value) }
     }
 
-    private func isWanted(_ name: CharacteristicName) -> Bool { description.allSubscriptions.contains(name) }
-
-    /// BlueZ keeps the Battery Service for itself and shows its level as a property (profiles/battery).
-    func batteryChanged() {
-        let name = CharacteristicName(0x180F, 0x2A19)
-        guard description.reads.contains(name) || description.subscriptions.contains(name), let path,
-            machine.state == .live, let level = host.tree[path: path, interface: BlueZ.battery]?["Percentage"]?.integer,
-            let octet = UInt8(exactly: level)
-        else { return }
-        hadBattery = true
-        deliver("gatt:2A19", [octet])
+    func isWanted(_ name: CharacteristicName) -> Bool {
+        description.allSubscriptions.contains(name) || description.accompaniments.contains(name)
     }
 
     // MARK: Frames
 
     /// A notification or an indication.
-    func notified(_ name: CharacteristicName, _ value: [UInt8]) {
+    /// - Parameter heard: where that was not just now.
+    func notified(_ name: CharacteristicName, _ value: [UInt8], heard: Duration? = nil) {
         if machine.lacksBond { return }
+        if description.accompaniments.contains(name) { return tellAccompaniment(name, value) }
+        if joinsLoose(name, value) { return }
         let isRecord = description.recordAccess.map { $0.measurement == name || $0.context == name } ?? false
         if let access = description.recordAccess, name == access.controlPoint {
             recordEvent(.indicated(value))
@@ -202,8 +218,10 @@ final class DeviceSession {
             recordEvent(name == description.recordAccess?.measurement ? .measured(value) : .context(value))
         } else if conversation != nil {
             dialogueEvent(.received(name, value))
-        } else {
-            deliver("gatt:\(name.characteristic)", value)
+        } else if name == Self.batteryLevel {
+            tellBattery(value, isOfService: true)
+        } else if !keepsLoose(name, value, heard) {
+            deliver("gatt:\(name.characteristic)", value, heard: heard)
         }
         // Only what had to be enabled shows that the device accepts us: plain reads need no bond.
         if !memory.hadGoodSession {
@@ -222,8 +240,21 @@ final class DeviceSession {
     var device: Device {
         if let device = memory.device { return device }
         let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
-        return DeviceInformation().device(
+        // Half of what it says would be a key of its own.
+        let known = firstKey == nil && isKeyKnown ? information : DeviceInformation()
+        var device = known.device(
             name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
+        if let firstKey { device.key = firstKey }
+        return device
+    }
+
+    /// Whether what the key is made of was read, though the device has more to say.
+    var isKeyKnown: Bool {
+        guard !said.isEmpty else { return false }
+        return DeviceInformation.keyFields.allSatisfy { field in
+            said.contains(field)
+                || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, field)] == nil
+        } && information.hasKey
     }
 
     var hasDurableAddress: Bool {

@@ -9,9 +9,12 @@ import Pipeline
 /// - Where only laps are told, distance, energy and duration are their sums, the highest heart rate is their highest. A mean of the laps' means is
 ///   nobody's measurement and is left out, but of a single lap.
 /// - A distance of a point is counted from the start on: it is not taken apart into pieces that nobody measured.
+/// - A point, a place, a number, a lap that cannot be is refused by itself. Everything else that is seen and not stored is counted by its name.
 public final class ActivityInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private var recording: ActivityRecording?
+    private var names = SkipNames()
+    private var leftOut = LeftOut()
 
     /// - Parameter registry: of the person whose activities these are.
     public init(registry: OriginRegistry) { self.registry = registry }
@@ -21,61 +24,68 @@ public final class ActivityInterpreter: FrameInterpreter {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of an activity file", at: frame.place) }
         let texts = ActivityTexts(row: row, place: frame.place, isXML: frame.channel == ActivityRow.tcx)
         let element = row[ActivityRow.element]
-        if element.isText(ActivityRow.point) { return try point(texts, into: &readings) }
+        if element.isText(ActivityRow.point) { return try point(texts, received: frame.received, into: &readings) }
         if element.isText(ActivityRow.activity) {
-            recording = try ActivityRecording(texts, registry, channel: frame.channel)
-            return .notData
-        }
-        if element.isText(ActivityRow.skip) { return .skipped(SkipKind(texts.text(1) ?? "other")) }
-        if element.isText(ActivityRow.end) {
+            recording = try ActivityRecording(texts, registry, channel: frame.channel, received: frame.received)
+        } else if element.isText(ActivityRow.skip) {
+            leftOut.skipped[names.kind(texts.text(1) ?? ""), default: 0] += Int(row.text(2)) ?? 1
+        } else if element.isText(ActivityRow.refused) {
+            throw Refusal(texts.text(1) ?? "it cannot be read", at: frame.place)
+        } else if element.isText(ActivityRow.lap) {
+            try recording?.append(lap: texts)
+        } else if element.isText(ActivityRow.event) {
+            try recording?.append(event: texts)
+        } else if element.isText(ActivityRow.end) {
             guard let recording else { throw Refusal("the activity has no beginning", at: frame.place) }
             self.recording = nil
-            readings += try recording.end(texts)
+            readings += try recording.end(texts, &leftOut)
             return .readings
-        }
-        do throws(Refusal) {
-            if element.isText(ActivityRow.lap) { try recording?.append(lap: texts) }
-            if element.isText(ActivityRow.event) { try recording?.append(event: texts) }
-        } catch {
-            // What is wrong with a part is wrong with the workout, which is refused once.
-            if recording?.refusal == nil { recording?.refusal = error }
         }
         return .notData
     }
 
-    private func point(_ texts: ActivityTexts, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        guard recording != nil else { throw Refusal("a point stands outside of any activity", at: texts.place) }
-        let first = readings.count
-        let time = try texts.time(ActivityRow.Point.time, of: "point").instant
-        let location = try texts.location(at: time)
-        for measurement in recording?.measurements ?? [] {
-            guard let numeral = try texts.number(measurement.column, measurement.name) else { continue }
-            readings.append(
-                Reading(
-                    origin: measurement.origin, numeral: numeral, unit: measurement.unit,
-                    time: .instants(start: time, end: time, offset: recording?.offset), place: texts.place))
+    /// The parts of activities that are not stored.
+    public func takeLeftOut() -> LeftOut? { leftOut.take() }
+
+    private func point(
+        _ texts: ActivityTexts, received: Instant, into readings: inout [Reading]
+    ) throws(Refusal) -> FrameOutcome {
+        guard let measurements = recording?.measurements else {
+            throw Refusal("a point stands outside of any activity", at: texts.place)
         }
-        let last = recording?.last ?? time
-        recording?.last = max(last, time)
-        if let location { recording?.append(location, at: texts.place) }
+        let time = try texts.time(ActivityRow.Point.time, of: "point").instant
+        if let fault = TimeBounds(received: received).fault(of: time.microseconds) {
+            throw Refusal("a point: \(fault)", at: texts.place)
+        }
+        let (first, refused, counted) = (readings.count, leftOut.refusals.count, leftOut.skipped)
+        var location: RoutePoints.Location?
+        do throws(Refusal) {
+            location = try texts.location(at: time)
+        } catch {
+            leftOut.refusals.append(error)
+        }
+        measurements.read(
+            texts.row.cells, at: time, offset: recording?.offset, isPlaced: location != nil, place: texts.place,
+            into: &readings, names: &names, leftOut: &leftOut)
+        recording?.append(time)
+        if let location { recording?.append(location, texts) }
         if readings.count > first { return .readings }
-        return location == nil ? .skipped(SkipKind("trackpoint")) : .notData
+        let isNothing = location == nil && leftOut.refusals.count == refused && leftOut.skipped == counted
+        return isNothing ? .skipped(SkipKind("trackpoint")) : .notData
     }
 }
 
 extension ActivityTexts {
-    /// Where a point is; `nil` where it does not say.
-    func location(at time: Instant) throws(Refusal) -> ActivityTrack.Location? {
+    /// Where a point is; `nil` if the file does not say it.
+    func location(at time: Instant) throws(Refusal) -> RoutePoints.Location? {
         let latitude = try number(ActivityRow.Point.latitude, "latitude", atMost: 90)
         let longitude = try number(ActivityRow.Point.longitude, "longitude", atMost: 180)
         guard let latitude, let longitude else {
             guard latitude == nil, longitude == nil else { throw Refusal("a point has half of a position", at: place) }
             return nil
         }
-        let mark = FNV.hash(row[ActivityRow.Point.latitude]) &* 31 &+ FNV.hash(row[ActivityRow.Point.longitude])
-        return ActivityTrack.Location(
-            time: time, latitude: latitude, longitude: longitude,
-            altitude: try number(ActivityRow.Point.altitude, "altitude"), speed: try number(ActivityRow.Point.speed, "speed"),
-            mark: mark)
+        return RoutePoints.Location(
+            time: time.microseconds, latitude: latitude, longitude: longitude,
+            altitude: try number(ActivityRow.Point.altitude, "altitude"), speed: try number(ActivityRow.Point.speed, "speed"))
     }
 }

@@ -3,23 +3,16 @@ import Pipeline
 
 /// An activity of which not all was read yet.
 struct ActivityRecording {
-    /// One kind of sample that a point has.
-    struct Measurement {
-        var column: Int
-        var name: StaticString
-        var origin: Origin
-        var unit: Unit
-    }
-
     /// More than any activity has; what has more is made to fill the memory.
     static let maximumEvents = 10_000
 
-    let measurements: [Measurement]
+    let measurements: PointMeasurements
     let offset: ZoneOffset?
-    /// The last point's time.
-    var last: Instant?
+
     /// Why there will be no workout.
-    var refusal: Refusal?
+    private var refusal: Refusal?
+    /// The first and the last time of its points.
+    private var times: (first: Instant, last: Instant)?
 
     private let sport: ActivitySport
     private let metadata: Metadata?
@@ -29,9 +22,12 @@ struct ActivityRecording {
     private let workout: Origin?
     private let route: Origin?
     private var laps: [Lap] = []
+    /// Whether one was refused: what the laps tell is then no sum of the activity.
+    private var isLapMissing = false
     private var events: [(type: String, time: Instant)] = []
-    private var track: ActivityTrack?
+    private var track: RoutePoints?
     private var trackRefusal: Refusal?
+    private let received: Instant
 
     private struct Lap {
         var start: Instant
@@ -39,17 +35,14 @@ struct ActivityRecording {
         var figures: ActivityFigures
     }
 
-    init(_ texts: ActivityTexts, _ registry: OriginRegistry, channel: String) throws(Refusal) {
+    init(_ texts: ActivityTexts, _ registry: OriginRegistry, channel: String, received: Instant) throws(Refusal) {
         typealias Column = ActivityRow.Activity
         let words = (sport: texts.text(Column.sport), below: texts.text(Column.subSport))
         let isTCX = channel == ActivityRow.tcx
-        let name =
-            isTCX
-            ? ActivitySport.activity(ofTCX: words.sport ?? "")
-            : ActivitySport.activity(ofFIT: words.sport ?? "", words.below ?? "")
-        let sport = ActivitySport(name)
-        self.sport = sport
-        ordinal = sport.number == nil ? UInt32(truncatingIfNeeded: FNV.hash(name)) & 0x7FFF_FFFF : 0
+        let sport = isTCX ? words.sport.map { ActivitySport(word: $0) } : ActivitySport(fit: words.sport, words.below)
+        self.sport = sport ?? .other
+        self.received = received
+        ordinal = self.sport.isUnknown ? UInt32(truncatingIfNeeded: FNV.hash("\(channel) \(words.sport ?? "")")) & 0x7FFF_FFFF : 0
         let said = [("sport", words.sport), ("subSport", words.below)]
         let entries = said.compactMap { (key: String, word: String?) in word.map { (key, MetadataValue.string($0)) } }
         metadata = entries.isEmpty ? nil : Metadata(entries)
@@ -64,17 +57,7 @@ struct ActivityRecording {
         }
         workout = origin(SampleType("workout"))
         route = origin(SampleType("workoutRoute"))
-        typealias Point = ActivityRow.Point
-        let kinds: [(Int, StaticString, SampleType?)] = [
-            (Point.heartRate, "heart rate", SampleType("heartRate")), (Point.cadence, "cadence", sport.cadence),
-            (Point.power, "power", sport.power), (Point.speed, "speed", sport.speed),
-        ]
-        var measurements: [Measurement] = []
-        for (column, name, type) in kinds {
-            guard let origin = origin(type), let unit = type?.canonicalUnit else { continue }
-            measurements.append(Measurement(column: column, name: name, origin: origin, unit: unit))
-        }
-        self.measurements = measurements
+        measurements = PointMeasurements(isTCX ? .tcx : .fit, of: sport) { origin($0) }
     }
 
     private static func offset(_ texts: ActivityTexts) throws(Refusal) -> ZoneOffset? {
@@ -94,61 +77,98 @@ struct ActivityRecording {
             firmware: texts.text(Column.firmware))
     }
 
-    mutating func append(_ location: ActivityTrack.Location, at place: Place) {
+    /// Takes the time of a point.
+    mutating func append(_ time: Instant) {
+        times = (min(times?.first ?? time, time), max(times?.last ?? time, time))
+    }
+
+    /// Takes the place of a point.
+    mutating func append(_ location: RoutePoints.Location, _ texts: ActivityTexts) {
         guard trackRefusal == nil else { return }
+        // Out of the optional, so that it is not copied.
+        var track = self.track.take() ?? RoutePoints(received: received)
         do throws(ContentError) {
-            if track == nil { track = try ActivityTrack(location) } else { try track?.append(location) }
+            if try track.append(location) == .added {
+                track.mark(texts.row[ActivityRow.Point.latitude], texts.row[ActivityRow.Point.longitude])
+            }
+            self.track = track
         } catch {
-            trackRefusal = Refusal("the route cannot be packed: \(error)", at: place)
-            track = nil
+            trackRefusal = Refusal("the route cannot be packed: \(error)", at: texts.place)
         }
     }
 
+    /// Takes a lap.
+    ///
+    /// - Throws: why it is refused by itself. The activity then has no sums of its laps.
     mutating func append(lap texts: ActivityTexts) throws(Refusal) {
-        guard laps.count < Self.maximumEvents else { throw Refusal("the activity has more laps than can be", at: texts.place) }
+        guard refusal == nil else { return }
+        guard laps.count < Self.maximumEvents else {
+            refusal = Refusal("the activity has more laps than can be", at: texts.place)
+            return
+        }
+        do throws(Refusal) {
+            laps.append(try Self.lap(texts))
+        } catch {
+            isLapMissing = true
+            throw error
+        }
+    }
+
+    private static func lap(_ texts: ActivityTexts) throws(Refusal) -> Lap {
         let start = try texts.time(ActivityRow.Figures.start, of: "lap").instant
         let figures = try ActivityFigures(texts)
-        guard let length = figures.elapsed ?? figures.length else { throw Refusal("a lap has no length", at: texts.place) }
-        laps.append(Lap(start: start, end: Instant(microseconds: start.microseconds &+ length), figures: figures))
+        if let length = figures.elapsed ?? figures.length {
+            return Lap(start: start, end: Instant(microseconds: start.microseconds &+ length), figures: figures)
+        }
+        // Some programs write when a lap ended, and not how long it was.
+        guard !texts.row[ActivityRow.Figures.end].isEmpty else { throw Refusal("a lap has no length", at: texts.place) }
+        let end = try texts.time(ActivityRow.Figures.end, of: "lap").instant
+        guard end >= start else { throw Refusal("a lap ends before it starts", at: texts.place) }
+        return Lap(start: start, end: end, figures: figures)
     }
 
     mutating func append(event texts: ActivityTexts) throws(Refusal) {
+        guard refusal == nil else { return }
         guard events.count < Self.maximumEvents else {
-            throw Refusal("the activity has more pauses than can be", at: texts.place)
+            refusal = Refusal("the activity has more pauses than can be", at: texts.place)
+            return
         }
         let time = try texts.time(ActivityRow.Event.time, of: "event").instant
         events.append((texts.text(ActivityRow.Event.type) ?? "", time))
     }
 
     /// The workout, and the route where there was one.
-    func end(_ texts: ActivityTexts) throws(Refusal) -> [Reading] {
-        if let refusal = refusal ?? trackRefusal { throw refusal }
-        guard let workout, let route, let start = start ?? laps.first?.start else {
+    func end(_ texts: ActivityTexts, _ leftOut: inout LeftOut) throws(Refusal) -> [Reading] {
+        if let refusal { throw refusal }
+        if let trackRefusal { leftOut.refusals.append(trackRefusal) }
+        guard let workout, let route, let start = start ?? laps.map(\.start).min() ?? times?.first else {
             throw Refusal("the activity has no start", at: texts.place)
         }
         let whole = try ActivityFigures(texts)
         let told = whole.elapsed.map { Instant(microseconds: start.microseconds &+ $0) }
-        guard let end = told ?? (laps.map(\.end) + (last.map { [$0] } ?? [])).max(), end >= start else {
+        guard let end = told ?? (laps.map(\.end) + (times.map { [$0.last] } ?? [])).max(), end >= start else {
             throw Refusal("the activity has no end", at: texts.place)
         }
         var reading = Reading(
-            origin: workout, numeral: Numeral(coefficient: Int64(sport.number ?? -1)), unit: .one,
+            origin: workout, numeral: Numeral(coefficient: Int64(sport.number)), unit: .one,
             time: .instants(start: start, end: end, offset: offset), ordinal: ordinal, metadata: metadata, place: texts.place)
         var body = self.body(whole, start)
         var readings: [Reading] = []
-        if var track {
-            var going = Reading(
-                origin: route, numeral: Numeral(coefficient: 0), unit: .one,
-                time: .instants(start: track.start, end: track.end, offset: offset), ordinal: track.ordinal, place: texts.place)
-            body.routes = [going.uuid(track.start, track.end)]
+        if var track, track.count > 0 {
             do throws(ContentError) {
-                let (points, content) = try track.pack()
+                guard let locations = try track.end() else { throw .damaged }
+                var going = Reading(
+                    origin: route, numeral: Numeral(coefficient: 0), unit: .one,
+                    time: .instants(start: locations.start, end: locations.end, offset: offset), ordinal: locations.mark,
+                    place: texts.place)
+                body.routes = [going.uuid(locations.start, locations.end)]
                 going.body = try? SampleBody(
-                    encoding: WorkoutRoute(points: points, workout: reading.uuid(start, end)), content: content)
+                    encoding: WorkoutRoute(points: locations.points, workout: reading.uuid(start, end)),
+                    content: locations.content)
+                readings.append(going)
             } catch {
-                throw Refusal("the route cannot be packed: \(error)", at: texts.place)
+                leftOut.refusals.append(Refusal("the route cannot be packed: \(error)", at: texts.place))
             }
-            readings.append(going)
         }
         reading.body = try? SampleBody(encoding: body)
         readings.insert(reading, at: 0)
@@ -158,11 +178,14 @@ struct ActivityRecording {
 
     private func body(_ whole: ActivityFigures, _ start: Instant) -> Workout {
         let told = laps.map(\.figures)
-        let distance = whole.distance ?? ActivityFigures.sum(told.map(\.distance))
-        let energy = whole.energy ?? ActivityFigures.sum(told.map(\.energy))
-        let only = told.count == 1 ? told.first : nil
+        func sum(_ figure: KeyPath<ActivityFigures, Numeral?>) -> Numeral? {
+            isLapMissing ? nil : ActivityFigures.sum(told.map { $0[keyPath: figure] })
+        }
+        let distance = whole.distance ?? sum(\.distance)
+        let energy = whole.energy ?? sum(\.energy)
+        let only = told.count == 1 && !isLapMissing ? told.first : nil
         var workout = Workout(
-            duration: (whole.timer ?? ActivityFigures.sum(told.map(\.timer))).map { Amount($0, Workout.second) },
+            duration: (whole.timer ?? sum(\.timer)).map { Amount($0, Workout.second) },
             totalDistance: distance.map { Amount($0, ActivityFigures.metre) })
         if let type = sport.distance, let distance {
             workout.statistics.append(Workout.Statistics(type: type.id, sum: Amount(distance, ActivityFigures.metre)))
@@ -172,7 +195,8 @@ struct ActivityRecording {
                 Workout.Statistics(type: "totalEnergyBurned", sum: Amount(energy, ActivityFigures.kilocalorie)))
         }
         let average = whole.averageHeartRate ?? only?.averageHeartRate
-        let maximum = whole.maximumHeartRate ?? told.compactMap(\.maximumHeartRate).max { $0.doubleValue < $1.doubleValue }
+        let highest = isLapMissing ? nil : told.compactMap(\.maximumHeartRate).max { $0.doubleValue < $1.doubleValue }
+        let maximum = whole.maximumHeartRate ?? highest
         if average ?? maximum ?? whole.minimumHeartRate != nil {
             let rate: (Numeral?) -> Amount? = { $0.map { Amount($0, ActivityFigures.beatsPerMinute) } }
             workout.statistics.append(
@@ -180,7 +204,7 @@ struct ActivityRecording {
                     type: "heartRate", average: rate(average), minimum: rate(whole.minimumHeartRate), maximum: rate(maximum)))
         }
         // One lap is the activity itself.
-        for lap in laps where laps.count > 1 {
+        for lap in laps where laps.count > 1 || isLapMissing {
             workout.events.append(
                 Workout.Event(
                     type: "lap", start: lap.start.microseconds &- start.microseconds,

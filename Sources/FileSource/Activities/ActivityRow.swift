@@ -8,7 +8,8 @@ import Pipeline
 ///     event      …    the timer stopped or went on
 ///     lap        …    a lap of the activity
 ///     end        …    the activity is over
-///     skip       kind something that is counted, and no activity
+///     skip       kind, count   something that nothing is stored of
+///     refused    reason        a part of the file that cannot be read
 enum ActivityRow {
     /// The channel of TCX files.
     static let tcx = "tcx"
@@ -22,6 +23,7 @@ enum ActivityRow {
     static let lap: StaticString = "lap"
     static let end: StaticString = "end"
     static let skip: StaticString = "skip"
+    static let refused: StaticString = "refused"
 
     /// Columns of an activity.
     enum Activity {
@@ -72,7 +74,9 @@ enum ActivityRow {
         static let averageHeartRate = 6
         static let maximumHeartRate = 7
         static let minimumHeartRate = 8
-        static let count = 9
+        /// When a lap ended, if the file says it.
+        static let end = 9
+        static let count = 10
     }
 
     /// Columns of an event.

@@ -2,25 +2,40 @@ import HealthModel
 
 /// What is done in an activity: HealthKit's name of it, and the types of what is measured meanwhile.
 struct ActivitySport {
-    /// HealthKit's raw number; `nil` where nobody knows the file's word.
-    let number: Int?
+    /// HealthKit's raw number; that of `other` if HealthKit has no name for it.
+    let number: Int
+    /// Whether nothing is known of the file's own word.
+    let isUnknown: Bool
     /// Of the distance in all.
     let distance: SampleType?
     let cadence: SampleType?
     let power: SampleType?
     let speed: SampleType?
 
+    /// Nothing says what was done.
+    static let other = ActivitySport("other", isUnknown: false)
+
     /// - Parameter activity: HealthKit's name.
-    init(_ activity: String) {
-        number = SampleType("workout")?.categoryValues?.value(of: activity)
+    private init(_ activity: String, isUnknown: Bool) {
+        let values = SampleType("workout")?.categoryValues
+        number = values?.value(of: activity) ?? Self.otherNumber
+        self.isUnknown = isUnknown
         distance = Self.distances[activity].flatMap { SampleType($0) }
         cadence = activity == "cycling" ? SampleType("cyclingCadence") : nil
-        switch activity {
-        case "cycling": (power, speed) = (SampleType("cyclingPower"), SampleType("cyclingSpeed"))
-        case "running": (power, speed) = (SampleType("runningPower"), SampleType("runningSpeed"))
-        default: (power, speed) = (nil, nil)
-        }
+        power = Self.powers[activity].flatMap { SampleType($0) }
+        speed = Self.speeds[activity].flatMap { SampleType($0) }
     }
+
+    /// `HKWorkoutActivityTypeOther`.
+    private static let otherNumber = 3000
+
+    private static let powers = ["cycling": "cyclingPower", "running": "runningPower"]
+
+    /// A hike has none: HealthKit's walking speed is that on flat ground.
+    private static let speeds = [
+        "cycling": "cyclingSpeed", "running": "runningSpeed", "walking": "walkingSpeed", "rowing": "rowingSpeed",
+        "paddleSports": "paddleSportsSpeed", "crossCountrySkiing": "crossCountrySkiingSpeed",
+    ]
 
     private static let distances = [
         "running": "distanceWalkingRunning", "walking": "distanceWalkingRunning", "hiking": "distanceWalkingRunning",
@@ -31,26 +46,77 @@ struct ActivitySport {
         "wheelchairRunPace": "distanceWheelchair",
     ]
 
-    /// HealthKit's name of a TCX file's sport; the file's own where it is none of the schema's three.
+    // MARK: Words
+
+    /// A TCX file's sport, or what a GPX file's track is of: in whatever letters, with or without blanks and underscores between the words.
     ///
-    /// Source: `Sport_t` in Garmin's TrainingCenterDatabasev2.xsd.
-    static func activity(ofTCX sport: String) -> String {
-        switch sport {
-        case "Running": "running"
-        case "Biking": "cycling"
-        case "Other": "other"
-        default: "TCX " + sport
+    /// TCX has three words (`Sport_t` in Garmin's TrainingCenterDatabasev2.xsd), and many programs write others: Google Fit and Fitbit
+    /// `Walking` and `Hiking`, others the names of Garmin Connect, Strava or the FIT profile. A word that none of them has is `other`.
+    init(word: String) {
+        let word = Self.plain(word)
+        if let activity = Self.words[word] ?? Self.healthKit[word] ?? Self.plainFIT[word] {
+            self.init(activity, isUnknown: false)
+        } else {
+            self.init("other", isUnknown: true)
         }
     }
 
-    /// HealthKit's name of a FIT file's sport and the one below it, by the names of Garmin's profile (``FITProfile/sports``). What HealthKit
-    /// has no word for is `other`; a number that the profile does not have is nothing.
-    static func activity(ofFIT sport: String, _ subSport: String) -> String {
-        if let activity = fit[sport] { return activity }
+    private static func plain(_ word: String) -> String {
+        String(String.UnicodeScalarView(word.lowercased().unicodeScalars.filter { $0.properties.isAlphabetic }))
+    }
+
+    /// HealthKit's own names.
+    private static let healthKit: [String: String] = {
+        var names: [String: String] = [:]
+        for (_, name) in SampleType("workout")?.categoryValues?.cases ?? [] { names[plain(name)] = name }
+        return names
+    }()
+
+    private static let plainFIT: [String: String] = {
+        var names: [String: String] = [:]
+        for (word, name) in fit { names[plain(word)] = name }
+        for (word, name) in fitBelow where names[plain(word)] == nil { names[plain(word)] = name }
+        return names
+    }()
+
+    /// Words of TCX and of makers, beside those of HealthKit and of the FIT profile.
+    ///
+    /// Sources: `SportType` of Strava's API (https://developers.strava.com/docs/reference/#api-models-SportType), the activity types of Garmin
+    /// Connect's Activity API, the names of activities in Fitbit's Web API and in Google Fit
+    /// (https://developers.google.com/fit/rest/v1/reference/activity-types).
+    private static let words: [String: String] = [
+        "biking": "cycling", "bike": "cycling", "bicycling": "cycling", "ride": "cycling", "outdoorbike": "cycling",
+        "virtualride": "cycling", "ebikeride": "cycling", "mountainbikeride": "cycling", "emountainbikeride": "cycling",
+        "gravelride": "cycling", "roadbiking": "cycling", "mountainbiking": "cycling", "roadcycling": "cycling",
+        "virtualcycling": "cycling", "gravelcycling": "cycling", "cyclocross": "cycling", "stationarybike": "cycling",
+        "spinning": "cycling", "handcycle": "handCycling", "run": "running", "trailrun": "running", "virtualrun": "running",
+        "treadmill": "running", "treadmillrunning": "running", "trailrunning": "running", "trackrunning": "running",
+        "streetrunning": "running", "virtualrunning": "running", "jogging": "running", "walk": "walking",
+        "casualwalking": "walking", "speedwalking": "walking", "nordicwalking": "walking", "hike": "hiking", "swim": "swimming",
+        "lapswimming": "swimming", "openwaterswimming": "swimming", "rower": "rowing", "canoeing": "paddleSports",
+        "standuppaddling": "paddleSports", "kayak": "paddleSports", "nordicski": "crossCountrySkiing",
+        "crosscountryski": "crossCountrySkiing", "skateskiing": "crossCountrySkiing", "alpineski": "downhillSkiing",
+        "snowboard": "snowboarding", "snowshoe": "snowSports", "iceskate": "skatingSports", "inlineskate": "skatingSports",
+        "rollerski": "skatingSports", "skateboard": "skatingSports", "surf": "surfingSports", "sail": "sailing",
+        "weights": "traditionalStrengthTraining", "weighttraining": "traditionalStrengthTraining", "crossfit": "crossTraining",
+        "stairstepper": "stairClimbing", "stairclimber": "stairClimbing", "circuittraining": "mixedCardio",
+    ]
+
+    /// A FIT file's sport and the one below it, by the names of Garmin's profile (``FITProfile/sports``). What HealthKit has no word for is
+    /// `other`.
+    ///
+    /// - Returns: `nil` if the file does not say it.
+    init?(fit sport: String?, _ subSport: String?) {
+        guard let sport else { return nil }
+        if let activity = Self.fit[sport] {
+            self.init(activity, isUnknown: false)
+            return
+        }
         switch sport {
         // Machines and exercises: what is done, the second word says.
-        case "fitness_equipment", "training", "generic": return fitBelow[subSport] ?? "other"
-        default: return FITProfile.sports.values.contains(sport) ? "other" : "FIT " + sport
+        case "fitness_equipment", "training", "generic":
+            self.init(subSport.flatMap { Self.fitBelow[$0] } ?? "other", isUnknown: false)
+        default: self.init("other", isUnknown: !FITProfile.sports.values.contains(sport))
         }
     }
 

@@ -71,8 +71,8 @@ public struct AppleHealthExportSource: FrameSource {
             let index = try archive.check()
             let elements = ExportElementReader(files: ExportFiles(index.files), received: received)
             try archive.readExport { input, offset, line in try elements.read(input, from: offset, line: line, handle) }
-            guard index.hasOthers else { return try elements.finish(handle) }
-            try archive.readOthers(index) { member in try elements.read(member, handle) }
+            elements.passed = index.passed
+            if index.hasOthers { try archive.readOthers(index) { member in try elements.read(member, handle) } }
             try elements.finish(handle)
         } else {
             switch try ExportProlog.read(input) {

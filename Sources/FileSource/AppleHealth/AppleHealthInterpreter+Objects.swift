@@ -32,7 +32,7 @@ extension AppleHealthInterpreter {
         case "Location":
             let time =
                 texts.count > GPXRow.time ? (try? moment(texts[GPXRow.time], "date", at: place))?.instant.microseconds : nil
-            routes.appendInline(Array(texts), time, at: place)
+            routes.appendInline(Array(texts), time, at: place, received: received)
             return .other(.notData)
         case "WorkoutRoute":
             guard let route = try routes.route(texts, at: place) else { return .other(.notData) }
@@ -46,7 +46,12 @@ extension AppleHealthInterpreter {
         case "VisionPrescription":
             return .reading(try prescription(try tree(texts, "vision prescription", at: place), at: place))
         case "ActivitySummary": return .reading(try summary(try tree(texts, "activity summary", at: place), at: place))
-        default: return .other(Self.outcome(ofElement: texts.first))
+        case "Other" where texts.count > 1: return .other(skipped(texts[1]))
+        case "Files" where texts.count > 2:
+            let kind = names.kind(String(decoding: texts[1], as: UTF8.self))
+            leftOut.skipped[kind, default: 0] += Int(String(decoding: texts[2], as: UTF8.self)) ?? 1
+            return .other(.notData)
+        case let name: return .other(.skipped(names.kind(name)))
         }
     }
 

@@ -154,10 +154,9 @@ extension AppleHealthInterpreter {
     func characteristic(_ texts: Texts, at place: Place) throws(Refusal) -> FrameOutcome {
         guard texts.count > 2, !texts[2].isEmpty else { return .notData }
         let name = String(decoding: texts[1], as: UTF8.self)
-        // It has no list of values that anybody has published.
-        if name == "HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse" { return .notData }
         guard let type = CharacteristicType.allCases.first(where: { $0.healthKitIdentifier == name }) else {
-            return .skipped(SkipKind("characteristic"))
+            // `CardioFitnessMedicationsUse` has no list of values that anybody has published.
+            return .skipped(names.kind(name))
         }
         guard let characteristic = Characteristic(type, String(decoding: texts[2], as: UTF8.self)) else {
             throw Refusal("Me: \(type.rawValue) has a value that no version known here has", at: place)

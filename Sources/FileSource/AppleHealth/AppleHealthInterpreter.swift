@@ -46,6 +46,10 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private let electrocardiograms: ElectrocardiogramInterpreter
     /// When the export was made, in seconds since 1970: of two that tell a day's rings the later one counts.
     var exported: Int64 = 0
+    /// When the export arrived.
+    private(set) var received = TimeBounds.earliest
+    var names = SkipNames()
+    var leftOut = LeftOut()
 
     private static let originCapacity = 2048
 
@@ -67,7 +71,8 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         case bloodPressure(SampleType)
         case category(SampleType)
         case correlation(SampleType)
-        case unknownCorrelation, dataType, unknownType
+        /// Nothing that this version stores.
+        case unknown
     }
 
     private static let syncIdentifier: StaticString = "HKMetadataKeySyncIdentifier"
@@ -89,6 +94,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
     /// Turns one record into its reading, or says why there is none.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+        received = frame.received
         guard frame.channel.isEmpty, case .row(let row) = frame.payload else {
             return try interpret(file: frame, into: &readings)
         }
@@ -111,6 +117,15 @@ public final class AppleHealthInterpreter: FrameInterpreter {
             return .readings
         case .other(let outcome): return outcome
         }
+    }
+
+    /// Locations of routes that were refused by themselves, and what nothing is stored of.
+    public func takeLeftOut() -> LeftOut? {
+        guard !leftOut.isEmpty else { return routes.takeLeftOut() }
+        var rest = routes.takeLeftOut() ?? LeftOut()
+        rest.skipped.merge(leftOut.skipped) { $0 + $1 }
+        leftOut = LeftOut()
+        return rest
     }
 
     /// What stands in a file that belongs to the export, or why something that the export names is not to be had.
@@ -142,14 +157,12 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         var (isBloodPressure, isCategory, isCorrelation) = (false, false, false)
         defer { if isWhole { members.removeAll() } }
         switch try recordKind(texts, at: place) {
-        case _ where isWhole && !Self.isCorrelation(texts[ExportColumn.type]): return .other(.skipped(SkipKind("correlation")))
+        case _ where isWhole && !Self.isCorrelation(texts[ExportColumn.type]): return .other(skipped(texts[ExportColumn.type]))
         case .quantity(let known): type = known
         case .bloodPressure(let known): (type, isBloodPressure) = (known, true)
         case .category(let known): (type, isCategory) = (known, true)
         case .correlation(let known) where isWhole: (type, isCorrelation) = (known, true)
-        case .correlation, .unknownCorrelation: return .other(.skipped(SkipKind("correlation")))
-        case .dataType: return .other(.skipped(SkipKind("dataType")))
-        case .unknownType: return .other(.skipped(SkipKind("unknownType")))
+        case .correlation, .unknown: return .other(skipped(texts[ExportColumn.type]))
         }
         let start = try moment(texts[ExportColumn.startDate], "start", at: place)
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
@@ -194,10 +207,8 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
 // What stands in one column.
 extension AppleHealthInterpreter {
-    static func outcome(ofElement name: UnsafeRawBufferPointer?) -> FrameOutcome {
-        switch String(decoding: name ?? UnsafeRawBufferPointer(start: nil, count: 0), as: UTF8.self) {
-        default: .skipped(SkipKind("other"))
-        }
+    func skipped(_ name: UnsafeRawBufferPointer) -> FrameOutcome {
+        .skipped(names.kind(String(decoding: name, as: UTF8.self)))
     }
 
     @inline(__always) private func recordKind(_ texts: Texts, at place: Place) throws(Refusal) -> RecordKind {
@@ -216,11 +227,10 @@ extension AppleHealthInterpreter {
         }
         if identifier.hasPrefix("HKCategoryType"), let type = SampleType(category: identifier) { return .category(type) }
         if identifier.hasPrefix("HKCorrelationType") {
-            guard let type = SampleType(identifier), type.kind == .correlation else { return .unknownCorrelation }
+            guard let type = SampleType(identifier), type.kind == .correlation else { return .unknown }
             return .correlation(type)
         }
-        if identifier.hasPrefix("HKDataType") { return .dataType }
-        return .unknownType
+        return .unknown
     }
 
     @inline(__always)

@@ -10,6 +10,14 @@ struct ExportArchive {
         var folder: [UInt8] = []
         /// Whether there are routes, electrocardiograms or clinical records.
         var hasOthers = false
+        /// Files that are no part of an export, by what their names end in.
+        var passed: [String: Int] = [:]
+
+        /// Notes a file that is not read.
+        mutating func pass(_ member: ZipArchive.Member) {
+            guard member.name.last != UInt8(ascii: "/"), passed.count < SkipNames.maximum else { return }
+            passed["file" + (member.suffix.isEmpty ? "" : "." + member.suffix), default: 0] += 1
+        }
     }
 
     /// What a member is, by its name.
@@ -71,6 +79,8 @@ struct ExportArchive {
                         .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records"
                     )
                 }
+            } else {
+                index.pass(member)
             }
         }
         try otherHalf.wait()
@@ -169,6 +179,7 @@ struct ExportArchive {
             let prolog = try ExportProlog.read(input)
             guard case .found(let offset, let line) = prolog else {
                 seen = seen ?? prolog.reason
+                try body(member, input, nil)
                 continue
             }
             isFound = true

@@ -6,6 +6,8 @@ final class ExportElementReader {
     private let files: ExportFiles
     private let received: Instant
     private var clinical = ClinicalReferences()
+    /// Files of the archive that are not read, by what their names end in.
+    var passed: [String: Int] = [:]
 
     init(files: ExportFiles, received: Instant) { (self.files, self.received) = (files, received) }
 
@@ -90,7 +92,10 @@ final class ExportElementReader {
         case .resource(let input):
             guard let reference = clinical.remove(member.key) else {
                 // Only the folder of the records has such that nobody names.
-                guard member.key.starts(with: "clinical-records/".utf8) else { return }
+                guard member.key.starts(with: "clinical-records/".utf8) else {
+                    passed["file.json", default: 0] += 1
+                    return
+                }
                 return try ClinicalReferences.deliver(input, .empty(at: Place(.byte, 0)), received: received, handle)
             }
             try ClinicalReferences.deliver(input, reference, received: received, handle)
@@ -103,6 +108,18 @@ final class ExportElementReader {
             try handle(
                 RawFrame(
                     payload: .malformed("clinical record: its file did not come"), place: reference.place, received: received))
+        }
+        for (kind, count) in passed.sorted(by: { $0.key < $1.key }) {
+            let row = TextRow()
+            let cells = ["\(ExportRow.files)", kind, "\(count)"].map { Array($0.utf8) }
+            try cells[0].withUnsafeBytes { name in
+                try cells[1].withUnsafeBytes { kind in
+                    try cells[2].withUnsafeBytes { count in
+                        row.cells = [name, kind, count]
+                        try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received))
+                    }
+                }
+            }
         }
         try deliver("", ExportRow.filesEnd, [], handle)
     }

@@ -40,6 +40,8 @@ struct ExportElements: ElementRows {
     private var recordDepth = 0
     private var recordNumber = 0
     private var recordHoldsOther = false
+    /// What no export so far has in a Record, or in an element that is read whole: the first of it.
+    private var otherName: [UInt8] = []
     private var correlationDepth = 0
     /// What a correlation says, until its records are through: texts by their columns, and keys with values.
     private var correlation: (line: Int, columns: [(Int, [UInt8])], metadata: [(key: [UInt8], text: [UInt8])]) = (0, [], [])
@@ -75,7 +77,7 @@ struct ExportElements: ElementRows {
         if recordDepth > 0 {
             startInRecord(element, attributes)
         } else if treeDepth > 0 {
-            startInTree(element, attributes)
+            startInTree(element, attributes, line: line)
         } else if Self.equal(element, "Record") {
             recordCount += 1
             recordDepth = depth
@@ -132,6 +134,7 @@ struct ExportElements: ElementRows {
                 addBeat(attributes)
             } else if depth == recordDepth + 1, !Self.equal(element, "HeartRateVariabilityMetadataList") {
                 if Self.equal(element, "Record") { recordCount += 1 }
+                if !recordHoldsOther { otherName = Array(element) }
                 recordHoldsOther = true
             }
         }
@@ -161,7 +164,7 @@ struct ExportElements: ElementRows {
     /// What no export so far has in a Record is counted once for the record, behind it.
     private mutating func endOther() {
         recordHoldsOther = false
-        addRow("Other", Place(.record, recordNumber))
+        addOther(Place(.record, recordNumber))
     }
 
     private mutating func startOther(
@@ -225,11 +228,11 @@ struct ExportElements: ElementRows {
     }
 
     private mutating func startInTree(
-        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
+        _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int
     ) {
         note(element, attributes)
         if routeDepth > 0, Self.equal(element, "Location") {
-            addLocation(attributes)
+            addLocation(attributes, line: line())
             return
         }
         if depth == treeDepth + 1, Self.equal(element, "WorkoutRoute") {
@@ -242,7 +245,10 @@ struct ExportElements: ElementRows {
         {
             routePaths[routeCount - 1] = Array(path)
         }
-        if depth == treeDepth + 1, !Self.isPart(element) { treeHoldsOther = true }
+        if depth == treeDepth + 1, !Self.isPart(element) {
+            if !treeHoldsOther { otherName = Array(element) }
+            treeHoldsOther = true
+        }
         tree.add(ExportTree.open)
         tree.add(element)
         addAttributes(attributes)
@@ -256,7 +262,7 @@ struct ExportElements: ElementRows {
         rows.end(&tree, Place(.line, treeLine))
         treeDepth = 0
         for index in 0..<routeCount { addRoute(index) }
-        if treeHoldsOther { addRow("Other", Place(.line, treeLine)) }
+        if treeHoldsOther { addOther(Place(.line, treeLine)) }
         (routeCount, treeHoldsOther) = (0, false)
         routePaths.removeAll()
     }
@@ -283,7 +289,7 @@ struct ExportElements: ElementRows {
         rows.end(Place(.line, treeLine))
     }
 
-    private mutating func addLocation(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
+    private mutating func addLocation(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: Int) {
         isInLocation = true
         if !routeHasLocations {
             routeHasLocations = true
@@ -297,7 +303,7 @@ struct ExportElements: ElementRows {
             if let column = GPXRow.column(ofAttribute: ElementText.octets(name)) { rows.set(column, ElementText.octets(value)) }
             index += 2
         }
-        rows.end(Place(.line, treeLine))
+        rows.end(Place(.line, line))
     }
 
     // MARK: Beats
@@ -328,9 +334,9 @@ struct ExportElements: ElementRows {
             || equal(element, "Attachment")
     }
 
-    /// A row of a name alone.
-    private mutating func addRow(_ name: StaticString, _ place: Place) {
-        rows.begin(Self.bytes(name), columns: 1)
+    private mutating func addOther(_ place: Place) {
+        rows.begin(Self.bytes(ExportRow.other), columns: 2)
+        otherName.withUnsafeBytes { rows.set(1, $0) }
         rows.end(place)
     }
 

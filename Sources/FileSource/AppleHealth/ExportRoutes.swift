@@ -46,6 +46,8 @@ struct ExportRoutes {
     /// Of locations that stand in the export: those that are through, and whether another is being read.
     private var inline: [Result<RouteLocations, Refusal>] = []
     private var isInline = false
+    /// Locations that were refused by themselves, and elements that nothing is stored of.
+    private var leftOut = LeftOut()
 
     // MARK: In the export
 
@@ -56,8 +58,8 @@ struct ExportRoutes {
         isInline = true
     }
 
-    mutating func appendInline(_ cells: [UnsafeRawBufferPointer], _ time: Int64?, at place: Place) {
-        reader.append(cells, .export(time), at: place)
+    mutating func appendInline(_ cells: [UnsafeRawBufferPointer], _ time: Int64?, at place: Place, received: Instant) {
+        reader.append(cells, .export(time), at: place, received: received)
     }
 
     /// The locations of the workout's routes that stood in the export, in their order.
@@ -127,8 +129,10 @@ struct ExportRoutes {
             return .readings
         case .row(let row):
             do throws(Refusal) {
-                switch try reader.read(row, at: frame.place) {
-                case .none: return .notData
+                let first = readings.count
+                defer { collect(at: current?.place) }
+                switch try reader.read(row, of: frame, registry, into: &readings) {
+                case .none: return readings.count > first ? .readings : .notData
                 case .skipped(let kind): return .skipped(kind)
                 case .track(let locations, let name):
                     readings.append(
@@ -151,6 +155,23 @@ struct ExportRoutes {
     /// What is wrong in a file is said with its name and line, at the place of the element that named it.
     private func inFile(_ refusal: Refusal, _ place: Place) -> Refusal {
         Refusal("route: \(file), \(refusal.place): \(refusal.reason)", at: place)
+    }
+
+    /// The parts of routes that were not stored, once.
+    mutating func takeLeftOut() -> LeftOut? {
+        // Locations that stood in the export itself have its lines.
+        if let rest = reader.takeLeftOut() {
+            leftOut.refusals += rest.refusals.map { Refusal("route: " + $0.reason, at: $0.place) }
+            leftOut.skipped.merge(rest.skipped) { $0 + $1 }
+        }
+        return leftOut.take()
+    }
+
+    /// Takes over what the reader left out, with the name of its file.
+    private mutating func collect(at place: Place?) {
+        guard let rest = reader.takeLeftOut() else { return }
+        leftOut.refusals += rest.refusals.map { inFile($0, place ?? $0.place) }
+        leftOut.skipped.merge(rest.skipped) { $0 + $1 }
     }
 
     /// Behind the last file: what did not come is refused, and named by the first.

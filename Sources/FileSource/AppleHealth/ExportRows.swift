@@ -55,6 +55,10 @@ enum ExportRow {
     static let clinicalColumns = [
         "type", "identifier", "sourceName", "sourceURL", "fhirVersion", "receivedDate", "resourceFilePath",
     ]
+    /// What no export so far has in an element: the name of the first of it.
+    static let other: StaticString = "Other"
+    /// Files of an archive that are no part of the export: by what their names end in, and how many.
+    static let files: StaticString = "Files"
     /// Behind the last file of an archive.
     static let filesEnd: StaticString = "FilesEnd"
 }

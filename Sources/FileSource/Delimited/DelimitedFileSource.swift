@@ -91,8 +91,10 @@ public final class DelimitedFileSource: FrameSource {
                 // The row borrows the array for the call, so that filling it stays free of copies.
                 swap(&row.cells, &cells)
                 defer { swap(&row.cells, &cells) }
-                try handle(RawFrame(payload: .row(row), place: Place(.line, line), received: received))
-                if next == buffer.end, buffer.atEnd, line > 1 { noteOpenEnd(of: line, buffer) }
+                var frame = RawFrame(payload: .row(row), place: Place(.line, line), received: received)
+                frame.isProvisional = next == buffer.end && Self.isOpen(buffer)
+                if frame.isProvisional, line > 1 { notes.append("line \(line), the last, \(IngestAccount.openEnd)") }
+                try handle(frame)
                 buffer.start = next
                 line += lines
             case .needsMore:
@@ -109,13 +111,10 @@ public final class DelimitedFileSource: FrameSource {
         }
     }
 
-    /// A table does not say where it ends, and most are written with a line break behind each row.
-    private func noteOpenEnd(of line: Int, _ buffer: TextBuffer) {
+    /// Whether the text ends without a line break. A table does not say where it ends, and most are written with one after each row.
+    private static func isOpen(_ buffer: TextBuffer) -> Bool {
         let last = buffer.base[buffer.end - 1]
-        guard last != 0x0A, last != 0x0D else { return }
-        notes.append(
-            "line \(line), the last, has no line end: if the file was cut there, more is missing, and perhaps that line's last digits"
-        )
+        return buffer.atEnd && last != 0x0A && last != 0x0D
     }
 
     /// Where the line ends, or the buffer: the newline that stands behind it. With the C library, since the line may be a long one.

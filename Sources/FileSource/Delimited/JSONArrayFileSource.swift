@@ -1,8 +1,8 @@
 import HealthModel
 import Pipeline
 
-/// Reads a file that is one JSON array of objects, or an object with such an array, element by element, in memory that does not grow with the
-/// file.
+/// Reads a file that is one JSON array of objects, an object with such an array, or objects one behind another (a line each, as `mongoexport`
+/// writes them), element by element, in memory that does not grow with the file.
 ///
 ///     let source = JSONArrayFileSource(path: "heart_rate-2023-11-03.json", paths: ["dateTime", "value.bpm"], received: now)
 ///
@@ -14,6 +14,8 @@ public final class JSONArrayFileSource: FrameSource {
 
     /// What was assumed about the text, for a person.
     public private(set) var notes: [String] = []
+    /// Members that have values and are not asked for, by their paths.
+    public private(set) var unread = Unread()
 
     private enum Origin {
         case path(String)
@@ -25,14 +27,22 @@ public final class JSONArrayFileSource: FrameSource {
     private let paths: [[UInt8]]
     /// The member that holds the array; nil where the file is the array.
     private let rows: [UInt8]?
+    /// Paths that nobody misses.
+    private let ignored: [[UInt8]]
+    /// Whether objects stand one behind another, without a list around them.
+    private var isSequence = false
     private let received: Instant
     private let meter: ReadMeter?
 
     /// - Parameters:
     ///   - paths: the members that become cells, such as `value.bpm` or `values[0].bpm`.
     ///   - rows: the member of the file's object that holds the array; nil where the file is the array.
-    public init(path: String, paths: [String], rows: String? = nil, received: Instant, meter: ReadMeter? = nil) {
+    ///   - ignored: members that are not counted as unread; with `.*` behind it all that is in one.
+    public init(
+        path: String, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, meter: ReadMeter? = nil
+    ) {
         self.meter = meter
+        self.ignored = ignored.map { Array($0.utf8) }
         self.rows = rows.map { Array($0.utf8) }
         origin = .path(path)
         self.paths = paths.map { Array($0.utf8) }
@@ -40,8 +50,12 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Reads a file that is open.
-    public init(_ file: InputFile, paths: [String], rows: String? = nil, received: Instant, meter: ReadMeter? = nil) {
+    public init(
+        _ file: InputFile, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant,
+        meter: ReadMeter? = nil
+    ) {
         self.meter = meter
+        self.ignored = ignored.map { Array($0.utf8) }
         self.rows = rows.map { Array($0.utf8) }
         origin = .file(file)
         self.paths = paths.map { Array($0.utf8) }
@@ -49,13 +63,18 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Reads elements from memory; for vectors and tests.
-    public convenience init(bytes: [UInt8], paths: [String], rows: String? = nil, received: Instant) {
-        self.init(paths: paths, rows: rows, received: received) { MemoryInput(bytes) }
+    public convenience init(
+        bytes: [UInt8], paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant
+    ) {
+        self.init(paths: paths, rows: rows, ignored: ignored, received: received) { MemoryInput(bytes) }
     }
 
     /// Reads what comes in pieces, as from a pipe.
-    init(paths: [String], rows: String? = nil, received: Instant, open: @escaping () -> any ByteInput) {
+    init(
+        paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, open: @escaping () -> any ByteInput
+    ) {
         meter = nil
+        self.ignored = ignored.map { Array($0.utf8) }
         self.rows = rows.map { Array($0.utf8) }
         origin = .input(open)
         self.paths = paths.map { Array($0.utf8) }
@@ -73,20 +92,26 @@ public final class JSONArrayFileSource: FrameSource {
         }
         let buffer = try TextBuffer(input, maximum: Self.maximumElement)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
-        if let rows { try findList(rows, buffer) }
-        guard try next(buffer) == UInt8(ascii: "[") else { throw SourceError(.malformed, "not a JSON array") }
-        buffer.start += 1
+        var members = UnreadMembers(ignored: ignored)
+        defer { unread = members.unread }
+        if let rows { try findList(rows, buffer, &members) }
+        let opening = try next(buffer)
+        isSequence = rows == nil && opening == UInt8(ascii: "{")
+        guard isSequence || opening == UInt8(ascii: "[") else { throw SourceError(.malformed, "not a JSON array") }
+        if !isSequence { buffer.start += 1 }
         let row = TextRow()
         var cells: [UnsafeRawBufferPointer] = []
         var number = 0
         while let byte = try next(buffer) {
-            if byte == UInt8(ascii: "]") {
+            if byte == UInt8(ascii: "]"), !isSequence {
                 buffer.start += 1
-                if rows != nil { return try finishObject(buffer, number) }
+                if rows != nil { return try finishObject(buffer, number, &members) }
                 guard try next(buffer) == nil else { throw SourceError(.malformed, "text stands behind the array") }
                 return
             }
-            if number > 0 {
+            if isSequence {
+                guard byte == UInt8(ascii: "{") else { throw broken("something else than an object follows", number) }
+            } else if number > 0 {
                 guard byte == UInt8(ascii: ",") else { throw broken("a comma is missing between elements", number) }
                 buffer.start += 1
                 guard try next(buffer) != nil else { break }
@@ -101,7 +126,7 @@ public final class JSONArrayFileSource: FrameSource {
                     throw .init(reason: "it is not UTF-8")
                 }
                 var scanner = JSONElementScanner(buffer.base, from: first, to: first + length, paths: paths)
-                try scanner.scan(into: &cells)
+                try scanner.scan(into: &cells, unread: &members)
             } catch {
                 try handle(RawFrame(payload: .malformed(error.reason), place: place, received: received))
                 buffer.start = first + length
@@ -112,23 +137,26 @@ public final class JSONArrayFileSource: FrameSource {
             try handle(RawFrame(payload: .row(row), place: place, received: received))
             buffer.start = first + length
         }
+        if isSequence { return }
         throw broken("the array is never closed", number)
     }
 
     /// Goes on to the array in the file's object, over the members in front of it.
-    private func findList(_ name: [UInt8], _ buffer: TextBuffer) throws(SourceError) {
+    private func findList(_ name: [UInt8], _ buffer: TextBuffer, _ members: inout UnreadMembers) throws(SourceError) {
         guard try next(buffer) == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
         buffer.start += 1
         while let byte = try next(buffer), byte == UInt8(ascii: "\"") {
             let length = try elementLength(buffer, 1, end: UInt8(ascii: ":"))
             let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
-            let isMeant = text.prefix { $0 != UInt8(ascii: "\"") }.elementsEqual(name)
+            let member = Array(text.prefix { $0 != UInt8(ascii: "\"") })
+            let isMeant = member == name
             buffer.start += length + 1
             if isMeant {
                 _ = try next(buffer)
                 return
             }
             guard try next(buffer) != nil else { break }
+            members.note(member)
             buffer.start += try elementLength(buffer, 1)
             guard try next(buffer) == UInt8(ascii: ",") else { break }
             buffer.start += 1
@@ -137,7 +165,7 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Goes over what stands behind the array, to the end of the file.
-    private func finishObject(_ buffer: TextBuffer, _ number: Int) throws(SourceError) {
+    private func finishObject(_ buffer: TextBuffer, _ number: Int, _ members: inout UnreadMembers) throws(SourceError) {
         while let byte = try next(buffer) {
             if byte == UInt8(ascii: "}") {
                 buffer.start += 1
@@ -147,7 +175,10 @@ public final class JSONArrayFileSource: FrameSource {
             guard byte == UInt8(ascii: ",") else { break }
             buffer.start += 1
             guard try next(buffer) == UInt8(ascii: "\"") else { break }
-            buffer.start += try elementLength(buffer, number, end: UInt8(ascii: ":")) + 1
+            let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
+            let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
+            members.note(Array(text.prefix { $0 != UInt8(ascii: "\"") }))
+            buffer.start += length + 1
             guard try next(buffer) != nil else { break }
             buffer.start += try elementLength(buffer, number)
         }
@@ -207,7 +238,9 @@ public final class JSONArrayFileSource: FrameSource {
             }
             guard try buffer.refill() else {
                 throw broken(
-                    buffer.atEnd ? "the array is never closed" : "an element is longer than \(Self.maximumElement) bytes", number)
+                    buffer.atEnd
+                        ? (isSequence ? "the last object is never closed" : "the array is never closed")
+                        : "an element is longer than \(Self.maximumElement) bytes", number)
             }
         }
     }

@@ -27,10 +27,10 @@ struct JSONElementScanner {
     }
 
     /// Fills the cells, one for each path; a member that is missing or null has no bytes.
-    mutating func scan(into cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+    mutating func scan(into cells: inout [UnsafeRawBufferPointer], unread: inout UnreadMembers) throws(Failure) {
         cells.removeAll(keepingCapacity: true)
         for _ in paths { cells.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        try value(depth: 0, &cells)
+        try value(depth: 0, &cells, &unread)
         skipBlanks()
         guard index == end else { throw Failure(reason: "text stands behind the element") }
     }
@@ -47,30 +47,43 @@ struct JSONElementScanner {
         return true
     }
 
-    private mutating func value(depth: Int, _ cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+    private mutating func value(
+        depth: Int, _ cells: inout [UnsafeRawBufferPointer], _ unread: inout UnreadMembers
+    ) throws(Failure) {
         guard depth <= Self.maximumDepth else { throw Failure(reason: "it is nested more than \(Self.maximumDepth) levels deep") }
         skipBlanks()
         guard index < end else { throw Failure(reason: "it ends early") }
         let named = paths.firstIndex(of: path)
         switch bytes[index] {
         case UInt8(ascii: "{"):
-            guard named == nil || depth == 0 else { throw Failure(reason: "an object stands where the profile expects a value") }
             index += 1
-            try members(depth: depth, &cells)
+            guard named == nil || depth == 0 || isWrapper else {
+                throw Failure(reason: "an object stands where the profile expects a value")
+            }
+            try members(depth: depth, &cells, &unread)
         case UInt8(ascii: "["):
             guard named == nil else { throw Failure(reason: "a list stands where the profile expects a value") }
             index += 1
-            try elements(depth: depth, &cells)
+            try elements(depth: depth, &cells, &unread)
         case UInt8(ascii: "\""):
             let text = try string()
-            if let named { cells[named] = text }
+            if let named { cells[named] = text } else if !text.isEmpty { unread.note(path) }
         default:
             let first = index
             while index < end, !Self.isDelimiter(bytes[index]) { index += 1 }
             let literal = UnsafeRawBufferPointer(start: bytes + first, count: index - first)
             guard !literal.isEmpty, literal.allSatisfy(Self.isLiteral) else { throw Failure(reason: "it is not JSON") }
-            if let named, !literal.elementsEqual("null".utf8) { cells[named] = literal }
+            if literal.elementsEqual("null".utf8) { return }
+            if let named { cells[named] = literal } else { unread.note(path) }
         }
+    }
+
+    /// Whether an object that has just been opened is a number, a date or an id of MongoDB's Extended JSON: `{"$numberLong": "1745408563000"}`
+    /// (https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
+    private var isWrapper: Bool {
+        var place = index
+        while place < end, bytes[place] <= 0x20 { place += 1 }
+        return place + 1 < end && bytes[place] == UInt8(ascii: "\"") && bytes[place + 1] == UInt8(ascii: "$")
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -83,7 +96,9 @@ struct JSONElementScanner {
             || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    private mutating func members(depth: Int, _ cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+    private mutating func members(
+        depth: Int, _ cells: inout [UnsafeRawBufferPointer], _ unread: inout UnreadMembers
+    ) throws(Failure) {
         skipBlanks()
         if take(UInt8(ascii: "}")) { return }
         while true {
@@ -91,11 +106,14 @@ struct JSONElementScanner {
             guard index < end, bytes[index] == UInt8(ascii: "\"") else { throw Failure(reason: "a member has no name") }
             let name = try string()
             let length = path.count
-            if length > 0 { path.append(UInt8(ascii: ".")) }
-            path.append(contentsOf: name)
+            // What is wrapped is the value of the member around it.
+            if name.first != UInt8(ascii: "$") || depth == 0 {
+                if length > 0 { path.append(UInt8(ascii: ".")) }
+                path.append(contentsOf: name)
+            }
             skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw Failure(reason: "a colon is missing behind a member's name") }
-            try value(depth: depth + 1, &cells)
+            try value(depth: depth + 1, &cells, &unread)
             path.removeSubrange(length...)
             skipBlanks()
             if take(UInt8(ascii: "}")) { return }
@@ -103,7 +121,9 @@ struct JSONElementScanner {
         }
     }
 
-    private mutating func elements(depth: Int, _ cells: inout [UnsafeRawBufferPointer]) throws(Failure) {
+    private mutating func elements(
+        depth: Int, _ cells: inout [UnsafeRawBufferPointer], _ unread: inout UnreadMembers
+    ) throws(Failure) {
         let length = path.count
         path.append(contentsOf: "[]".utf8)
         defer { path.removeSubrange(length...) }
@@ -116,7 +136,7 @@ struct JSONElementScanner {
                 path.append(contentsOf: "[\(number)]".utf8)
                 number += 1
             }
-            try value(depth: depth + 1, &cells)
+            try value(depth: depth + 1, &cells, &unread)
             skipBlanks()
             if take(UInt8(ascii: "]")) { return }
             guard take(UInt8(ascii: ",")) else { throw Failure(reason: "a comma is missing between elements") }

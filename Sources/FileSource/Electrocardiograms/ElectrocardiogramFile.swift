@@ -30,7 +30,10 @@ public enum ElectrocardiogramFile {
     }
 
     /// Gives each line to `handle` as a frame.
-    static func forEachLine(in input: any ByteInput, received: Instant, _ handle: (RawFrame) throws -> Void) throws {
+    ///
+    /// - Returns: whether the last one has a line break.
+    @discardableResult
+    static func forEachLine(in input: any ByteInput, received: Instant, _ handle: (RawFrame) throws -> Void) throws -> Bool {
         var lines = ElectrocardiogramLines()
         var stretch = [UInt8](repeating: 0, count: 64 << 10)
         func give(_ line: ArraySlice<UInt8>, _ number: Int) throws {
@@ -53,7 +56,7 @@ public enum ElectrocardiogramFile {
             if read == 0 { break }
             try lines.read(stretch[..<read], give)
         }
-        try lines.end(give)
+        return try lines.end(give)
     }
 }
 
@@ -84,8 +87,11 @@ struct ElectrocardiogramLines {
         try bound(line.count)
     }
 
-    mutating func end(_ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
-        if !line.isEmpty { try give([], body) }
+    /// - Returns: whether the last line has a line break.
+    mutating func end(_ body: (ArraySlice<UInt8>, Int) throws -> Void) throws -> Bool {
+        guard !line.isEmpty else { return true }
+        try give([], body)
+        return false
     }
 
     private mutating func give(_ rest: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
@@ -119,14 +125,17 @@ public struct ElectrocardiogramFileSource: FrameSource {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Gives each line to `handle`, and behind the last one that it was the last.
+    /// Gives each line to `handle`, and behind the last one that it was the last. Without a line break the last voltage may be cut.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
-        try ElectrocardiogramFile.forEachLine(in: FileInput(file, meter: meter), received: received, handle)
+        let isWhole = try ElectrocardiogramFile.forEachLine(
+            in: FileInput(file, meter: meter), received: received, handle)
         let row = TextRow()
         let end = ElectrocardiogramRow.end
         row.cells = [UnsafeRawBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)]
-        try handle(
-            RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel))
+        var frame = RawFrame(
+            payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel)
+        frame.isProvisional = !isWhole
+        try handle(frame)
     }
 }

@@ -3,14 +3,14 @@ import Pipeline
 
 /// What stands above the voltages: a key and a value a line. The file is written in the phone's language:
 ///
-///     Name                                              Name
-///     Date of Birth,"Jan 8, 2002"                       Geburtstag,"27.03.1987"
-///     Recorded Date,2026-05-30 16:32:18 -0700           Aufzeichnungsdatum,2020-07-31 22:48:19 +0200
-///     Classification,Sinus Rhythm                       Klassifizierung,Sinusrhythmus
-///     Symptoms,                                         Symptome,
-///     Software Version,1.90                             Softwareversion,1.13
-///     Device,"Watch7,12"                                Gerät,"Watch4,2"
-///     Sample Rate,512 hertz                             Messrate,"511,562 Hertz"
+///     Name                                              Name                                            名前
+///     Date of Birth,"Jan 8, 2002"                       Geburtstag,"27.03.1987"                         生年月日
+///     Recorded Date,2026-05-30 16:32:18 -0700           Aufzeichnungsdatum,2020-07-31 22:48:19 +0200    記録日,…
+///     Classification,Sinus Rhythm                       Klassifizierung,Sinusrhythmus                   分類,洞調律
+///     Symptoms,                                         Symptome,                                       症状,
+///     Software Version,1.90                             Softwareversion,1.13                            …
+///     Device,"Watch7,12"                                Gerät,"Watch4,2"                                …
+///     Sample Rate,512 hertz                             Messrate,"511,562 Hertz"                        サンプルレート,512ヘルツ
 ///
 ///     Lead,Lead I                                       Ableitung,Ableitung I
 ///     Unit,µV                                           Einheit,µV
@@ -100,28 +100,65 @@ struct ElectrocardiogramHeader {
         return Array(text.utf8).withUnsafeBytes { try? time.read($0) }
     }
 
-    /// `512 hertz`, `512.000 Hz`, `511,562 Hertz` with a no-break blank. A comma divides decimals: no rate goes into the thousands with three
-    /// digits behind it.
+    /// `512 hertz`, `512.000 Hz`, `512ヘルツ`, `511,562 Hertz` with a no-break blank. A comma divides decimals: no rate goes into the thousands
+    /// with three digits behind it.
     private static func frequency(_ text: String) -> Numeral? {
-        guard let number = number(text, of: ["hertz", "hz"]), number.doubleValue > 0, number.doubleValue <= 100_000 else {
+        guard let number = number(text, of: HertzNames.all), number.doubleValue > 0, number.doubleValue <= 100_000 else {
             return nil
         }
         return number
     }
 
-    private static func number(_ text: String, of units: [String]) -> Numeral? {
-        let lower = text.lowercased()
-        guard let unit = units.first(where: { lower.hasSuffix($0) }) else { return nil }
-        let number = ExportText.cleaned(lower.dropLast(unit.count).utf8)
-        guard !(number.contains(".") && number.contains(",")) else { return nil }
-        return try? Numeral(number.map { $0 == "," ? "." : String($0) }.joined())
+    /// A number in front of one of these units, or behind it. The digits may be those of another script.
+    private static func number(_ text: String, of units: Set<String>) -> Numeral? {
+        var digits = ""
+        var (before, behind) = ("", "")
+        for character in text.lowercased() where !isInvisible(character) {
+            if let digit = character.wholeNumberValue, digit < 10,
+                character.unicodeScalars.first?.properties.numericType == .decimal
+            {
+                digits += behind + String(digit)
+                behind = ""
+            } else if digits.isEmpty {
+                before.append(character)
+            } else {
+                behind.append(character)
+            }
+        }
+        // What stands between two digits is part of the number.
+        let number = digits.map { character in
+            switch character {
+            case ",", "\u{66B}": "."
+            default: String(character)
+            }
+        }.joined()
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }), number.utf8.allSatisfy({ ($0 &- 0x30) < 10 || $0 == 0x2E })
+        else {
+            return nil
+        }
+        let words = [before, behind].map(trimmed).filter { !$0.isEmpty }
+        guard words.count == 1, units.contains(words[0]) else { return nil }
+        return try? Numeral(number)
     }
 
-    /// The micro sign is U+00B5, the Greek letter U+03BC, or a u.
+    /// Marks of the direction of writing.
+    private static func isInvisible(_ character: Character) -> Bool {
+        character.unicodeScalars.allSatisfy { [0x200E, 0x200F, 0x61C, 0x202A, 0x202B, 0x202C].contains($0.value) }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var text = text[...]
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+
+    /// The micro sign is U+00B5, the Greek letter U+03BC, or a u. The Russian ones are those of GOST 8.417.
     private static func unit(_ text: String) -> String? {
         switch text {
-        case "\u{B5}V", "\u{3BC}V", "uV": "uV"
-        case "mV": "mV"
+        case "\u{B5}V", "\u{3BC}V", "uV", "мкВ": "uV"
+        case "mV", "мВ": "mV"
         default: nil
         }
     }

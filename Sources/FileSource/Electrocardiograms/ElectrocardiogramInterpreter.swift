@@ -13,6 +13,8 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
     /// What divides decimals in this file, once a number told.
     private var separator: UInt8?
     private var refusal: Refusal?
+    /// The file of the archive; empty if it is read by itself.
+    private var file = ""
 
     /// - Parameter registry: of the person whose heart it is.
     public init(registry: OriginRegistry) { self.registry = registry }
@@ -25,13 +27,28 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             return .notData
         case .row(let row):
             defer { begin() }
-            guard row[0].isText(ElectrocardiogramRow.end) else { return .notData }
-            readings.append(try reading(at: frame.place))
+            guard row[0].isText(ElectrocardiogramRow.end) else {
+                file = ExportText.shown(row[1])
+                return .notData
+            }
+            defer { file = "" }
+            do throws(Refusal) {
+                readings.append(try reading(at: frame.place))
+            } catch {
+                throw inFile(error)
+            }
             return .readings
         case .malformed(let reason):
             begin()
-            throw Refusal(reason, at: frame.place)
+            defer { file = "" }
+            throw inFile(Refusal(reason, at: frame.place))
         }
+    }
+
+    /// What is wrong in a file of an archive is said with its name.
+    private func inFile(_ refusal: Refusal) -> Refusal {
+        file.isEmpty
+            ? refusal : Refusal("electrocardiogram: \(file), \(refusal.place): \(refusal.reason)", at: refusal.place)
     }
 
     private func begin() {
@@ -99,10 +116,12 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         let seconds = Double(packed.points.count) / facts.frequency.doubleValue
         guard seconds < 1e9 else { throw Refusal("the electrocardiogram is longer than any", at: place) }
         let start = facts.start.instant
-        // A name that is not known is held, as an unknown case of a category is; in another language than English none is.
-        let number = Self.number(of: facts.classification)
+        // HealthKit has a case for a name that nobody knows, as most are in another language than English. The name is kept beside it.
+        let told = Self.number(of: facts.classification)
+        let unrecognized = ObjectValues.electrocardiogramClassification.value(of: "unrecognized")
+        let isExact = told?.isExact ?? false
         let name = Array(facts.classification.utf8)
-        let ordinal = number == nil ? UInt32(truncatingIfNeeded: name.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF : 0
+        let ordinal = told == nil ? UInt32(truncatingIfNeeded: name.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF : 0
         guard let body = try? SampleBody(encoding: Self.electrocardiogram(facts, packed.points), content: packed.content) else {
             throw Refusal("the electrocardiogram cannot be written down", at: place)
         }
@@ -112,11 +131,11 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
                 source: SourceRevision(
                     id: "apple-health/electrocardiogram", name: "ECG", version: facts.version.isEmpty ? nil : facts.version),
                 device: Self.device(facts.device)),
-            numeral: Numeral(coefficient: Int64(number ?? -1)), unit: .one,
+            numeral: Numeral(coefficient: Int64(told?.number ?? unrecognized ?? -1)), unit: .one,
             time: .instants(
                 start: start, end: Instant(microseconds: start.microseconds &+ Int64((seconds * 1e6).rounded())),
                 offset: facts.start.offset),
-            ordinal: ordinal, metadata: number == nil ? Metadata([("classification", .string(facts.classification))]) : nil,
+            ordinal: ordinal, metadata: isExact ? nil : Metadata([("classification", .string(facts.classification))]),
             body: body, place: place)
     }
 
@@ -133,13 +152,31 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
     }
 
     /// HealthKit's constants, their names, and these as English files write them: `Sinus Rhythm`. An empty one is `notSet`.
-    private static func number(of text: String) -> Int? {
+    ///
+    /// - Returns: `nil` for a name that is not known; not exact if the name is one that the Health app shows for HealthKit's case.
+    private static func number(of text: String) -> (number: Int, isExact: Bool)? {
         let values = ObjectValues.electrocardiogramClassification
-        guard !text.isEmpty else { return values.value(of: "notSet") }
-        if let number = values.value(of: text) { return number }
-        let squeezed = text.lowercased().filter { $0 != " " }
-        return values.cases.first { $0.name.lowercased() == squeezed }?.value
+        guard !text.isEmpty else { return values.value(of: "notSet").map { ($0, true) } }
+        if let number = values.value(of: text) { return (number, true) }
+        let squeezed = String(
+            String.UnicodeScalarView(
+                text.lowercased().unicodeScalars.filter { $0.properties.isAlphabetic || $0.properties.numericType != nil }))
+        if let exact = values.cases.first(where: { $0.name.lowercased() == squeezed }) { return (exact.value, true) }
+        return shown[squeezed].flatMap { values.value(of: $0) }.map { ($0, false) }
     }
+
+    /// What the Health app shows for the inconclusive cases.
+    ///
+    /// Sources: HKElectrocardiogram.h (under 50 a minute; a high heart rate; a signal that does not do; no classification), and Apple's list of
+    /// results (https://support.apple.com/en-us/120278): over 120 in the first version of the app, over 150 in the second.
+    private static let shown = [
+        "inconclusive": "inconclusiveOther", "lowheartrate": "inconclusiveLowHeartRate",
+        "heartrateunder50": "inconclusiveLowHeartRate", "inconclusiveheartrateunder50": "inconclusiveLowHeartRate",
+        "highheartrate": "inconclusiveHighHeartRate", "heartrateover120": "inconclusiveHighHeartRate",
+        "heartrateover150": "inconclusiveHighHeartRate", "inconclusiveheartrateover120": "inconclusiveHighHeartRate",
+        "inconclusiveheartrateover150": "inconclusiveHighHeartRate", "poorrecording": "inconclusivePoorReading",
+        "poorreading": "inconclusivePoorReading", "inconclusivepoorrecording": "inconclusivePoorReading",
+    ]
 
     /// `Watch7,12` names a kind of hardware, anything else is what it is called.
     private static func device(_ text: String) -> Device? {

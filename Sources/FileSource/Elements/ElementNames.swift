@@ -1,5 +1,6 @@
 import CExpat
 import Glibc
+import Pipeline
 
 /// The names that the elements and attributes of a text had: the parser never forgets one.
 struct ElementNames {
@@ -27,6 +28,29 @@ struct ElementNames {
     mutating func note(_ name: UnsafeRawBufferPointer) -> String? {
         hashes.insert(FNV.hash(name))
         return hashes.count > Self.maximum ? "more than \(Self.maximum) names of elements and attributes" : nil
+    }
+}
+
+/// Elements that nothing is stored of, by their names.
+struct SkippedElements {
+    /// Names between two rows; ``SkipNames`` has the bound of an import.
+    private static let maximum = SkipNames.maximum
+
+    private var counts: [[UInt8]: Int] = [:]
+    private var others = 0
+
+    /// Counts an element by its name without a prefix.
+    mutating func count(_ name: [UInt8]) {
+        if counts.count < Self.maximum || counts[name] != nil { counts[name, default: 0] += 1 } else { others += 1 }
+    }
+
+    /// Appends a row of name and count for each, in the order of the names, and begins anew.
+    mutating func put(into rows: inout ExportRows, _ element: StaticString, at place: Place) {
+        if others > 0 { counts[Array(SkipNames.other.name.utf8), default: 0] += others }
+        for (name, count) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            rows.append(element, [name, Array("\(count)".utf8)], at: place)
+        }
+        (counts, others) = ([:], 0)
     }
 }
 

@@ -13,14 +13,16 @@ struct LineBody {
     /// What a sample is called here that another one names.
     private let named: (SampleIdentity) -> SampleIdentity
 
-    /// More JSON than any body has; what is large stands beside it.
-    private static let maximumJSON = 8 << 20
-
     init(
         _ line: LineObject, _ type: SampleType, start: Instant, named: @escaping (SampleIdentity) -> SampleIdentity
     ) throws(LineFault) {
         (self.line, self.type, self.start, self.named) = (line, type, start, named)
         body = try line.has("body") ? whole() : written()
+        do throws(InvalidObject) {
+            try body?.check(as: type, deeply: false)
+        } catch {
+            throw LineFault(error.field, error.reason)
+        }
     }
 
     // MARK: As a store keeps it
@@ -29,14 +31,14 @@ struct LineBody {
         switch type.kind {
         case .quantity, .category: return nil
         case .correlation:
-            var correlation = try decoded(Correlation.self).checked()
+            var correlation = try decoded(Correlation.self)
             correlation.objects = correlation.objects.map(renamed)
             return try encoded(correlation)
         case .workout:
-            var workout = try decoded(Workout.self).checked()
+            var workout = try decoded(Workout.self)
             workout.routes = workout.routes.map(renamed)
             return try encoded(workout)
-        case .activitySummary: return try encoded(try decoded(ActivitySummary.self).checked())
+        case .activitySummary: return try encoded(try decoded(ActivitySummary.self))
         case .workoutRoute:
             var route = try decoded(WorkoutRoute.self)
             route.workout = route.workout.map(renamed)
@@ -46,13 +48,12 @@ struct LineBody {
             return try encoded(series, try points(series.points))
         case .electrocardiogram:
             let recording = try decoded(Electrocardiogram.self)
-            try Self.check(recording.symptomsStatus, ObjectValues.symptomsStatus, "body: symptomsStatus")
             return try encoded(recording, try points(recording.points))
         case .audiogram: return try encoded(try decoded(Audiogram.self))
-        case .visionPrescription: return try encoded(try decoded(VisionPrescription.self).checked())
-        case .stateOfMind: return try encoded(try decoded(StateOfMind.self).checked())
-        case .medicationDoseEvent: return try encoded(try decoded(MedicationDoseEvent.self).checked())
-        case .scoredAssessment: return try encoded(try decoded(ScoredAssessment.self).checked(type))
+        case .visionPrescription: return try encoded(try decoded(VisionPrescription.self))
+        case .stateOfMind: return try encoded(try decoded(StateOfMind.self))
+        case .medicationDoseEvent: return try encoded(try decoded(MedicationDoseEvent.self))
+        case .scoredAssessment: return try encoded(try decoded(ScoredAssessment.self))
         case .clinicalRecord: return try encoded(try decoded(ClinicalRecord.self), try octets())
         case .document: return try encoded(try decoded(ClinicalDocument.self), try octets())
         }
@@ -77,7 +78,7 @@ struct LineBody {
 
     private func decoded<Body: Decodable>(_ type: Body.Type) throws(LineFault) -> Body {
         guard let place = line.place("body") else { throw LineFault("body: it is missing") }
-        guard place.count <= Self.maximumJSON else { throw LineFault("body: it is longer than any") }
+        guard place.count <= SampleBody.maximumJSON else { throw LineFault("body: it is longer than any") }
         guard let body = try? JSONDecoder().decode(type, from: Data(line.bytes[place])) else {
             throw LineFault("body: a member is missing, or is not what it has to be")
         }
@@ -173,14 +174,14 @@ struct LineBody {
     private func written() throws(LineFault) -> SampleBody? {
         switch type.kind {
         case .quantity, .category: return nil
-        case .correlation: return try encoded(try Correlation(line).checked())
+        case .correlation: return try encoded(try Correlation(line))
         case .workout: return try encoded(try Workout(line))
-        case .visionPrescription: return try encoded(try VisionPrescription(line, start).checked())
-        case .stateOfMind: return try encoded(try StateOfMind(line).checked())
-        case .medicationDoseEvent: return try encoded(try MedicationDoseEvent(line, start).checked())
+        case .visionPrescription: return try encoded(try VisionPrescription(line, start))
+        case .stateOfMind: return try encoded(try StateOfMind(line))
+        case .medicationDoseEvent: return try encoded(try MedicationDoseEvent(line, start))
         case .scoredAssessment:
             let assessment = ScoredAssessment(answers: try Self.answers(line, type), risk: try line.text("risk"))
-            return try encoded(try assessment.checked(type))
+            return try encoded(assessment)
         default: throw LineFault("body: it is missing; lines of 'export' have it, and of this kind none is read without")
         }
     }
@@ -208,11 +209,5 @@ struct LineBody {
         guard let code = try amount.text("unit", atMost: 258) else { return Amount(value, nil) }
         guard let unit = try? Unit(ucum: code) else { throw object.fault(name, "its unit is no UCUM code") }
         return Amount(value, unit)
-    }
-
-    /// The present name of a case, by that or by HealthKit's constant.
-    static func check(_ name: String?, _ values: CategoryValues, _ field: String) throws(LineFault) {
-        guard let name else { return }
-        guard values.value(of: name).flatMap(values.name) == name else { throw LineFault(field, "HealthKit has no such value") }
     }
 }

@@ -88,7 +88,7 @@ public final class LineInterpreter: FrameInterpreter {
                 reading.record.map { SampleIdentity(series: series, start: start, record: $0) }
                 ?? SampleIdentity(
                     series: series, start: start, end: told.nominal.upperBound, numeral: reading.numeral, unit: reading.unit,
-                    ordinal: reading.ordinal)
+                    ordinal: reading.ordinal, method: reading.metadata?.method ?? [])
         }
         repaired = 0
     }
@@ -141,11 +141,14 @@ public final class LineInterpreter: FrameInterpreter {
             // As the store that wrote it would: of its person, and of the device by the name that it went by there.
             let series = SeriesKey(subject: subject.there, type: type, source: source.id, device: device?.key ?? "")
             let start = told.nominal.lowerBound
-            func isNamed(_ ordinal: UInt32) -> Bool {
+            let method = metadata?.method ?? []
+            func isNamed(_ ordinal: UInt32, _ method: [UInt8]) -> Bool {
                 SampleIdentity(
                     series: series, start: start, end: told.nominal.upperBound, numeral: value.numeral, unit: value.unit,
-                    ordinal: ordinal) == known
+                    ordinal: ordinal, method: method) == known
             }
+            // A store of before had no method in it.
+            func isNamed(_ ordinal: UInt32) -> Bool { isNamed(ordinal, method) || !method.isEmpty && isNamed(ordinal, []) }
             if let record {
                 guard SampleIdentity(series: series, start: start, record: record) == known else { throw Self.otherIdentity }
             } else if identity?.has("ordinal") == true {
@@ -208,7 +211,7 @@ public final class LineInterpreter: FrameInterpreter {
     // MARK: When
 
     /// So far may times lie from the start that belong to it: a century.
-    static let reach: Int64 = 100 * 366 * 86_400_000_000
+    static let reach = Sample.reach
 
     private func times(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> ToldTime {
         guard let start = try Self.time(line, "start") else { throw LineFault("start: it is missing") }

@@ -22,12 +22,21 @@ struct GPXElements: ElementRows {
     private var textDepth = 0
     private var segmentDepth = 0
     private var isInCharacterData = false
-    /// The column of a location that the text is of; `nil` is the track's name.
-    private var column: Int?
+    /// What the text is of.
+    private var holder = Holder.name
     private var text: [UInt8] = []
     private var trackName: [UInt8] = []
     private var pointLine = 0
     private var names = ElementNames()
+    /// The element of a track that begins and that nothing is stored of: it is counted unless others stand in it.
+    private var unknown: (name: [UInt8], depth: Int)?
+    private var skipped = SkippedElements()
+
+    private enum Holder {
+        case name, type
+        /// A column of a location.
+        case column(Int)
+    }
 
     func deallocate() { rows.deallocate() }
 
@@ -43,7 +52,9 @@ struct GPXElements: ElementRows {
             // A name that is known needs no look at how many there are; with a prefix it is another.
             let isPlain = element.baseAddress == UnsafeRawPointer(name) && attributes[0] == nil
             if column == nil || !isPlain || depth > Self.maximumDepth { note(name, attributes) }
-            if let column, rows.isEmpty(column) { beginText(column) }
+            unknown = nil
+            if let column, rows.isEmpty(column) { beginText(.column(column)) }
+            if column == nil { noteUnknown(element) }
             return
         }
         note(name, attributes)
@@ -55,9 +66,13 @@ struct GPXElements: ElementRows {
                 if let text = ElementText.attribute("lat", attributes) { rows.set(GPXRow.latitude, text) }
                 if let text = ElementText.attribute("lon", attributes) { rows.set(GPXRow.longitude, text) }
             } else if depth == trackDepth + 1, element.isText("name") {
-                beginText(nil)
+                beginText(.name)
+            } else if depth == trackDepth + 1, element.isText("type") {
+                beginText(.type)
             } else if depth == trackDepth + 1, element.isText("trkseg") {
                 segmentDepth = depth
+            } else {
+                noteUnknown(element)
             }
         } else if depth == 1 {
             rows.begin(element, columns: 2)
@@ -77,8 +92,12 @@ struct GPXElements: ElementRows {
 
     mutating func end(line: () -> Int) {
         guard problem == nil else { return }
+        if let unknown, unknown.depth == depth {
+            skipped.count(unknown.name)
+            self.unknown = nil
+        }
         if depth == textDepth {
-            endText()
+            endText(line: line)
         } else if depth == pointDepth {
             rows.end(Place(.line, pointLine))
             pointDepth = 0
@@ -89,6 +108,7 @@ struct GPXElements: ElementRows {
             rows.begin(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), columns: 2)
             trackName.withUnsafeBytes { rows.set(1, $0) }
             rows.end(Place(.line, line()))
+            skipped.put(into: &rows, GPXRow.skip, at: Place(.line, line()))
             trackName.removeAll()
             trackDepth = 0
         } else if depth == otherDepth {
@@ -114,21 +134,26 @@ struct GPXElements: ElementRows {
         text.append(contentsOf: piece)
     }
 
-    private mutating func beginText(_ column: Int?) {
-        (textDepth, self.column) = (depth, column)
+    private mutating func beginText(_ holder: Holder) {
+        (textDepth, self.holder) = (depth, holder)
         text.removeAll(keepingCapacity: true)
     }
 
-    private mutating func endText() {
+    private mutating func noteUnknown(_ element: UnsafeRawBufferPointer) {
+        if !element.isText("extensions") { unknown = (Array(element), depth) }
+    }
+
+    private mutating func endText(line: () -> Int) {
         textDepth = 0
         let isBlank: (UInt8) -> Bool = { $0 <= 0x20 }
         let end = text.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? 0
         let start = text.prefix(end).firstIndex { !isBlank($0) } ?? end
-        guard let column else {
-            trackName = Array(text[start..<end])
-            return
+        switch holder {
+        case .name: trackName = Array(text[start..<end])
+        case .type: rows.append(GPXRow.type, [Array(text[start..<end])], at: Place(.line, line()))
+        case .column(let column):
+            text.withUnsafeBytes { rows.set(column, UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
         }
-        text.withUnsafeBytes { rows.set(column, UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     }
 
     private mutating func note(

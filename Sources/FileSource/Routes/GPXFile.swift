@@ -49,7 +49,7 @@ public struct GPXFileSource: FrameSource {
     }
 }
 
-/// Makes a route of each track of a GPX file.
+/// Makes a route of each track of a GPX file, and samples of what its locations measure.
 public final class GPXInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private var reader = RouteReader()
@@ -60,14 +60,23 @@ public final class GPXInterpreter: FrameInterpreter {
     /// Takes a row; the one behind a track's locations gives the route.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of a GPX file", at: frame.place) }
-        switch try reader.read(row, at: frame.place) {
-        case .none: return .notData
+        let first = readings.count
+        switch try reader.read(row, of: frame, registry, into: &readings) {
+        case .none: return readings.count > first ? .readings : .notData
         case .skipped(let kind): return .skipped(kind)
         case .track(let locations, let name):
             readings.append(
                 try Self.reading(of: locations, name: name, creator: reader.creator, registry: registry, at: frame.place))
             return .readings
         }
+    }
+
+    /// Locations that were refused by themselves, and elements that nothing is stored of.
+    public func takeLeftOut() -> LeftOut? { reader.takeLeftOut() }
+
+    /// The program that wrote a file.
+    static func source(_ creator: String) -> SourceRevision {
+        SourceRevision(id: "gpx", name: creator.isEmpty ? "GPX" : creator)
     }
 
     /// A route that only its file tells of.
@@ -80,7 +89,7 @@ public final class GPXInterpreter: FrameInterpreter {
             throw Refusal("the route cannot be written down", at: place)
         }
         return Reading(
-            origin: registry.origin(type: type, source: SourceRevision(id: "gpx", name: creator.isEmpty ? "GPX" : creator)),
+            origin: registry.origin(type: type, source: source(creator)),
             numeral: Numeral(coefficient: 0), unit: .one,
             time: .instants(start: locations.start, end: locations.end, offset: nil), ordinal: locations.mark, body: body,
             place: place)

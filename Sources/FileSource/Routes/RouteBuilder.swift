@@ -1,90 +1,64 @@
 import HealthModel
 import Pipeline
 
-/// The locations of one route, packed.
-struct RouteLocations {
-    var points: Points
-    var content: PackedContent
-    /// The first time and the last one.
-    var start: Instant
-    var end: Instant
-    /// Made of the first and the last place: tells routes apart that nothing else does.
-    var mark: UInt32
-}
-
-/// Packs the locations of a route as they come.
+/// Reads the locations of one route from the rows of a GPX file, or of an export of before iOS 12.
 ///
-/// A location without a time is kept without one: the file tells where, and not when. A route of which no location has a time is refused: it
-/// was planned, and nobody tells that somebody went there. `NaN`, which some programs write for what they do not know, is no number; any
-/// other text that is none refuses the route, with its line.
+/// A location that cannot be read is refused by itself, with its line. A location without a time is kept without one: the file tells where, and
+/// not when. A route of which no location has a time is refused: it was planned, and nothing tells that somebody went there. `NaN`, which some
+/// programs write for what they do not know, is no number.
 struct RouteBuilder {
-    private var writer = PointsWriter(columns: WorkoutRoute.columns)
-    /// What the times are counted from; of a file by itself its first time.
-    private var base: Int64?
-    private var first: Int64?
-    private var last: Int64 = .min
-    private var ends: (first: UInt64, last: UInt64) = (0, 0)
+    private var route: RoutePoints
+    /// Locations that were refused by themselves.
+    private(set) var refusals: [Refusal] = []
+    private var refused = 0
 
-    /// - Parameter base: the route's start, where something else than its locations tells it.
-    init(base: Instant?) {
-        self.base = base?.microseconds
-    }
+    /// - Parameters:
+    ///   - base: the route's start, where something else than its locations tells it.
+    ///   - received: when the file arrived.
+    init(base: Instant?, received: Instant) { route = RoutePoints(base: base, received: received) }
 
     /// Takes the locations of a row of a GPX file.
+    ///
+    /// - Throws: if the route is too long.
     mutating func append(_ row: TextRow, at place: Place) throws(Refusal) {
         let (cells, places) = (row.cells, row.places)
         guard places.count > 1 else { return try append(cells, .iso8601, at: place) }
-        let last = places.count - 1
-        for index in 0...last {
-            try append(cells, from: index * GPXRow.count, .iso8601, at: places[index], isMarked: index == 0 || index == last)
+        var last: Int?
+        for (index, place) in places.enumerated() {
+            guard try add(cells, from: index * GPXRow.count, .iso8601, at: place) else { continue }
+            if route.count == 1 { mark(cells, from: index * GPXRow.count) }
+            last = index
         }
+        // Of many locations only two can be the first of the route, or the last.
+        if let last { mark(cells, from: last * GPXRow.count) }
     }
 
     /// Takes a location with the columns of ``GPXRow``.
     ///
-    /// - Parameters:
-    ///   - first: where its columns begin.
-    ///   - isMarked: whether it may be the first of the route, or the last.
-    mutating func append(
-        _ cells: [UnsafeRawBufferPointer], from first: Int = 0, _ time: Time, at place: Place, isMarked: Bool = true
-    ) throws(Refusal) {
-        guard cells.count >= first + GPXRow.count else { throw Refusal("it is no location", at: place) }
-        try append(self.time(cells[first + GPXRow.time], time, at: place), at: place)
-        let (latitude, longitude) = (cells[first + GPXRow.latitude], cells[first + GPXRow.longitude])
-        try append(degrees(latitude, "latitude", 90, at: place), at: place)
-        try append(degrees(longitude, "longitude", 180, at: place), at: place)
-        for column in GPXRow.elevation...GPXRow.speed {
-            try append(Self.number(cells[first + column], column, at: place), at: place)
-        }
-        guard isMarked else { return }
-        let mark = FNV.hash(latitude) &* 31 &+ FNV.hash(longitude)
-        if writer.count == 1 { ends.first = mark }
-        ends.last = mark
+    /// - Throws: if the route is too long.
+    mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: Time, at place: Place) throws(Refusal) {
+        if try add(cells, from: 0, time, at: place) { mark(cells, from: 0) }
     }
 
-    /// In the order of a route's columns.
-    @inline(__always) private mutating func append(_ number: Numeral?, at place: Place) throws(Refusal) {
-        do throws(ContentError) {
-            try writer.append(number: number)
-        } catch {
-            throw Refusal("the route is longer than any: \(error)", at: place)
-        }
+    /// Returns the refusals so far, once.
+    mutating func takeRefusals() -> [Refusal] {
+        guard !refusals.isEmpty else { return [] }
+        defer { refusals = [] }
+        return refusals
     }
 
-    /// The locations; nothing may be added behind.
-    mutating func end(at place: Place) throws(Refusal) -> RouteLocations {
-        guard writer.count > 0 else { throw Refusal("the route has no locations", at: place) }
-        guard let first else {
-            throw Refusal("no location of the route has a time: it was planned, and nothing tells that it was gone", at: place)
+    /// The locations, to which nothing may be added any more; `nil` if there were some, and each of them is refused already.
+    mutating func end(at place: Place) throws(Refusal) -> RouteLocations? {
+        guard route.count > 0 else {
+            if refused > 0 { return nil }
+            throw Refusal("the route has no locations", at: place)
         }
         do throws(ContentError) {
-            let (points, content) = try writer.end()
-            return RouteLocations(
-                points: points, content: content, start: Instant(microseconds: first), end: Instant(microseconds: last),
-                mark: UInt32(truncatingIfNeeded: ends.first &* 31 &+ ends.last) & 0x7FFF_FFFF)
+            if let locations = try route.end() { return locations }
         } catch {
             throw Refusal("the route cannot be packed: \(error)", at: place)
         }
+        throw Refusal("no location of the route has a time: it was planned, and nothing tells that it was gone", at: place)
     }
 
     /// How a location tells its time.
@@ -95,30 +69,73 @@ struct RouteBuilder {
         case export(Int64?)
     }
 
-    private mutating func time(
-        _ text: UnsafeRawBufferPointer, _ time: Time, at place: Place
-    ) throws(Refusal) -> Numeral? {
-        let instant: Int64
+    private mutating func mark(_ cells: [UnsafeRawBufferPointer], from first: Int) {
+        route.mark(cells[first + GPXRow.latitude], cells[first + GPXRow.longitude])
+    }
+
+    /// - Returns: whether it was added.
+    private mutating func add(
+        _ cells: [UnsafeRawBufferPointer], from first: Int, _ time: Time, at place: Place
+    ) throws(Refusal) -> Bool {
+        let location: RoutePoints.Location
+        do throws(Refusal) {
+            location = try Self.location(cells, from: first, time, at: place)
+        } catch {
+            refuse(error)
+            return false
+        }
+        do throws(ContentError) {
+            switch try route.append(location) {
+            case .added: return true
+            case .repeated: break
+            case .impossible(let fault): refuse(Refusal(Self.reason(fault), at: place))
+            }
+            return false
+        } catch {
+            throw Refusal("the route is longer than any: \(error)", at: place)
+        }
+    }
+
+    /// What is said of a location whose time cannot be.
+    static func reason(_ fault: String) -> String { "a location of the route: \(fault)" }
+
+    private mutating func refuse(_ refusal: Refusal) {
+        refused += 1
+        refusals.append(refusal)
+    }
+
+    private static func location(
+        _ cells: [UnsafeRawBufferPointer], from first: Int, _ time: Time, at place: Place
+    ) throws(Refusal) -> RoutePoints.Location {
+        guard cells.count >= first + GPXRow.count else { throw Refusal("it is no location", at: place) }
+        func number(_ column: Int) throws(Refusal) -> Numeral? { try Self.number(cells[first + column], column, at: place) }
+        return RoutePoints.Location(
+            time: try self.time(cells[first + GPXRow.time], time, at: place),
+            latitude: try degrees(cells[first + GPXRow.latitude], "latitude", 90, at: place),
+            longitude: try degrees(cells[first + GPXRow.longitude], "longitude", 180, at: place),
+            altitude: try number(GPXRow.elevation), horizontalAccuracy: try number(GPXRow.horizontalAccuracy),
+            verticalAccuracy: try number(GPXRow.verticalAccuracy), course: try number(GPXRow.course),
+            speed: try number(GPXRow.speed))
+    }
+
+    /// In microseconds since 1970; `nil` if there is none.
+    static func time(_ text: UnsafeRawBufferPointer, _ time: Time, at place: Place) throws(Refusal) -> Int64? {
         switch time {
         case .export(let microseconds):
             guard let microseconds else { throw Refusal("the time of a location cannot be read", at: place) }
-            instant = microseconds
+            return microseconds
         case .iso8601:
             guard !text.isEmpty else { return nil }
             do throws(TimestampError) {
                 let timestamp = try Timestamp(iso8601: text)
-                instant = timestamp.wall.instant(at: timestamp.offset ?? .utc).microseconds
+                return timestamp.wall.instant(at: timestamp.offset ?? .utc).microseconds
             } catch {
                 throw Refusal("the time of a location is \(error)", at: place)
             }
         }
-        if base == nil { base = instant }
-        first = first ?? instant
-        last = max(last, instant)
-        return Numeral(coefficient: instant &- (base ?? instant))
     }
 
-    private func degrees(
+    private static func degrees(
         _ text: UnsafeRawBufferPointer, _ name: StaticString, _ limit: Double, at place: Place
     ) throws(Refusal) -> Numeral {
         guard !text.isEmpty else { throw Refusal("a location has no \(name)", at: place) }

@@ -39,6 +39,10 @@ public final class Hub: HubSourceHost {
 
     /// Hands on what a person decided, to all sources.
     public func apply(_ settings: HubSettings) {
+        if isRunning, live.zone != settings.zone {
+            let text = "local times are read in \(settings.zone.identifier) from now on, and no longer in \(live.zone.identifier)"
+            told(SourceNotice(.information, "zone", text))
+        }
         live.use(zone: settings.zone)
         live.commitEvery = .seconds(settings.commitEvery)
         live.estimates = settings.estimates

@@ -97,11 +97,16 @@ public struct HubDevice {
     public let device: LiveDevice
     /// `live`, or what it waits for, in a word or two.
     public let state: String
+    /// Why it waits, in words for a person; nil where there is nothing to say.
+    public let reason: String?
 
-    /// - Parameter state: `live`, or what the device waits for, in a word or two.
-    public init(_ device: LiveDevice, state: String) {
+    /// - Parameters:
+    ///   - state: `live`, or what the device waits for, in a word or two.
+    ///   - reason: why it waits.
+    public init(_ device: LiveDevice, state: String, reason: String? = nil) {
         self.device = device
         self.state = state
+        self.reason = reason
     }
 }
 

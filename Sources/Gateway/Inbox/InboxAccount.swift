@@ -14,6 +14,7 @@ struct InboxAccount {
         var duplicate: Int
         var quarantined: Int
         var refused: Int
+        var cut: Bool?
     }
 
     private struct Unread: Encodable {
@@ -36,6 +37,9 @@ struct InboxAccount {
     /// A file goes to `done` where all of it was taken; what is held in quarantine is taken.
     var outcome: InboxFolder.Outcome { counts.map { $0.refused == 0 } == true ? .done : .refused }
 
+    /// Whether the file ends where more should follow.
+    var isCut: Bool { counts?.cut ?? false }
+
     /// For the log: no names, no values.
     var summary: String {
         guard let counts else { return "a file could not be read; its account in refused/ says why" }
@@ -45,6 +49,7 @@ struct InboxAccount {
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return
             "a file was imported as ingest \(counts.ingest): \(parts.isEmpty ? "nothing in it" : parts.joined(separator: ", "))"
+            + (isCut ? "; it seems to be cut, send it again whole" : "")
     }
 
     /// One line of JSON for a file that is called `name` from now on.

@@ -45,11 +45,6 @@ struct InboxFolder {
         case gone
     }
 
-    /// Names that nobody means to be read yet: hidden ones, as rsync and browsers have them until they are done.
-    static func isTemporary(_ name: String) -> Bool {
-        name.hasPrefix(".") || [".part", ".partial", ".tmp", ".crdownload", "~"].contains { name.hasSuffix($0) }
-    }
-
     /// What a name in the inbox stands for now.
     func content(_ name: String) -> Content {
         var status = stat()

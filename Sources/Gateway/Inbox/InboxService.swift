@@ -138,7 +138,7 @@ public final class InboxService: HubSource {
     }
 
     private func enqueue(_ name: String) {
-        guard !name.isEmpty, !InboxFolder.isTemporary(name), !queue.contains(name) else { return }
+        guard !name.isEmpty, !TemporaryName.isOne(name), !queue.contains(name) else { return }
         queue.append(name)
     }
 
@@ -214,7 +214,7 @@ public final class InboxService: HubSource {
         do throws(SystemFailure) {
             _ = try folder?.move(name, to: account.outcome) { account.text(name: $0) }
             failures = 0
-            tell(account.outcome == .done ? .information : .action, account.summary)
+            tell(account.outcome == .done && !account.isCut ? .information : .action, account.summary)
         } catch {
             queue.insert(name, at: 0)
             // Where, and not its name: the log names nobody's files.

@@ -8,13 +8,16 @@ final class KeptProcess {
     private let lifeline: Descriptor
     private let loop: EventLoop
 
-    init(_ command: [String], loop: EventLoop, completion: @escaping (Int32) -> Void) throws(SystemFailure) {
+    /// - Parameter output: where it writes to; where the hub does if it is `nil`.
+    init(
+        _ command: [String], loop: EventLoop, output: Int32? = nil, completion: @escaping (Int32) -> Void
+    ) throws(SystemFailure) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw SystemFailure("pipe", errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         lifeline = Descriptor(owning: ends[1])
-        process = try ChildProcess(command, input: ends[0])
+        process = try ChildProcess(command, input: ends[0], output: output)
         started = loop.clock.uptime
         self.loop = loop
         // Nothing is written: an event means that the other end is gone.

@@ -9,14 +9,29 @@ public final class Radio: BlueZSourceDelegate {
     public let loop: EventLoop
     /// The Bluetooth source on the system bus; this object is its delegate.
     public let source: BlueZSource
+    /// The zone of the local time that devices' clocks are compared with or set to, from the next comparison on.
+    public var zone: TimeZoneRules {
+        get { clocks.zone }
+        set { clocks.zone = newValue }
+    }
+    private let clocks: Clocks
+
+    /// What clocks here show.
+    private final class Clocks {
+        var zone: TimeZoneRules
+        init(_ zone: TimeZoneRules) { self.zone = zone }
+    }
+
     /// For the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
     /// - Parameter zone: the zone of the local time that devices' clocks are compared with or set to.
     public init(machine: Machine, zone: TimeZoneRules) {
         loop = EventLoop(clock: MachineClock(machine))
+        let clocks = Clocks(zone)
+        self.clocks = clocks
         let configuration = BlueZConfiguration(
-            wallTime: { $0.wallTime(at: zone.offset(at: $0)) }, random: { Double.random(in: 0..<1) })
+            wallTime: { $0.wallTime(at: clocks.zone.offset(at: $0)) }, random: { Double.random(in: 0..<1) })
         source = BlueZSource(bus: SystemBus(loop: loop), configuration: configuration)
         source.delegate = self
     }

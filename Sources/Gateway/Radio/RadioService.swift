@@ -16,10 +16,17 @@ public protocol RadioSource: AnyObject {
     func confirm(_ token: CommitToken)
     /// Whether the device delivers now.
     func isLive(_ address: BluetoothAddress) -> Bool
+    /// Why the device does not deliver, in words for a person.
+    func waitsFor(_ address: BluetoothAddress) -> String?
     /// Begins to work; called only when there is an adopted device.
     func start()
     /// Leaves all devices.
     func stop()
+}
+
+extension RadioSource {
+    /// Nothing is known of it.
+    public func waitsFor(_ address: BluetoothAddress) -> String? { nil }
 }
 
 extension BlueZSource: RadioSource {}
@@ -58,7 +65,9 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     /// Adopted Bluetooth devices by address; their state is `live` or `waiting`.
     public var devices: [HubDevice] {
-        known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting") }
+        known.sorted { $0.key < $1.key }.map {
+            HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting", reason: source.waitsFor($0))
+        }
     }
 
     /// Adopts new and changed Bluetooth devices at the source, and releases those that are gone.
@@ -73,13 +82,15 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             }
             guard let description = assembly.description(of: adopted) else { continue }
             found.insert(description.address)
-            let profiles = adopted.profiles.compactMap { settings.library[$0] }
+            let profiles = assembly.readers(of: adopted)
             if let old = known[description.address], old.description == description, old.adopted.decisions == adopted.decisions,
                 aliases == settings.aliases
             {
-                old.device.read(by: profiles)
-                old.device.readingsPerSecond = settings.readingsPerSecond
-                if old.device.gathersHeartbeats != settings.gathersHeartbeats {
+                let device = live.move(old.device, to: settings.zone)
+                known[description.address]?.device = device
+                device.read(by: profiles)
+                device.readingsPerSecond = settings.readingsPerSecond
+                if device.gathersHeartbeats != settings.gathersHeartbeats {
                     // A recording tells a device's settings once: it is told anew where they change.
                     adopt(adopted, description, profiles, settings)
                 }

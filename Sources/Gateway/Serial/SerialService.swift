@@ -61,7 +61,8 @@ public final class SerialService: HubSource, SerialSourceDelegate {
             if let old = known[path], old.description.isSame(as: description), old.adopted.decisions == adopted.decisions,
                 aliases == settings.aliases
             {
-                old.device.read(by: profiles)
+                known[path]?.device = live.move(old.device, to: settings.zone)
+                known[path]?.device.read(by: profiles)
                 continue
             }
             if let old = known[path] { live.finishStream(of: old.device) }

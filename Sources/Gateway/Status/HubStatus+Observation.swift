@@ -77,6 +77,7 @@ extension HubStatus.Device {
         name = HubStatus.name(of: device.adopted)
         self.source = source.source.name
         state = source.state == .running ? HubStatus.cut(seen.state, to: 100) : source.state.rawValue
+        reason = source.state == .running ? seen.reason.map { HubStatus.cut($0, to: 400) } : nil
         last = activity.last?.time ?? ((try? store.lastStart(ofDevice: device.key)) ?? nil)
         rate = activity.rate(at: uptime).map { ($0 * 10).rounded() / 10 }
         expectedInterval = device.expectedInterval.map { Double($0.components.seconds) }

@@ -87,6 +87,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var source: String?
         /// `live`, or what it waits for.
         public var state: String?
+        /// Why it waits, in words for a person; cut to 400 characters.
+        public var reason: String?
         /// When its last reading came; from before this run of the hub, when it was taken.
         public var last: Instant?
         /// Readings a minute.

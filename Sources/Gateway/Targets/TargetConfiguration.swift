@@ -88,8 +88,9 @@ public struct TargetConfiguration: Sendable, NamedSetting {
 
     /// What the engine needs, with persons and times as this store and zone have them.
     ///
+    /// - Parameter holder: which machine and file feed the target.
     /// - Throws: ``ConfigurationError`` where the condition cannot be read.
-    public func settings(in store: SampleStore, zone: TimeZoneRules, now: Instant) throws -> TargetSettings {
+    public func settings(in store: SampleStore, zone: TimeZoneRules, now: Instant, holder: StoreHolder) throws -> TargetSettings {
         let types = self.types.map { Set($0.compactMap { SampleType($0) }) }
         var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
         if let condition {
@@ -108,9 +109,12 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             }
         }
         let text = ((self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []) + (condition.map { [$0] } ?? [])
-        return TargetSettings(
-            name: name, filter: parts.isEmpty ? nil : .and(parts),
-            filterText: text.joined(separator: " where "), ownSources: Set(ownSources), batchSize: batch ?? .max)
+        var settings = TargetSettings(
+            name: name, filter: parts.isEmpty ? nil : .and(parts), filterText: text.joined(separator: " where "),
+            shapeText: units.sorted { $0.key < $1.key }.map { "units.\($0.key)=\($0.value)" }.joined(separator: " "),
+            holder: holder, ownSources: Set(ownSources), batchSize: batch ?? .max)
+        settings.takesOver = try store.confirmedHolder() == holder.id
+        return settings
     }
 
     /// The exporter; it connects to nothing yet.
@@ -123,6 +127,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         return try make(
             ExportContext(
                 name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
-                present: present.all, packet: present.packet, now: now))
+                present: present.all, packet: present.packet,
+                today: { try present.total(of: $0, at: now(), in: zone) }, now: now))
     }
 }

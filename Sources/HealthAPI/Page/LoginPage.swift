@@ -32,20 +32,25 @@ enum LoginPage {
         let isOne = try withExtendedLifetime(reader) {
             try call.text("code").map { try reader.store.isPageCode($0, at: call.now) }
         }
-        guard isOne == true, let code = call.text("code") else { return answer(call, status: 401, failed: true) }
+        guard isOne == true, let code = call.text("code") else {
+            var failure = answer(call, status: 401, failed: true)
+            failure.delay = call.core.delayOfWrongToken()
+            call.core.report(wrongCodeFrom: call.request.head.peer)
+            return failure
+        }
         let store = try SampleStore(path: call.core.settings.store, access: .write)
         guard let (_, token) = try store.openPage(with: code, at: call.now) else {
             return answer(call, status: 401, failed: true)
         }
         var response = call.see("/page/")
-        response.headers.append(PageRouter.cookie(token, core: call.core))
+        response.headers.append(call.core.pageCookie.header(token))
         return response
     }
 
     @Sendable private static func logout(_ call: PageCall) throws -> HTTPResponse {
         try SampleStore(path: call.core.settings.store, access: .write).endPageSessions(try call.person().id)
         var response = call.see("/page/")
-        response.headers.append(PageRouter.cookie(nil, core: call.core))
+        response.headers.append(call.core.pageCookie.header(nil))
         return response
     }
 }

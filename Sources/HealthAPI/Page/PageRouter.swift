@@ -28,30 +28,52 @@ struct PageRouter: Sendable {
     /// Whether a path is the page's.
     static func has(_ path: [String]) -> Bool { path.isEmpty || path[0] == "page" }
 
-    private static let cookie = "vitalgate-page"
+    /// Who has no session sends only what lets somebody in, and no memory is set aside before that is known.
+    func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance {
+        guard let route = try route(head)?.route, route.body > 0 else { return .nothing }
+        if route.right == .none { return BodyAllowance(most: route.body, payer: .stranger) }
+        do {
+            guard try session(head) != nil else { throw Self.noSession }
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Router.busy
+        }
+        return BodyAllowance(most: route.body, payer: .page)
+    }
 
-    func bodyLimit(of head: RequestHead) throws(Problem) -> Int { try route(head)?.route.body ?? 0 }
+    func payer(of head: RequestHead) -> Payer { (try? session(head)) != nil ? .page : .stranger }
+
+    private static let noSession = Problem(401, "this needs a session of the page: 'vitalgate page open' begins one")
+
+    /// The session that one of the browser's cookies shows, with its token.
+    private func session(_ head: RequestHead) throws -> (session: PageSession, token: String)? {
+        for token in core.pageCookie.tokens(of: head) {
+            if let session = try core.pageSession(bearing: token) { return (session, token) }
+        }
+        return nil
+    }
 
     /// What writes waits for its turn, as what programs write does.
     func queue(for head: RequestHead) -> DispatchQueue? {
         guard let route = try? route(head)?.route else { return nil }
         if route.method != "GET" { return core.writer.queue }
-        return route.isSlow ? core.pageQueue : nil
+        // The server's own threads read no samples; files of the page are in memory.
+        if route.right == .none { return nil }
+        return route.isSlow ? core.pageQueue : core.quickPageQueue
     }
 
     func answer(_ request: HTTPRequest) throws -> HTTPResponse {
         guard let (route, variables) = try route(request.head) else {
             return HTTPResponse(status: 303, headers: [("Location", "/page/")])
         }
-        let token = Self.token(request.head)
-        var session: PageSession?
-        if let token { session = try core.pageSession(bearing: token) }
+        let (session, token) = try session(request.head).map { ($0, $1) } ?? (nil, nil)
         let call = try PageCall(core, files, request, variables, session, token)
         switch (route.right, session) {
         case (.none, _): break
         case (_, nil):
             guard request.head.isSafe, request.head.path.count < 2 || request.head.path[1] != "data" else {
-                throw Problem(401, "this needs a session of the page: 'vitalgate page open' begins one")
+                throw Self.noSession
             }
             return LoginPage.answer(call, status: 401)
         case (.person, _): break
@@ -91,23 +113,6 @@ struct PageRouter: Sendable {
         throw Problem(405, "this page is not asked like that", headers: ["Allow": methods.sorted().joined(separator: ", ")])
     }
 
-    /// What the browser shows (RFC 6265).
-    private static func token(_ head: RequestHead) -> String? {
-        for header in head.headers where header.name == "cookie" {
-            for pair in header.value.split(separator: ";") {
-                let sides = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-                if sides.count == 2, sides[0] == cookie { return String(sides[1]) }
-            }
-        }
-        return nil
-    }
-
-    /// Has a browser show a token, until a time; none where it is `nil`. The API does not look at cookies, and gets none.
-    static func cookie(_ token: String?, core: ServiceCore) -> (name: String, value: String) {
-        let age = token == nil ? 0 : SampleStore.pageTimes.session / 1_000_000
-        let secure = core.settings.server.identity == nil ? "" : "; Secure"
-        return ("Set-Cookie", "\(cookie)=\(token ?? "-"); Path=/page; Max-Age=\(age); HttpOnly; SameSite=Strict\(secure)")
-    }
 }
 
 extension ServiceCore {

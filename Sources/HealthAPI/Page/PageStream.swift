@@ -26,7 +26,7 @@ final class PageStream: BodyStream {
     }
 
     // Before the first look, so that no commit falls between the two.
-    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(wake) }
+    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(isHurried: true, wake) }
 
     func close() { if let number { call.core.bell.remove(number) } }
 

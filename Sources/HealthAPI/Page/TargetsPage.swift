@@ -10,11 +10,12 @@ enum TargetsPage {
         let store = try call.hubReader().store
         let texts = call.texts
         let rows: [HTML] = try store.targets().map { target in
-            """
-            <tr><th scope="row">\(target.name)</th><td>\(texts("targets." + target.state.rawValue))</td><td>\(PageValues.grouped(Int64(target.delivered)))</td>
-            <td>\(PageValues.grouped(Int64(try store.changesWaiting(for: target))))</td><td>\(PageValues.grouped(Int64(try store.setAside(by: target.name, limit: 1000).count)))</td>
-            <td>\(call.times.element(target.changed))</td><td>\(target.words ?? "")</td></tr>
-            """
+            let setAside = try store.setAsideSummary(of: target.name)
+            return """
+                <tr><th scope="row">\(target.name)</th><td>\(texts("targets." + target.state.rawValue))</td><td>\(PageValues.grouped(Int64(target.delivered)))</td>
+                <td>\(PageValues.grouped(Int64(try store.changesWaiting(for: target))))</td><td>\(PageValues.grouped(Int64(setAside.count)))</td>
+                <td>\(call.times.element(target.changed))</td><td>\(target.words ?? setAside.words ?? "")</td></tr>
+                """
         }
         let heads = [
             "targets.name", "care.state", "targets.delivered", "targets.left", "targets.setAside", "targets.changed",

@@ -14,7 +14,8 @@ struct TypeCard {
     /// One of each type that a person has, by name.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
         var latest: [SampleType: StoredSample] = [:]
-        for stored in try reader.store.latestSamples() {
+        let soon = call.now.microseconds + SampleRoutes.leeway
+        for stored in try reader.store.latestSamples(where: { $0.start.microseconds <= soon }) {
             let type = stored.sample.origin.type
             if let other = latest[type], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
             latest[type] = stored
@@ -78,7 +79,7 @@ struct TypeCard {
                 parts.append([])
                 continue
             }
-            let (x, y) = (4 + index * 16, Int((26 - (value - low) / span * 22).rounded()))
+            let (x, y) = (4 + index * 16, Coordinate.pixels(26 - (value - low) / span * 22))
             parts[parts.count - 1].append("\(x),\(y)")
         }
         let lines: [HTML] = parts.filter { !$0.isEmpty }.map { points in

@@ -18,10 +18,11 @@ enum AuthorizationRoutes {
         discussion: """
             The person is shown the types with the client's purpose, and answers in their own time. The answer says whether one of them was not \
             answered yet (shouldRequest) or each was (unnecessary), whatever the answer was. Where each was and one of those required was refused, \
-            the answer is 403, and does not say which.
+            the answer is 403, and does not say which. The required types are set when the client is added or first asks with them. Other ones \
+            later are refused with 409, and only a person changes them.
             """,
         body: RequestBody(forms: [.json], most: 64 << 10, schema: schema), isWriting: true, answers: [.json],
-        problems: [403, 429],
+        problems: [403, 409, 429],
         answer: request)
 
     private static func types(_ name: String, _ help: String) -> Parameter {
@@ -117,6 +118,13 @@ enum AuthorizationRoutes {
                 subject: try subject(question.subject, store), read: read.union(required), write: write)
             guard try store.openRequests(of: caller.client).count(where: { $0.subject != request.subject }) < mostPersons else {
                 throw Problem(429, "too many persons were asked that have not answered")
+            }
+            if !required.isEmpty {
+                let fixed = try store.requiredTypes(of: caller.client)
+                guard fixed ?? required == required else {
+                    throw Problem(409, "requires: it was set before, and only a person changes it")
+                }
+                if fixed == nil { try store.setRequiredTypes(required, of: caller.client) }
             }
             try store.request(request, for: caller.client, at: call.core.settings.now())
             let status = try store.status(of: request, for: caller.client)

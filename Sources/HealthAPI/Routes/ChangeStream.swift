@@ -22,7 +22,7 @@ final class ChangeStream: BodyStream {
     }
 
     // Before the first look, so that no commit falls between the two.
-    func begin(wake: @escaping @Sendable () -> Void) { number = core.bell.add(wake) }
+    func begin(wake: @escaping @Sendable () -> Void) { number = core.bell.add(isHurried: false, wake) }
 
     func close() { if let number { core.bell.remove(number) } }
 
@@ -61,7 +61,9 @@ final class ChangeStream: BodyStream {
     /// `nil` where nobody knows any more how far it has come.
     private func look() throws -> ChangeLook? {
         // Whoever was let in is looked at again: a token ends, and so does what was begun with it.
-        let reader = try core.reader(for: try core.caller(bearing: caller.token))
+        let current = try core.caller(bearing: caller.token)
+        if let number { core.bell.set(number, isHurried: try core.grants.rights(of: current).mayRead) }
+        let reader = try core.reader(for: current)
         // What one may not read is not read again with each look.
         let latest = try reader.store.latestAnchor()
         guard try reader.store.knows(anchor) else { return nil }

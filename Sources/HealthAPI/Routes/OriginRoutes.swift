@@ -45,6 +45,7 @@ enum OriginRoutes {
         // Series of the store have numbers in the order of their coming, which says nothing to a client.
         let all = try reader.store.countingSources(matching: query, call.core.settings.priority).sorted { key($0) < key($1) }
         for source in all {
+            reader.tells(source.series.type.id, of: source.series.subject)
             let key = key(source)
             if found[key] == nil { order.append(key) }
             found[key, default: Together(source)].take(source)

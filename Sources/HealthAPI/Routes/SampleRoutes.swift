@@ -40,7 +40,8 @@ enum SampleRoutes {
         parameters: [.uuid], answers: [.resource, .document], problems: [404], answer: raw)
 
     static let latest = Route(
-        method: "GET", path: "/v1/latest", name: "latest", summary: "The latest sample of each type, by start.",
+        method: "GET", path: "/v1/latest", name: "latest",
+        summary: "The latest sample of each type, by start; none that begins more than two minutes from now.",
         parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples",
         item: "{\"$ref\":\"#/components/schemas/StoredSample\"}", links: ["sample", "rawSample"], problems: [422], answer: latest)
 
@@ -55,7 +56,7 @@ enum SampleRoutes {
         query.limit = call.number("limit")
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         let writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
-        let stream = try SampleStream(reader, query, writer)
+        let stream = try SampleStream(reader, query, writer, call.core.grants, call.caller())
         // All of them are sorted before the first is told.
         if call.text("sort") != nil { try stream.prepare() }
         return HTTPResponse(type: call.form.type, stream)
@@ -123,10 +124,16 @@ enum SampleRoutes {
         return response
     }
 
+    /// How far ahead of the hub's clock the latest sample may be, in microseconds: what lies further ahead is no state of now.
+    static let leeway: Int64 = 120_000_000
+
     @Sendable private static func latest(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
         let types = try call.types()
-        let all = try reader.store.latestSamples(of: types, subject: try call.subject(reader.store))
+        let soon = call.core.settings.now().microseconds + leeway
+        let all = try reader.store.latestSamples(of: types, subject: try call.subject(reader.store)) {
+            $0.start.microseconds <= soon
+        }
         var best: [Place: StoredSample] = [:]
         for stored in all {
             let place = Place(type: stored.sample.origin.type, subject: stored.sample.origin.subject)

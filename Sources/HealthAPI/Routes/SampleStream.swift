@@ -4,6 +4,10 @@ import SampleStore
 /// The samples of a query, read as they are taken: as many as there may be, in the memory of a piece.
 final class SampleStream: BodyStream {
     private let reader: Reader
+    private let grants: GrantWatch
+    private let caller: Caller
+    /// What the client might when the answer began.
+    private let rights: GrantWatch.Rights
     private let cursor: SampleCursor
     private var writer: ObjectWriter
     private var hasEnded = false
@@ -13,8 +17,9 @@ final class SampleStream: BodyStream {
     /// Rows that are looked at in one go: who finds little among much leaves the thread to others in between.
     private static let look = 10_000
 
-    init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter) throws(StoreError) {
-        (self.reader, self.writer) = (reader, writer)
+    init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter, _ grants: GrantWatch, _ caller: Caller) throws {
+        (self.reader, self.writer, self.grants, self.caller) = (reader, writer, grants, caller)
+        rights = try grants.rights(of: caller)
         cursor = try reader.store.samples(matching: query)
     }
 
@@ -34,6 +39,10 @@ final class SampleStream: BodyStream {
             return first
         }
         guard !hasEnded else { return .end }
+        guard try grants.rights(of: caller) == rights else { throw Withdrawn() }
+        reader.renewTime()
+        // What is given is in the ledger before it is sent.
+        defer { reader.tally() }
         var rows = Self.look
         while writer.count < Self.piece {
             switch try cursor.next(within: &rows) {
@@ -52,4 +61,7 @@ final class SampleStream: BodyStream {
     }
 
     func close() { cursor.close() }
+
+    /// Another grant holds now: the connection ends in the midst, so that nobody takes the part for the whole.
+    private struct Withdrawn: Error {}
 }

@@ -70,9 +70,11 @@ enum SaveRoutes {
             }
             let request = ClientRequest(key: key, octets: call.body.octets)
             let outcomes: [SampleOutcome]
-            do {
+            do throws(ClientWriteError) {
                 outcomes = try store.save(samples, by: caller.client, request, at: received, within: day)
-            } catch let error as ClientWriteError {
+            } catch .other(let error as RefusedObject) {
+                throw Refusal(error.fault.description, at: readings[error.index].place)
+            } catch {
                 throw problem(error)
             }
             return call.list(zip(samples, outcomes).map { object($0.sample, $1).closed })
@@ -83,6 +85,7 @@ enum SaveRoutes {
         switch error {
         case .notGranted(let types): Problem(403, "may not be written: \(types.map(\.id).joined(separator: ", "))")
         case .tooEarly(let type): Problem(422, "\(type.id): it ended before the earliest date that the store keeps")
+        case .tooManySeries: Problem(422, "a client has at most 1,000 series: one for each person, type and device")
         case .otherRequest: Problem(422, "Idempotency-Key: it names another request")
         case .other(let error): error
         }

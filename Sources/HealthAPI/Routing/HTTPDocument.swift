@@ -49,7 +49,9 @@ public enum HTTPDocument {
         }
         // A body that is too long is refused before anything else is looked at.
         let problems =
-            [400, 414, 431] + (route.answers.isEmpty ? [] : [406]) + (route.right == .none ? [] : [401, 503]) + route.problems
+            Set(
+                [400, 414, 431] + (route.answers.isEmpty ? [] : [406]) + (route.right == .none ? [] : [401, 422, 503])
+                    + (route.isWriting ? [507] : []) + route.problems)
             + (route.body == nil ? [] : [413, 415, 422])
         for status in problems.sorted() { answers.set("\(status)", problem(status)) }
         operation.set("responses", answers)

@@ -35,7 +35,7 @@ struct Route: Sendable {
     var body: RequestBody?
     /// Whether it changes something, and so waits for whoever else writes.
     var isWriting = false
-    /// Whether much may have to be read before the first octet is there: no thread that serves others waits for that.
+    /// Whether much may have to be read before the first octet is there: what is quick waits for none of that.
     var isSlow = false
     /// A parameter with which that is so.
     var slowParameter: String?

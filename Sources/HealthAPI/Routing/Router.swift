@@ -10,19 +10,27 @@ struct Router: HTTPHandler {
     private var page: PageRouter? { core.settings.page.map { PageRouter(core: core, files: $0) } }
 
     /// What is no route is said before a body is read, and so is who may send none.
-    func bodyLimit(of head: RequestHead) throws(Problem) -> Int {
-        if let page, PageRouter.has(head.path) { return try page.bodyLimit(of: head) }
-        guard let route = try route(head).route, let body = route.body else { return 0 }
+    func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance {
+        if let page, PageRouter.has(head.path) { return try page.bodyAllowance(of: head) }
+        guard let route = try route(head).route, let body = route.body else { return .nothing }
         // Who was not let in is told nothing else.
+        let caller: Caller
         do {
-            _ = try core.caller(bearing: head.bearer)
+            caller = try core.caller(bearing: head.bearer)
         } catch let problem as Problem {
             throw problem
         } catch {
             throw Self.busy
         }
         _ = try Call.bodyForm(head, route)
-        return body.most
+        return BodyAllowance(most: body.most, payer: .client(caller.id))
+    }
+
+    func payer(of head: RequestHead?) -> Payer {
+        guard let head else { return .stranger }
+        if let page, PageRouter.has(head.path) { return page.payer(of: head) }
+        let client = head.bearer.flatMap { try? core.client(bearing: $0) }
+        return client.map { .client($0.id) } ?? .stranger
     }
 
     /// What changes something waits for its turn; what reads much is read beside whatever else is asked.
@@ -30,11 +38,13 @@ struct Router: HTTPHandler {
         if let page, PageRouter.has(head.path) { return page.queue(for: head) }
         guard let route = (try? route(head))?.route else { return nil }
         if route.isWriting { return core.writer.queue }
+        // The server's own threads read no samples.
+        if route.right == .none { return nil }
         let isSlow = route.isSlow || head.query.contains { $0.name == route.slowParameter }
-        return isSlow ? core.lookQueue : nil
+        return isSlow ? core.lookQueue : core.quickQueue
     }
 
-    private static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])
+    static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         do {
@@ -48,6 +58,10 @@ struct Router: HTTPHandler {
             return Problem(422, "\(error)").response
         } catch let error as StoreError where error.kind == .busy {
             return Self.busy.response
+        } catch let error as StoreError where error.kind == .tooLong {
+            return Problem(422, "this takes too long to answer; ask for less time or fewer types").response
+        } catch let error as StoreError where error.kind == .full {
+            return Problem(507, "the disk of the store is full; nothing was saved", headers: ["Retry-After": "600"]).response
         } catch let refusal as Refusal {
             return Problem(422, "\(refusal.place.kind.rawValue) \(refusal.place.number): \(refusal.reason)").response
         } catch {

@@ -6,6 +6,8 @@ import Synchronization
 final class CommitBell: Sendable {
     private struct State {
         var wakes: [UInt64: @Sendable () -> Void] = [:]
+        /// Those of `wakes` for whom whoever writes hurries.
+        var hurried: Set<UInt64> = []
         var last: UInt64 = 0
     }
 
@@ -32,32 +34,46 @@ final class CommitBell: Sendable {
 
     deinit { source.cancel() }
 
-    func add(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
-        defer { tell() }
+    /// - Parameter isHurried: whether commits come soon as long as this one listens.
+    func add(isHurried: Bool, _ wake: @escaping @Sendable () -> Void) -> UInt64 {
+        defer { if isHurried { tell() } }
         return state.withLock { state in
             state.last += 1
             state.wakes[state.last] = wake
+            if isHurried { state.hurried.insert(state.last) }
             return state.last
         }
     }
 
+    /// Says whether commits come soon for a listener. One that may read nothing hurries nobody.
+    func set(_ number: UInt64, isHurried: Bool) {
+        let isChanged = state.withLock { state in
+            guard state.wakes[number] != nil else { return false }
+            return isHurried ? state.hurried.insert(number).inserted : state.hurried.remove(number) != nil
+        }
+        if isChanged { tell() }
+    }
+
     func remove(_ number: UInt64) {
-        state.withLock { _ = $0.wakes.removeValue(forKey: number) }
-        tell()
+        let wasHurried = state.withLock {
+            $0.wakes.removeValue(forKey: number)
+            return $0.hurried.remove(number) != nil
+        }
+        if wasHurried { tell() }
     }
 
     private func tell() {
         queue.async { [weak self] in
             guard let self else { return }
-            following(isHeard)
+            following(isHurried)
         }
     }
 
-    private var isHeard: Bool { state.withLock { !$0.wakes.isEmpty } }
+    private var isHurried: Bool { state.withLock { !$0.hurried.isEmpty } }
 
     private func ring() {
         for wake in state.withLock({ Array($0.wakes.values) }) { wake() }
-        if isHeard { following(true) }
+        if isHurried { following(true) }
     }
 
     /// From the start on the queue's alone.

@@ -2,6 +2,7 @@ import Dispatch
 import HTTPServerKit
 import HealthModel
 import SampleStore
+import Synchronization
 
 /// What a service is started with.
 public struct ServiceSettings: Sendable {
@@ -22,6 +23,12 @@ public struct ServiceSettings: Sendable {
 
     /// How long an answer to a wrong token is held back, by how many there were within the last minute.
     public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.usualDelay(of: $0) }
+
+    /// Told from which address a wrong code of the page came, at most once a second.
+    public var onWrongCode: @Sendable (_ address: String) -> Void = { _ in }
+
+    /// Told how many tokens and codes were wrong since the start, with each that is.
+    public var onWrongToken: @Sendable (Int) -> Void = { _ in }
 
     /// Told, one call at a time, whether anybody follows live: when that begins and ends, and behind each commit meanwhile. Whoever writes may hurry then.
     public var following: @Sendable (Bool) -> Void = { _ in }
@@ -86,23 +93,33 @@ final class ServiceCore: Sendable {
     let tally: ReadTally
     let anchors: AnchorSeal
     let bell: CommitBell
+    let grants: GrantWatch
     let writer: ClientWriter
     let summarizer: Summarizer
     let guesses = GuessCounter()
+    private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
     /// The person whose store it is.
     let keeper: String
+    /// The page's cookie, named after the store, so that two hubs on one host do not overwrite each other's.
+    let pageCookie: PageCookie
     let hubWork = HubWork()
     /// Where much is read for programs: as much at once as there are processors.
     let lookQueue = DispatchQueue(label: "vitalgate.looks", attributes: .concurrent)
+    /// Where little is read for programs, which waits for none of that.
+    let quickQueue = DispatchQueue(label: "vitalgate.quick-looks", attributes: .concurrent)
     /// And for the page, which waits for no program: a serial queue gets a thread whatever the others do.
     let pageQueue = DispatchQueue(label: "vitalgate.page-looks")
+    /// For views of the page that take little, which wait for none of those that take long.
+    let quickPageQueue = DispatchQueue(label: "vitalgate.page")
 
     init(_ settings: ServiceSettings, keeper: String) throws {
         (self.settings, self.keeper) = (settings, keeper)
+        pageCookie = PageCookie(store: settings.store, keeper: keeper, isSecure: settings.server.identity != nil)
         let (zone, now) = (settings.zone, settings.now)
         tally = ReadTally(path: settings.store) { zone.date(of: now()) }
         readers = ReaderPool(path: settings.store, tally: tally)
         anchors = try AnchorSeal(store: settings.store)
+        grants = GrantWatch(path: settings.store, now: now)
         writer = ClientWriter(path: settings.store)
         summarizer = Summarizer(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
@@ -115,14 +132,37 @@ final class ServiceCore: Sendable {
         var problem = Problem(
             401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
         guard let token else { throw problem }
+        guard let caller = try client(bearing: token) else {
+            problem.delay = delayOfWrongToken()
+            throw problem
+        }
+        return caller
+    }
+
+    /// Counts a wrong token or code, and says how long its answer is held back.
+    func delayOfWrongToken() -> Duration {
+        let recent = guesses.add(at: .now)
+        settings.onWrongToken(guesses.count)
+        return settings.delayOfGuess(recent)
+    }
+
+    /// Reports a wrong code of the page, at most once a second: a log is no place to fill a disk.
+    func report(wrongCodeFrom address: String) {
+        let isDue = lastReport.withLock { last in
+            let now = ContinuousClock.now
+            if let earlier = last, now - earlier < .seconds(1) { return false }
+            last = now
+            return true
+        }
+        if isDue { settings.onWrongCode(address) }
+    }
+
+    /// The client of a token; `nil` if no client has it now.
+    func client(bearing token: String) throws -> Caller? {
         let reader = try readers.lend(to: nil)
         // A reader is given back once nothing holds it, which may be before its last question is answered.
         let client = try withExtendedLifetime(reader) { try reader.store.client(bearing: token, at: settings.now()) }
-        guard let client else {
-            problem.delay = settings.delayOfGuess(guesses.add(at: .now))
-            throw problem
-        }
-        return Caller(client: client, token: token)
+        return client.map { Caller(client: $0, token: token) }
     }
 
     /// A reader that shows what a caller may read.

@@ -80,6 +80,8 @@ final class ReaderPool: Sendable {
         }
     }
 
+    fileprivate func enter(_ told: [ReadTally.Kind: Int], of client: Client) { tally.add(told, of: client) }
+
     fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
         if case .client(let client) = reader.view { tally.add(told, of: client) }
         state.withLock { state in
@@ -122,7 +124,14 @@ final class Reader {
 
     fileprivate init(_ store: SampleStore, _ view: ReaderView, _ pool: ReaderPool, _ memory: AnswerMemory = AnswerMemory()) {
         (self.store, self.view, self.pool, self.memory) = (store, view, pool, memory)
+        renewTime()
     }
+
+    /// Gives the next questions their time: of an answer that goes on, each piece has as much.
+    func renewTime() { store.limit(to: Self.time) }
+
+    /// How long a question may read. Everybody else waits for a reader no longer than that.
+    private static let time = Duration.seconds(20)
 
     deinit { pool.takeBack(IdleReader(store: store, view: view, memory: memory), told: told) }
 
@@ -146,6 +155,12 @@ final class Reader {
             memory.answers.append(AnswerMemory.Answer(question: question, octets: octets, told: told))
         }
         return octets
+    }
+
+    /// Enters what was noted so far, for an answer that goes on.
+    func tally() {
+        if case .client(let client) = view { pool.enter(told, of: client) }
+        told.removeAll(keepingCapacity: true)
     }
 
     /// Notes that the client is given a sample.

@@ -6,6 +6,8 @@ public enum DeviceKinship: Hashable, Sendable {
     case unknown
     /// Two devices.
     case other
+    /// One of the two was saved by a program, and may be a copy of the other.
+    case copy
 
     /// Compares two origins by the device's key, its serial number and its maker.
     ///

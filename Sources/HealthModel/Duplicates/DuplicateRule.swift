@@ -11,6 +11,8 @@
 ///     interval  | duplicate   | linked         | linked       | counted up from start to end: steps, energy
 ///     none      | two         | two            | two          | each one counts: the intervals between heartbeats
 ///
+/// What a program saved is never the reason why a device's or a file's reading is a duplicate: the two are linked.
+///
 /// Linked readings are both kept; statistics count one of them.
 public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     case spot, stream, event, interval, none
@@ -45,6 +47,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
         switch (self, kinship) {
         case (.unit, _): .duplicate
         case (.none, _), (.stream, .unknown), (.stream, .other): .two
+        case (_, .copy): .linked
         case (_, .same), (.spot, .unknown): .duplicate
         case (.spot, .other), (.event, _), (.interval, _): .linked
         }

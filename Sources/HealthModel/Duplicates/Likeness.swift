@@ -16,11 +16,13 @@ public struct ReadingTrace: Hashable, Sendable {
     public var scale: Double
     /// What 0 in the numeral's unit is in the canonical unit.
     public var zero: Double
+    /// How the value was measured.
+    public var method: MeasuringMethod
 
     /// Puts together what is compared.
     public init(
         start: Int64, duration: Int64, timeResolution: Int32, isArrival: Bool, value: Double, valueResolution: Double,
-        scale: Double, zero: Double
+        scale: Double, zero: Double, method: MeasuringMethod = .unknown
     ) {
         self.start = start
         self.duration = duration
@@ -30,6 +32,7 @@ public struct ReadingTrace: Hashable, Sendable {
         self.valueResolution = valueResolution
         self.scale = scale
         self.zero = zero
+        self.method = method
     }
 
     /// Whether the numeral of another reading has another unit, so that one of them may have been rounded twice.
@@ -57,14 +60,16 @@ public struct Likeness: Hashable, Comparable, Sendable {
 
     /// Compares; nil where the two are different measurements.
     public init?(_ one: ReadingTrace, _ other: ReadingTrace, rule: DuplicateRule) {
+        guard !one.method.conflicts(with: other.method, onOnePath: rule == .unit) else { return nil }
         guard let steps = Self.steps(one, other) else { return nil }
-        guard let start = Self.agreement(one, other, one.start, other.start, rule) else { return nil }
+        let slack = Self.slack(one, other, rule)
+        guard let start = Self.agreement(one, other, one.start, other.start, rule, slack) else { return nil }
         guard one.duration != other.duration || one.timeResolution != other.timeResolution else {
             (certainty, apart, self.steps) = (start.certainty, start.apart, steps)
             return
         }
         guard
-            let end = Self.agreement(one, other, one.start &+ one.duration, other.start &+ other.duration, rule)
+            let end = Self.agreement(one, other, one.start &+ one.duration, other.start &+ other.duration, rule, slack)
         else { return nil }
         certainty = max(start.certainty, end.certainty)
         apart = max(start.apart, end.apart)
@@ -105,11 +110,19 @@ public struct Likeness: Hashable, Comparable, Sendable {
         return difference / coarse
     }
 
+    /// A glucose sensor has one reading in a minute at most, most one in five; two programs that upload it write times some seconds apart.
+    private static let uploads: Int64 = 30_000_000
+
+    private static func slack(_ one: ReadingTrace, _ other: ReadingTrace, _ rule: DuplicateRule) -> Int64 {
+        let usual = rule.slack(onArrival: one.isArrival || other.isArrival)
+        return rule == .spot && one.method.isSensor && other.method.isSensor ? max(usual, uploads) : usual
+    }
+
     private static func agreement(
-        _ one: ReadingTrace, _ other: ReadingTrace, _ first: Int64, _ second: Int64, _ rule: DuplicateRule
+        _ one: ReadingTrace, _ other: ReadingTrace, _ first: Int64, _ second: Int64, _ rule: DuplicateRule,
+        _ slack: Int64
     ) -> (certainty: Int, apart: Int64)? {
         let difference = first &- second
-        let slack = rule.slack(onArrival: one.isArrival || other.isArrival)
         guard max(one.timeResolution, other.timeResolution) <= coarsest else { return nil }
         if one.timeResolution == other.timeResolution {
             if one.timeResolution > 1 { return difference == 0 ? (0, 0) : nil }

@@ -3,6 +3,13 @@ public struct IngestAccount: Hashable, Sendable {
     /// Why what retention would have removed is refused.
     public static let tooOld = "it ended before the earliest date that the store keeps (retention)"
 
+    /// Why the last row of a table that ends without a line break is held. A note has the line's number before it.
+    public static let openEnd =
+        "has no line break: the file may be cut there, so its readings are held until the line arrives whole; "
+        + "if the file is whole, import it with --whole"
+    /// The beginning of the note on a file that breaks off.
+    public static let brokenOff = "it was not read to its end"
+
     /// The ingest's number.
     public var id: Int64
     /// What it did.
@@ -54,6 +61,9 @@ public struct IngestAccount: Hashable, Sendable {
         self.received = received
         self.state = state
     }
+
+    /// Whether the file seems to be cut: its format says that more was to come, or it ends without a line break.
+    public var isCut: Bool { notes.contains { $0.hasSuffix(Self.openEnd) || $0.hasPrefix(Self.brokenOff) } }
 
     /// Every reading that entered ended somewhere.
     public var read: Int { stored + duplicate + quarantined + refused }

@@ -152,7 +152,7 @@ public final class Repairer {
     }
 
     private func isPossible(_ value: Double, _ type: SampleType) -> Bool {
-        value.isFinite && (type.hardLimits?.contains(value) ?? true)
+        Origin.measurable.contains(value) && (type.hardLimits?.contains(value) ?? true)
     }
 
     private func conversion(from unit: Unit, of type: SampleType) -> UnitConversion? {

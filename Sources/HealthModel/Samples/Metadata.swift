@@ -10,6 +10,10 @@ public final class Metadata: Hashable, Sendable {
     /// again; a line that goes out has it through ``JSONText/append(json:to:)``.
     public let json: String
 
+    /// What the entries say of how the value was measured (``MetadataKey/methods``), as the message of an identity has it: for each such key, in
+    /// the order of their bytes, a newline, the key, `=` and the value as JSON. No bytes where they say nothing of it.
+    public let method: [UInt8]
+
     /// Nothing said.
     public static let empty = Metadata([])
 
@@ -28,6 +32,20 @@ public final class Metadata: Hashable, Sendable {
         bytes.append(UInt8(ascii: "}"))
         self.entries = sorted.map { (key: $0.key, value: $0.value) }
         self.json = String(decoding: bytes, as: UTF8.self)
+        self.method = Self.method(sorted)
+    }
+
+    private static func method(_ entries: [(key: String, value: MetadataValue)]) -> [UInt8] {
+        var named: [(name: String, value: MetadataValue)] = []
+        for (key, value) in entries { if let name = MetadataKey.method(key) { named.append((name, value)) } }
+        var bytes: [UInt8] = []
+        for (name, value) in named.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+            bytes.append(0x0A)
+            bytes += name.utf8
+            bytes.append(UInt8(ascii: "="))
+            value.write(to: &bytes)
+        }
+        return bytes
     }
 
     /// Reads what ``json`` prints: one flat object of strings, numbers, booleans and quantities, however long. Blanks are refused.

@@ -4,6 +4,15 @@ extension MetadataKey {
     /// Source: `HKMetadata.h` of the iOS 18 and 26 SDKs; the raw strings as they stand in exports.
     public static let all: [MetadataKey] = identity + measurement + activity
 
+    /// The keys, HealthKit's by name and our own, that say how a value was measured. They are part of a reading's identity: a finger-stick that
+    /// confirms the sensor to the digit is a second measurement (``SampleIdentity``).
+    ///
+    /// Where a sensor sits is none of them: a device may send that before or after the reading, and the reading stays the same.
+    public static let methods: Set<String> = [
+        "glucoseMethod", "vo2MaxTestType", "heartRateRecoveryTestType", "cyclingFunctionalThresholdPowerTestType",
+        "physicalEffortEstimationType",
+    ]
+
     /// Who made the sample, and when.
     private static let identity: [MetadataKey] = [
         MetadataKey("syncIdentifier", "HKMetadataKeySyncIdentifier", .string),

@@ -44,6 +44,12 @@ public struct MetadataKey: Hashable, Sendable {
         self = key
     }
 
+    /// The key's name, for a name of it or the string that HealthKit stores, where it says how a value was measured.
+    static func method(_ key: String) -> String? {
+        if methods.contains(key) { return key }
+        return byRawKey[key].flatMap { methods.contains($0.name) ? $0.name : nil }
+    }
+
     private static let byRawKey = Dictionary(all.map { ($0.rawKey, $0) }, uniquingKeysWith: { first, _ in first })
     private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 }

@@ -96,8 +96,11 @@ public final class Origin: Hashable, Sendable {
         // Each number of a category is looked at: not every one is a case.
         guard type.kind == .quantity else { return Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
         let all = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
-        return (type.hardLimits ?? all).clamped(to: type.plausible ?? all)
+        return (type.hardLimits ?? all).clamped(to: measurable).clamped(to: type.plausible ?? all)
     }
+
+    /// Amounts that an instrument can deliver, in whatever unit of the catalogue. Any sum of them stays far below the largest `Double`.
+    public static let measurable = -1e15...1e15
 
     public static func == (one: Origin, other: Origin) -> Bool {
         one === other

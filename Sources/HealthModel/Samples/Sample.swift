@@ -121,15 +121,22 @@ extension Sample {
     /// Ordinals that are tried where none was kept: those of a frame, and of the second pass of an hour that occurs twice.
     private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
 
-    /// Whether its fields give its identity.
+    /// How it was measured, as its identity has it.
+    public var method: [UInt8] { metadata?.method ?? [] }
+
+    /// Whether its fields give its identity. That of a sample that was stored before the method was part of it is given without the method.
     ///
     /// - Parameters:
     ///   - ordinal: in place of its own.
     ///   - shift: by how much the nominal end lies farther behind the nominal start than the end behind the start, in microseconds.
     public func hasIdentity(ordinal: UInt32, shift: Int64 = 0) -> Bool {
-        SampleIdentity(
-            series: origin.seriesKey, start: nominalStart, end: nominalStart &+ (end.microseconds &- start.microseconds) &+ shift,
-            numeral: numeral, unit: unit, ordinal: ordinal) == identity
+        let last = nominalStart &+ (end.microseconds &- start.microseconds) &+ shift
+        func isGiven(_ method: [UInt8]) -> Bool {
+            SampleIdentity(
+                series: origin.seriesKey, start: nominalStart, end: last, numeral: numeral, unit: unit, ordinal: ordinal,
+                method: method) == identity
+        }
+        return isGiven(method) || !method.isEmpty && isGiven([])
     }
 
     /// The ordinal that its identity was computed with: the one that was kept, else found by trying; `nil` where the identity comes from

@@ -133,9 +133,12 @@ extension SampleIdentity {
     ///     the time of receipt.
     ///   - unit: the canonical UCUM code of the unit as received.
     ///   - ordinal: tells equal readings of one frame apart, and the second pass of an hour that occurs twice.
-    public init(series: SeriesKey, start: Int64, end: Int64, numeral: Numeral, unit: Unit, ordinal: UInt32) {
+    ///   - method: how it was measured (``Metadata/method``), where the source says so.
+    public init(
+        series: SeriesKey, start: Int64, end: Int64, numeral: Numeral, unit: Unit, ordinal: UInt32, method: [UInt8] = []
+    ) {
         let code = unit.code
-        let (high, low) = withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
+        let (high, low) = withUnsafeTemporaryAllocation(byteCount: 512 + method.count, alignment: 8) { buffer in
             buffer.storeBytes(of: start.littleEndian, toByteOffset: 0, as: Int64.self)
             buffer.storeBytes(of: end.littleEndian, toByteOffset: 8, as: Int64.self)
             buffer.storeBytes(of: ordinal.littleEndian, toByteOffset: 16, as: UInt32.self)
@@ -145,10 +148,14 @@ extension SampleIdentity {
             length += 1
             var code = code
             code.withUTF8 { bytes in
-                let count = min(bytes.count, buffer.count - length)
+                let count = min(bytes.count, buffer.count - method.count - length)
                 UnsafeMutableRawBufferPointer(rebasing: buffer[length..<length + count])
                     .copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<count]))
                 length += count
+            }
+            if !method.isEmpty {
+                UnsafeMutableRawBufferPointer(rebasing: buffer[length..<length + method.count]).copyBytes(from: method)
+                length += method.count
             }
             return series.hash(UnsafeRawBufferPointer(rebasing: buffer[..<length]))
         }
@@ -199,6 +206,20 @@ public struct RecordIdentifier: Hashable, Sendable {
     public var id: String
     /// Which edition of the record.
     public var version: Int64
+
+    /// The id of a later part of a record that came in parts, as a night in stages; the first part has the record's own.
+    public static func part(_ number: Int, of id: String) -> String { "\(id)\(partMark):\(number)" }
+
+    /// Between which ids those of a record's later parts are.
+    public static func parts(of id: String) -> Range<String> { "\(id)\(partMark):"..<"\(id)\(partMark);" }
+
+    /// The id of the record that this is a later part of; `nil` where it is whole, or the first part.
+    public var whole: String? {
+        guard let mark = id.firstRange(of: Self.partMark + ":"), Int(id[mark.upperBound...]) != nil else { return nil }
+        return String(id[..<mark.lowerBound])
+    }
+
+    private static let partMark = "#part"
 
     /// Names an edition of a record.
     public init(id: String, version: Int64) {

@@ -160,7 +160,7 @@ public final class TrafficReader: ReplayFeed {
                 name: seen.name, address: description.address, addressIsDurable: isDurable, profile: description.profile)
             device.key = device.device?.key ?? device.key
         }
-        let profiles = device.profiles.compactMap { library[$0] }
+        let profiles = DeviceAssembly(library: library).readers(of: device)
         // What was counted since is of no consequence for what was sent before.
         device.counter = nil
         let live = LiveDevice(device, profiles: profiles, aliases: [:], zone: zone)

@@ -86,6 +86,7 @@ public struct BodyEstimates {
     public func make(in range: ClosedRange<Instant>, now: Instant) throws -> Account {
         var account = Account()
         var readings: [Reading] = []
+        var sources: [[SampleIdentity]] = []
         let today = zone.date(of: now)
         var inputs: (born: String, isMale: Bool)?
         for impedance in try samples(of: [Self.type("bodyImpedance")], in: range) {
@@ -120,19 +121,21 @@ public struct BodyEstimates {
                 continue
             }
             let body = ImpedanceFormula.Inputs(
-                weight: weight.value, height: height * 100, age: age, isMale: inputs.isMale, impedance: impedance.value)
+                weight: weight.value, height: height.value * 100, age: age, isMale: inputs.isMale, impedance: impedance.value)
             guard let values = formula.estimate(body) else {
                 account.outside += 1
                 continue
             }
-            readings += self.readings(values, of: impedance, body, number: readings.count)
+            let made = self.readings(values, of: impedance, body, number: readings.count)
+            readings += made
+            sources += made.map { _ in [weight.identity, impedance.identity, height.identity] }
         }
         guard !readings.isEmpty else { return account }
         let batch = try ReadingPath.samples(of: readings, zone: zone, received: now)
         let day = now.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient * Calendar.day
         let description = IngestDescription(
             kind: .save, name: "estimates of " + formula.rawValue, received: now.microseconds, comparesPaths: false)
-        for outcome in try store.save(batch, as: description, within: day..<(day + Calendar.day)) {
+        for outcome in try store.save(batch, as: description, within: day..<(day + Calendar.day), from: sources) {
             if case .stored = outcome { account.stored += 1 } else { account.known += 1 }
         }
         return account
@@ -193,8 +196,8 @@ public struct BodyEstimates {
     }
 
     /// In metres: the last that was told before, else the first that was told after; not farther off than so many microseconds.
-    private func height(at time: Instant, within limit: Int64?) throws -> Double? {
-        func first(_ comparison: SamplePredicate.Comparison, descending: Bool) throws -> Double? {
+    private func height(at time: Instant, within limit: Int64?) throws -> Sample? {
+        func first(_ comparison: SamplePredicate.Comparison, descending: Bool) throws -> Sample? {
             let cursor = try store.samples(
                 matching: SampleQuery(
                     .and([
@@ -204,7 +207,7 @@ public struct BodyEstimates {
             defer { cursor.close() }
             guard let height = try cursor.next()?.sample else { return nil }
             if let limit, (height.start.microseconds &- time.microseconds).magnitude > limit.magnitude { return nil }
-            return height.value
+            return height
         }
         return try first(.atMost, descending: true) ?? first(.above, descending: false)
     }

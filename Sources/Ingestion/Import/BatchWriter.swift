@@ -6,6 +6,8 @@ import SampleStore
 struct ImportBatch {
     var output = Normaliser.Output()
     var skipped: [SkipKind: Int] = [:]
+    /// Held provisional rows, by their numbers, whose longer versions are in this batch or in none.
+    var arrived: [Int64] = []
     /// Of its local times, where there are any.
     var zone: String?
 
@@ -14,6 +16,7 @@ struct ImportBatch {
         output.samples.removeAll(keepingCapacity: output.samples.count > output.samples.capacity / 8)
         output.refusals.removeAll(keepingCapacity: true)
         skipped.removeAll(keepingCapacity: true)
+        arrived.removeAll(keepingCapacity: true)
         zone = nil
     }
 }

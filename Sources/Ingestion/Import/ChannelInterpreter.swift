@@ -17,6 +17,8 @@ final class ChannelInterpreter: FrameInterpreter {
 
     var written: Instant? { usual.written }
 
+    func takeLeftOut() -> LeftOut? { usual.takeLeftOut() }
+
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         // Millions of records have none.
         guard !frame.channel.isEmpty, let other = others.first(where: { $0.channel == frame.channel }) else {

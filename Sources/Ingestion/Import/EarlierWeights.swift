@@ -4,7 +4,7 @@ import SampleStore
 /// A person's weights, asked for with ever later times: those of the store, read as far as they are needed, and those of a batch that is
 /// about to be stored.
 struct EarlierWeights {
-    private typealias Weight = (time: Int64, value: Double)
+    typealias Weight = (time: Int64, value: Double)
 
     private let subject: String
     /// Of the store, the last before the time that was asked for.
@@ -25,7 +25,7 @@ struct EarlierWeights {
     init(_ subject: String) { self.subject = subject }
 
     /// The last weights before a time, ``PersonHistory/depth`` of them at most.
-    mutating func before(_ time: Int64, since first: Int64, in store: SampleStore) throws -> [Double] {
+    mutating func before(_ time: Int64, since first: Int64, in store: SampleStore) throws -> [Weight] {
         while position < ahead.count, ahead[position].time < time {
             stored.append(ahead[position])
             position += 1
@@ -41,7 +41,7 @@ struct EarlierWeights {
         Self.shorten(&stored)
         advance(to: time)
         let recent = (stored + told).filter { $0.time > first }.sorted { $0.time < $1.time }
-        return recent.suffix(PersonHistory.depth).map(\.value)
+        return recent.suffix(PersonHistory.depth)
     }
 
     /// Counts a weight of the batch.

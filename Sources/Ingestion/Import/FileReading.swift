@@ -79,10 +79,10 @@ public struct FileReading {
                 throw SourceError(.noInput, "a database is read from a file, not from a pipe")
             }
             let match = try library.match(profile: options.profile) { match in
-                try DatabaseFileSource(path: path, tables: match.tables, received: received).present()
+                try DatabaseFileSource(path: path, wanted: match.wanted, received: received).present()
             }
             profile = match.profile.id
-            source = DatabaseFileSource(path: path, tables: match.tables, received: received)
+            source = DatabaseFileSource(path: path, wanted: match.wanted, received: received)
             interpreter = try DatabaseInterpreter(match, registry: registry, options: options.interpreter)
             (table, text) = (nil, nil)
             return
@@ -98,8 +98,9 @@ public struct FileReading {
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = source
-        case .jsonArray(let paths, let rows):
-            let source = JSONArrayFileSource(file, paths: paths, rows: rows, received: received, meter: meter)
+        case .jsonArray(let paths, let rows, let ignored):
+            let source = JSONArrayFileSource(
+                file, paths: paths, rows: rows, ignored: ignored, received: received, meter: meter)
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = nil
@@ -109,6 +110,16 @@ public struct FileReading {
 
     /// Whether a device profile reads it, so that another one might.
     public var isOfProfile: Bool { table != nil || interpreter is DatabaseInterpreter }
+
+    /// Whether it is another program's database.
+    public var isOfDatabase: Bool { interpreter is DatabaseInterpreter }
+
+    /// What the file has and nobody reads; complete once it is read.
+    public var unread: Unread {
+        var unread = source.unread
+        unread.add(interpreter.unread)
+        return unread
+    }
 
     /// What was assumed; complete once the file is read.
     public var notes: [String] {
@@ -120,9 +131,9 @@ public struct FileReading {
     public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {
         switch form {
         case .delimited(let delimiter): DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: Instant(seconds: 0))
-        case .jsonArray(let paths, let rows):
-            JSONArrayFileSource(bytes: bytes, paths: paths, rows: rows, received: Instant(seconds: 0))
-        case .database(let tables): DatabaseFileSource(script: bytes, tables: tables, received: Instant(seconds: 0))
+        case .jsonArray(let paths, let rows, let ignored):
+            JSONArrayFileSource(bytes: bytes, paths: paths, rows: rows, ignored: ignored, received: Instant(seconds: 0))
+        case .database(let wanted): DatabaseFileSource(script: bytes, wanted: wanted, received: Instant(seconds: 0))
         }
     }
 }

@@ -22,6 +22,7 @@ public struct ImportService {
     /// Whether somebody asked to stop.
     private let isCancelled: () -> Bool
     private let comparesPaths: Bool
+    private let trustsOpenEnds: Bool
 
     /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
     private static let batch = 6144
@@ -30,13 +31,16 @@ public struct ImportService {
     /// Refusals that wait for a commit at most.
     private static let refusals = 4096
 
-    /// - Parameter comparesPaths: whether the same measurement over another path is a duplicate; else only the very same reading.
+    /// - Parameters:
+    ///   - comparesPaths: whether the same measurement over another path is a duplicate; else only the very same reading.
+    ///   - trustsOpenEnds: whether a table that ends without a line break is whole; else the readings of its last row are held.
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false },
-        comparesPaths: Bool = true
+        comparesPaths: Bool = true, trustsOpenEnds: Bool = false
     ) {
         self.comparesPaths = comparesPaths
+        self.trustsOpenEnds = trustsOpenEnds
         self.store = store
         self.now = now
         self.zone = zone
@@ -81,8 +85,9 @@ public struct ImportService {
             } catch is Cancelled {
                 interrupted = true
             }
+            for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
-            try ingest.note(reading.notes + Self.notes(of: failure, behind: entered) + taken)
+            try ingest.note(notes(of: reading) + Self.notes(of: failure, behind: entered) + taken)
         } catch {
             // The store failed: what it still takes of the account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -110,7 +115,11 @@ public struct ImportService {
     private static func notes(of failure: SourceError?, behind entered: Int) -> [String] {
         guard let failure, entered > 0 else { return [] }
         let place = failure.place.map { "\($0)" } ?? "the break"
-        return ["it was not read to its end: the readings in front of \(place) are whole, and were taken"]
+        return ["\(IngestAccount.brokenOff): the readings in front of \(place) are whole, and were taken"]
+    }
+
+    private func notes(of reading: FileReading) -> [String] {
+        trustsOpenEnds ? reading.notes.filter { !$0.hasSuffix(IngestAccount.openEnd) } : reading.notes
     }
 
     /// Takes what the file tells of the person, and says what came of it: the types, never a value.
@@ -143,18 +152,26 @@ public struct ImportService {
         var batch = ImportBatch()
         var readings: [Reading] = []
         var state = ImportProgress(frames: 0, readings: 0, place: nil)
-        var isZoneNoted = false
+        var (isZoneNoted, readsLocalTimes) = (false, false)
         var bodies = 0
+        let earlier = try ProvisionalRows(heldOf: reading.profile, in: store)
         let writer = BatchWriter { [store] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
-            _ = try ingest.store(batch.output.samples) { try PersonHistory.assign(&$0, in: store) }
+            var mistakes: [EarlierMistakes] = []
+            _ = try ingest.store(batch.output.samples) { samples in
+                try ingest.release(batch.arrived)
+                let assigned = try PersonHistory.assign(&samples, in: store)
+                mistakes = assigned.mistakes
+                return assigned.nobodys
+            }
+            for mistake in mistakes { _ = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) }
         }
         // Whatever ends this, the store is the caller's again.
         defer { _ = try? writer.finish() }
         func flush() throws {
-            if path.normaliser.readsLocalTimes, !isZoneNoted {
+            if readsLocalTimes || path.normaliser.readsLocalTimes, !isZoneNoted {
                 batch.zone = zone.identifier
                 isZoneNoted = true
             }
@@ -178,14 +195,27 @@ public struct ImportService {
                     case .readings:
                         entered += readings.count
                         for reading in readings { bodies += reading.body?.size ?? 0 }
-                        path.process(readings, of: frame, into: &batch.output)
+                        if !earlier.isEmpty { batch.arrived += earlier.longer(frame) }
+                        if frame.isProvisional, !trustsOpenEnds {
+                            ProvisionalRows.hold(readings, of: frame, zone: zone, into: &batch.output)
+                            for case .wall in readings.map(\.time) { readsLocalTimes = true }
+                        } else {
+                            path.process(readings, of: frame, into: &batch.output)
+                        }
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
-                    case .characteristics(let list): for value in list where value.isSet { told[value.type] = value }
+                    case .characteristics(let list):
+                        guard !frame.isProvisional || trustsOpenEnds else { break }
+                        for value in list where value.isSet { told[value.type] = value }
                     case .notData: break
                     }
                 } catch {
                     entered += error.readings
                     batch.output.refusals.append(error)
+                }
+                if let rest = interpreter.takeLeftOut() {
+                    for refusal in rest.refusals { entered += refusal.readings }
+                    batch.output.refusals += rest.refusals
+                    for (kind, count) in rest.skipped { batch.skipped[kind, default: 0] += count }
                 }
                 if batch.output.samples.count >= Self.batch || batch.output.refusals.count >= Self.refusals
                     || bodies >= Self.bodies

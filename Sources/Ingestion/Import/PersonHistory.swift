@@ -2,11 +2,20 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Holds weighings against what the person weighed before: a scale that is shared gives a 100 kg person a child's 15 kg.
+/// Compares weighings with what the person weighed before: a scale that is shared gives a 100 kg person a child's 15 kg.
 ///
-/// Such a weighing, with all that was measured in the same frame, is nobody's until a person assigns it: it goes to
+/// A weighing of somebody else, with all that was measured in the same frame, is nobody's until a person assigns it: it goes to
 /// ``Origin/unassigned``, not into quarantine, since it is a perfectly good weight. A weight in another unit than it says (a factor of
 /// 2.2 or 6.35) is no other person: repairing units is for migration.
+///
+/// Two rules, by what the person's last nine weights are:
+///
+/// - Three at least, within 25 % of one another: a weight of less than half or more than twice their median is somebody else's; of less than a quarter or more
+///   than four times if the last is more than a month old.
+/// - Fewer, or those of two people: two weights within a week, one more than twice the other, are of two people. The group of at least three that is twice as
+///   large as the other is the person's, else the heavier one. ``EarlierMistakes`` takes earlier weights of the other from the person.
+///
+/// No body halves or doubles its weight in a week, so that no real change is taken from a person.
 ///
 /// The subject is part of a reading's identity. A reading that is known under either subject therefore stays what it is, whatever the
 /// history says by now.
@@ -14,6 +23,8 @@ struct PersonHistory {
     private let store: SampleStore
     /// By subject.
     private var weights: [String: EarlierWeights] = [:]
+    /// Of people whose history shows somebody else.
+    private var mistakes: [EarlierMistakes] = []
     /// By source: whether it has weighings of nobody's.
     private var sources: [String: Bool] = [:]
 
@@ -22,6 +33,9 @@ struct PersonHistory {
     private static let least = 3
     /// A year and a bit.
     private static let reach: Int64 = 400 * 86_400_000_000
+    private static let month = 30 * Calendar.day
+    /// Within it no body doubles its weight.
+    static let week = 7 * Calendar.day
     /// Pounds and stones in kilograms, and the other way round.
     private static let units = [2.20462, 6.35029, 14.0]
 
@@ -30,13 +44,15 @@ struct PersonHistory {
     /// Gives weighings that are not the person's to nobody: all that was measured with them goes along. Called inside the transaction that
     /// keeps the batch, so that nobody else stores the same weighing as another's meanwhile.
     ///
-    /// - Returns: which of the batch are nobody's now.
-    static func assign(_ batch: inout [GatedSample], in store: SampleStore) throws -> [Int] {
+    /// - Returns: which of the batch are nobody's now, and what is to be repaired of earlier weighings once the batch is stored.
+    static func assign(
+        _ batch: inout [GatedSample], in store: SampleStore
+    ) throws -> (nobodys: [Int], mistakes: [EarlierMistakes]) {
         let weighings = batch.indices.filter {
             batch[$0].sample.origin.type == .bodyMass && batch[$0].rule == nil
                 && batch[$0].sample.origin.subject != Origin.unassigned
         }
-        guard !weighings.isEmpty else { return [] }
+        guard !weighings.isEmpty else { return ([], []) }
         var history = PersonHistory(store: store)
         var given: [Int] = []
         // In order of time, whichever way the file is sorted: what came earlier is what a weighing is held against.
@@ -48,7 +64,7 @@ struct PersonHistory {
                 given.append(member)
             }
         }
-        return given
+        return (given, history.mistakes)
     }
 
     private mutating func isNobodys(_ sample: Sample) throws -> Bool {
@@ -71,16 +87,37 @@ struct PersonHistory {
 
     private mutating func isAnothers(_ sample: Sample) throws -> Bool {
         let time = sample.start.microseconds
-        var recent = try weights[sample.origin.subject, default: EarlierWeights(sample.origin.subject)]
+        let recent = try weights[sample.origin.subject, default: EarlierWeights(sample.origin.subject)]
             .before(time, since: time &- Self.reach, in: store)
-        guard recent.count >= Self.least else { return false }
-        recent.sort()
-        let median = recent[recent.count / 2]
-        // Who varies so much already is no measure.
-        guard median > 0, recent[0] > median * 0.75, recent[recent.count - 1] < median * 1.25 else { return false }
-        let ratio = sample.value / median
-        guard ratio > 0, ratio < 0.5 || ratio > 2 else { return false }
-        return !Self.units.contains { abs(ratio / $0 - 1) < 0.03 || abs(ratio * $0 - 1) < 0.03 }
+        guard let last = recent.last else { return false }
+        let sorted = recent.map(\.value).sorted()
+        let median = sorted[sorted.count / 2]
+        if recent.count >= Self.least, sorted[0] > median * 0.75, sorted[sorted.count - 1] < median * 1.25 {
+            return Self.isApart(sample.value, median, by: time &- last.time <= Self.month ? 2 : 4)
+        }
+        let rivals = recent.filter { time &- $0.time <= Self.week && Self.isApart(sample.value, $0.value) }.map(\.value).sorted()
+        guard !rivals.isEmpty else { return false }
+        let others = recent.count { Self.isApart(sample.value, $0.value) }
+        let isRivals =
+            if others >= max(Self.least, 2 * (recent.count - others)) {
+                true
+            } else if recent.count - others >= max(Self.least, 2 * others) {
+                false
+            } else {
+                rivals[rivals.count / 2] > sample.value
+            }
+        guard !isRivals else { return true }
+        mistakes.removeAll { $0.subject == sample.origin.subject }
+        mistakes.append(EarlierMistakes(subject: sample.origin.subject, weight: sample.value, time: time))
+        return false
+    }
+
+    /// Whether two weights are not one body's, at times that are near enough.
+    static func isApart(_ one: Double, _ other: Double, by factor: Double = 2) -> Bool {
+        guard one > 0, other > 0 else { return false }
+        let ratio = one / other
+        guard ratio < 1 / factor || ratio > factor else { return false }
+        return !units.contains { abs(ratio / $0 - 1) < 0.03 || abs(ratio * $0 - 1) < 0.03 }
     }
 
     /// All samples of one frame.
@@ -107,7 +144,7 @@ struct PersonHistory {
             let end = sample.nominalStart + (sample.end.microseconds - sample.start.microseconds)
             other.identity = SampleIdentity(
                 series: origin.seriesKey, start: sample.nominalStart, end: end, numeral: sample.numeral, unit: sample.unit,
-                ordinal: ordinal)
+                ordinal: ordinal, method: sample.method)
         }
         return other
     }

@@ -24,6 +24,7 @@ public struct DeviceAssembly: Sendable {
     }
 
     package static func matches(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
+        if let name = device.name, match.excludes(name: name) { return false }
         var kinds: [Bool] = []
         if !match.services.isEmpty { kinds.append(hasService(match, device)) }
         if !match.advertisedServiceData.isEmpty {
@@ -64,9 +65,17 @@ public struct DeviceAssembly: Sendable {
 
     /// What the source has to know of an adopted device; none where its address is no Bluetooth address or no profile of it is there.
     public func description(of device: AdoptedDevice) -> DeviceDescription? {
-        let profiles = device.profiles.compactMap { library[$0] }
-        guard let address = Self.address(of: device), let first = profiles.first else { return nil }
+        let all = readers(of: device)
+        let profiles = all.filter { !Self.isBeside($0, all) }
+        guard let address = Self.address(of: device), let first = device.profiles.lazy.compactMap({ library[$0] }).first else {
+            return nil
+        }
         var description = DeviceDescription(address: address, profile: first.id)
+        for profile in all where Self.isBeside(profile, all) {
+            let names = Self.names(profile.connection.reads) + Self.names(profile.connection.subscriptions)
+            for name in names where !description.accompaniments.contains(name) { description.accompaniments.append(name) }
+        }
+        description.descriptions = Set(profiles.flatMap(Self.descriptions))
         let connected = profiles.filter { $0.connection.presence != .adverts }
         for profile in profiles {
             if profile.connection.presence != .adverts {
@@ -89,6 +98,8 @@ public struct DeviceAssembly: Sendable {
             }
             description.needsBond = description.needsBond || connection.needsBond
         }
+        let asked = description.reads + description.allSubscriptions
+        description.accompaniments.removeAll(where: asked.contains)
         let intervals = connected.compactMap(\.connection.expectedInterval)
         description.expectedInterval = intervals.min().map { .seconds($0) }
         description.presence = Self.presence(of: connected)
@@ -115,7 +126,7 @@ public struct DeviceAssembly: Sendable {
         profile.binaryChannels.compactMap { AdvertisedData(channel: $0) }
     }
 
-    private static func names(_ list: [ProfileCharacteristic]) -> [CharacteristicName] {
+    static func names(_ list: [ProfileCharacteristic]) -> [CharacteristicName] {
         list.compactMap { item in
             guard let service = BluetoothUUID(item.service), let characteristic = BluetoothUUID(item.characteristic) else {
                 return nil

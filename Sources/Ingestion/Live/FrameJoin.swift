@@ -80,3 +80,50 @@ struct FrameJoin {
         return Metadata(more.entries.map { ($0.key, $0.value) } + own.entries.map { ($0.key, $0.value) })
     }
 }
+
+/// For a restart between the halves of a measurement. What was said of the device itself is said again at the next connection.
+extension FrameJoin: Codable {
+    private struct Stored: Codable {
+        var channel: String
+        /// Of a device's wall clock: start, end, and ticks if there are any; none of a receipt.
+        var wall: [Int64]?
+        var metadata: Metadata?
+        var received: Int64
+
+        init?(_ part: Part?) {
+            guard let part else { return nil }
+            switch part.time {
+            case .wall(let start, let end, let ticks):
+                wall = [start.microseconds, end.microseconds] + (ticks.map { [$0] } ?? [])
+            case .receipt: wall = nil
+            default: return nil
+            }
+            (channel, metadata, received) = (part.channel, part.metadata, part.received.microseconds)
+        }
+
+        var part: Part? {
+            var time = ReadingTime.receipt
+            if let wall {
+                guard wall.count >= 2 else { return nil }
+                time = .wall(
+                    start: WallTime(microseconds: wall[0]), end: WallTime(microseconds: wall[1]),
+                    ticks: wall.count > 2 ? wall[2] : nil)
+            }
+            return Part(channel: channel, time: time, metadata: metadata, received: Instant(microseconds: received))
+        }
+    }
+
+    private enum CodingKeys: CodingKey { case first, timed }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        first = try container.decodeIfPresent(Stored.self, forKey: .first)?.part
+        for stored in try container.decode([Stored].self, forKey: .timed) { timed[stored.channel] = stored.part }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(Stored(first), forKey: .first)
+        try container.encode(timed.sorted { $0.key < $1.key }.compactMap { Stored($0.value) }, forKey: .timed)
+    }
+}

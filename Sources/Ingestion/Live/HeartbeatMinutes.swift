@@ -25,6 +25,8 @@ struct HeartbeatMinutes {
     }
 
     private var open: Series?
+    /// The last frame was cut off, and beats with it.
+    private var isTorn = false
     /// When the last frame with beats came.
     private(set) var heard: Instant?
 
@@ -43,6 +45,8 @@ struct HeartbeatMinutes {
         var lengths: [Int64] = []
         var first: Reading?
         var isBroken = false
+        let wasTorn = isTorn
+        isTorn = readings.contains { $0.metadata?.entries.contains { $0.key == "cutOff" } ?? false }
         readings.removeAll { reading in
             guard reading.origin.type == Self.interval, case .receipt = reading.time else { return false }
             guard let length = Self.microseconds(reading) else {
@@ -53,7 +57,10 @@ struct HeartbeatMinutes {
             lengths.append(length)
             return true
         }
-        guard let first else { return }
+        guard let first else {
+            isTorn = isTorn || wasTorn
+            return
+        }
         if isBroken || open?.interval != first.origin { close(into: &finished) }
         let whole = lengths.reduce(0, +)
         let minute = received.microseconds.flooredQuotientAndRemainder(dividingBy: Self.minute).quotient
@@ -61,14 +68,14 @@ struct HeartbeatMinutes {
             close(into: &finished)
             // What follows begins with the beat that the minute ended with.
             let end = last.start.microseconds &+ (last.beats.last?.time ?? 0)
-            if (end &+ whole &- received.microseconds).magnitude <= UInt64(Self.tolerance) {
+            if !wasTorn, (end &+ whole &- received.microseconds).magnitude <= UInt64(Self.tolerance) {
                 begin(first, minute, at: Instant(microseconds: end), isAfterGap: false)
             }
         }
         let arrived = received.microseconds &- whole
         if let series = open {
             let end = series.start.microseconds &+ (series.beats.last?.time ?? 0)
-            if (end &- arrived).magnitude > UInt64(Self.tolerance) {
+            if wasTorn || (end &- arrived).magnitude > UInt64(Self.tolerance) {
                 // Never before the beat that is there already.
                 open?.beats.append((max(arrived, end) &- series.start.microseconds, true))
             }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HealthModel
 import Pipeline
 import Profiles
@@ -18,7 +19,8 @@ public final class LiveDevice {
     private(set) var profiles: [Profile]
     private let registry: OriginRegistry
     let aliases: [String: String]
-    let zone: TimeZoneRules
+    /// Of local times.
+    public let zone: TimeZoneRules
     private let path: ReadingPath
     private var normaliser: Normaliser { path.normaliser }
     /// Who the frames come from, as the source said last.
@@ -27,8 +29,20 @@ public final class LiveDevice {
     private var sessionStart: Timestamp?
     private var readings: [Reading] = []
     private var joins = FrameJoin()
-    private var lastAdverts: [String: (bytes: [UInt8], heard: Instant)] = [:]
+    private var lastAdverts: [String: Advert] = [:]
     private var repeats = RepeatedReadings()
+    /// Whether stamps are believed of a clock that nobody reads, and of one that is known.
+    private var trust = StampTrust()
+    private var order = RecordOrder()
+    /// Of a whole memory, until its end is there: the order of its records says which stamps are wrong.
+    private var memory: [GatedSample] = []
+    /// What was known before a restart; asked once.
+    var lastState: ((String) -> DeviceState?)?
+    /// When the last frame was received.
+    private(set) var heard: Instant?
+
+    /// More samples of a memory are judged in parts.
+    private static let maximumMemory = 100_000
     private var beats = HeartbeatMinutes()
     private var records: RecordOrdinals?
     private var seals = SealCount()
@@ -41,8 +55,6 @@ public final class LiveDevice {
     private static let advertRow: Int64 = 60_000_000
     /// How far a clock may be off, in microseconds, and still be called right: some have no seconds hand to set.
     private static let clockTolerance: Int64 = 10_000_000
-    /// A stamp this close to its arrival is of a clock that is right.
-    private static let fresh: Int64 = 300_000_000
     /// Whether it says the same to everybody, and so has nothing that it would deliver bit by bit.
     private(set) var isAdvertiser = false
     /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
@@ -60,8 +72,6 @@ public final class LiveDevice {
     private var isLearnedFromStamps = false
     /// Arrivals nearer than this, in microseconds, may be of one transfer of stored readings.
     private static let apart: Int64 = 30_000_000
-    /// No cuff or scale sends anything older of its own accord: it is the date of a clock that was never set.
-    private static let longestMemory = 366 * Calendar.day
     /// How many stamps have to agree.
     private static let agreeing = 3
 
@@ -82,6 +92,18 @@ public final class LiveDevice {
     package var key: String {
         let own = adopted.ownKey ?? device?.key ?? adopted.device?.key ?? adopted.key
         return aliases[own] ?? own
+    }
+
+    /// The same device in another zone, with all that is known of it. What was held back for its time has to be settled before.
+    public func moved(to zone: TimeZoneRules) -> LiveDevice {
+        let other = LiveDevice(adopted, profiles: profiles, aliases: aliases, zone: zone)
+        (other.expectedInterval, other.hasRecords, other.activity) = (expectedInterval, hasRecords, activity)
+        (other.readingsPerSecond, other.gathersHeartbeats) = (readingsPerSecond, gathersHeartbeats)
+        // By how much a clock is ahead of UTC holds in every zone. A clock that was right in the old zone is compared again.
+        if normaliser.learnedClock != nil { other.clockFacts = clockFacts }
+        other.lastComparison = lastComparison
+        other.lastState = { [state] _ in state }
+        return other
     }
 
     /// Reads it by other profiles from the next frame on.
@@ -135,11 +157,14 @@ public final class LiveDevice {
             device = frame.device
             interpreters.removeAll()
         }
+        recallState(before: frame.received)
         recallClock()
+        heard = frame.received
     }
 
     /// - Parameter uptime: now, by the clock that nobody sets.
     func interpret(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
+        if Self.isDoubtful(frame) { return interpretDoubtful(frame, at: uptime, into: &output) }
         if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
@@ -165,8 +190,9 @@ public final class LiveDevice {
                 let gathered = gatherHeartbeats(received, into: &output)
                 let first = output.samples.count
                 path.process(readings, of: frame, received: received, into: &output)
-                holdUntimed(&output.samples, from: first, frame)
-                return .readings(readings.count + gathered, leftOut: leftOut?.kind)
+                judgeTime(&output.samples, from: first, frame, received: received)
+                keepMemory(&output, from: first)
+                return .readings(readings.count + gathered, leftOut: leftOut?.kind ?? Self.cutOff(interpreter))
             case .skipped(let kind):
                 if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
                 return .skipped(kind)
@@ -180,6 +206,11 @@ public final class LiveDevice {
             output.refusals.append(error)
             return .readings(error.readings)
         }
+    }
+
+    /// The incomplete value at a frame's end is counted by its field.
+    private static func cutOff(_ interpreter: BinaryInterpreter) -> SkipKind? {
+        interpreter.frame.cutOff.map { SkipKind("cut-off-\($0.field)") }
     }
 
     /// Takes the beats of a frame out of its readings, and adds the series of a minute that is over. Returns how many those are. While our own
@@ -224,29 +255,77 @@ public final class LiveDevice {
         return true
     }
 
-    /// Holds back what has no time that can be trusted: a stored record of a device whose clock nobody has compared with ours, what another
-    /// such device stamped ahead of its arrival or more than a year behind it, and whatever arrives while our own clock is not set.
-    private func holdUntimed(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame) {
+    /// Holds back a measurement as a whole whose time cannot be trusted, and whatever arrives while our own clock is not set. All rules on
+    /// timestamps of live devices meet here; ``MeasurementIdentity`` says by what such a measurement is known.
+    private func judgeTime(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame, received: Instant) {
         let isHubLost = frame.received < Normaliser.earliestHub
+        let own = samples[first...].firstIndex { $0.place == frame.place }
         // A time with its zone is no wall clock's, and is not corrected.
-        var shown: WallTime?
-        if case .wall(let start, _, _)? = readings.first?.time { shown = start }
-        // For all readings of the frame alike, whatever the first of them shows.
-        let isTrusted = isClockKnown
-        for index in first..<samples.count where samples[index].rule == nil {
-            let sample = samples[index].sample
-            let late = frame.received.microseconds &- sample.start.microseconds
-            // A stamp of just now shows that the clock is right.
-            let isFresh = late.magnitude < UInt64(Self.fresh)
-            if isFresh, sample.timeOrigin == .device, !isHubLost, let shown { prove(shown, at: frame.received) }
-            // A device without records may send its memory all the same, so a stamp of the past may be right; one of the future is not.
-            let isDoubtful = hasRecords ? !isFresh : late < -Self.fresh || late > Self.longestMemory
-            let isUntimed = shown != nil && !isTrusted && isDoubtful && sample.timeOrigin == .device
-            if isUntimed, !isHubLost, !hasRecords, let shown { compare(shown, at: frame.received) }
-            guard isHubLost || isUntimed || Self.isImpossible(sample) else { continue }
-            samples[index].rule = .clockUnknown
-            if samples[index].place == frame.place { samples[index].frame = FrameText(frame) }
+        var evidence: StampEvidence?
+        if let own, !isHubLost, case .wall(let shown, _, _)? = readings.first?.time {
+            evidence = judge(shown, samples[own...], frame, received: received)
         }
+        for index in first..<samples.count {
+            let isOwn = samples[index].place == frame.place
+            if isOwn, var evidence {
+                evidence.number = MeasurementIdentity.number(of: samples[index].sample)
+                samples[index].stamp = evidence
+            }
+            guard samples[index].rule == nil || isOwn else { continue }
+            let doubt = isOwn ? evidence?.doubt : hasRecords && !isClockKnown ? .notCompared : nil
+            guard isHubLost || doubt != nil || samples[index].rule == nil && Self.isImpossible(samples[index].sample) else {
+                continue
+            }
+            let isHeld = samples[index].rule != nil
+            if let doubt { samples[index].doubt(doubt) } else if !isHeld { samples[index].rule = .clockUnknown }
+            if isOwn, !isHeld { samples[index].frame = FrameText(frame) }
+        }
+    }
+
+    /// For all samples of the frame alike, whatever the first of them shows.
+    private func judge(
+        _ shown: WallTime, _ samples: ArraySlice<GatedSample>, _ frame: RawFrame, received: Instant
+    ) -> StampEvidence? {
+        guard let sample = samples.first?.sample else { return nil }
+        let late = frame.received.microseconds &- sample.start.microseconds
+        let isFresh = late.magnitude < UInt64(StampTrust.fresh)
+        let isCorrected = sample.timeOrigin == .deviceCorrected
+        let keepsRecords = hasRecords || records != nil
+        var evidence = StampEvidence(
+            isFresh: isFresh, number: nil, receipt: keepsRecords ? nil : received)
+        if isClockKnown || isCorrected && hasRecords {
+            let behind = normaliser.learnedClock.map { $0.ahead(at: shown) < -Calendar.day } ?? false
+            evidence.doubt = order.doubt(
+                shown: shown, start: sample.start, number: MeasurementIdentity.number(of: sample), isBehind: behind,
+                received: frame.received)
+        } else if keepsRecords {
+            let isPossible = !hasRecords && late >= 0 && late <= StampTrust.longestMemory
+            if !isFresh { evidence.doubt = StampTrust.isDefaultDate(shown) ? .defaultDate : isPossible ? nil : .notCompared }
+        } else {
+            let content = MeasurementIdentity.content(of: samples.lazy.map(\.sample))
+            switch trust.judge(shown, late: late, isCorrected: isCorrected, content: content, received: received) {
+            case .believed: break
+            case .doubted(let doubt, let receipt):
+                (evidence.doubt, evidence.receipt) = (doubt, receipt)
+                if !isCorrected { compare(shown, at: frame.received) }
+            }
+        }
+        if isFresh, !isCorrected { prove(shown, at: frame.received) }
+        return evidence
+    }
+
+    /// What comes of a whole memory waits for its end.
+    private func keepMemory(_ output: inout Normaliser.Output, from first: Int) {
+        guard records != nil else { return }
+        memory += output.samples[first...]
+        output.samples.removeSubrange(first...)
+        if memory.count > Self.maximumMemory { releaseMemory(into: &output) }
+    }
+
+    private func releaseMemory(into output: inout Normaliser.Output) {
+        MemoryOrder.judge(&memory)
+        output.samples += memory
+        memory.removeAll()
     }
 
     /// Before every sensor, or more than a day ahead.
@@ -279,7 +358,7 @@ public final class LiveDevice {
         guard isLearnedFromStamps, case .wall(let start, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
         else { return }
         let taken = start.microseconds &- learned.ahead(at: start)
-        guard (received.microseconds &- taken).magnitude >= UInt64(Self.fresh) else { return }
+        guard (received.microseconds &- taken).magnitude >= UInt64(StampTrust.fresh) else { return }
         normaliser.learnedClock = nil
         isLearnedFromStamps = false
     }
@@ -338,6 +417,7 @@ public final class LiveDevice {
     /// Settles what was held back for its time.
     func finishStream(into output: inout Normaliser.Output) {
         records = nil
+        releaseMemory(into: &output)
         let first = output.samples.count
         path.finish(into: &output)
         for index in first..<output.samples.count where output.samples[index].rule == nil {
@@ -369,9 +449,12 @@ public final class LiveDevice {
 
     /// Our own clock was set, by so many microseconds: what was learned by comparing it is worth that much less.
     package func clockWasSet(by step: Int64) {
-        for channel in lastAdverts.keys { lastAdverts[channel]?.heard.microseconds &+= step }
+        for channel in lastAdverts.keys { lastAdverts[channel]?.heard &+= step }
         joins.clockWasSet(by: step)
         repeats.clockWasSet(by: step)
+        trust.clockWasSet(by: step)
+        order.clockWasSet(by: step)
+        heard?.microseconds &+= step
         lastWeighing?.start.microseconds &+= step
         beats.clockWasSet(by: step)
         stamps.removeAll()
@@ -390,14 +473,83 @@ public final class LiveDevice {
         return interpreter
     }
 
+    /// What a channel advertised last.
+    private struct Advert: Codable {
+        var bytes: [UInt8]
+        /// In microseconds.
+        var heard: Int64
+    }
+
+    // MARK: Restarts
+
+    /// All that is known of the stream and does not follow from what is stored.
+    private struct State: Codable {
+        var trust: StampTrust
+        var order: RecordOrder
+        var repeats: RepeatedReadings
+        var joins: FrameJoin
+        var adverts: [String: Advert]
+        var stamps: [[Int64]]
+        var isClockKnown: Bool
+        /// Where a clock is right that was compared.
+        var zone: String
+        var learned: [[Int64]]
+        var isLearnedFromStamps: Bool
+        var weighed: Int64?
+        var weigher: String?
+    }
+
+    /// What a later run of the hub has to know; `nil` before the first frame.
+    public var state: DeviceState? {
+        guard let heard else { return nil }
+        let state = State(
+            trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts,
+            stamps: stamps.map { [$0.shown.microseconds, $0.received.microseconds] },
+            isClockKnown: isClockKnown, zone: zone.identifier,
+            learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
+            isLearnedFromStamps: isLearnedFromStamps,
+            weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let text = try? encoder.encode(state) else { return nil }
+        return DeviceState(address: adopted.address, heard: heard, text: String(decoding: text, as: UTF8.self))
+    }
+
+    /// Takes up what was known before a restart. A state of a later time than the frame is of another run of events, as in a replay.
+    private func recallState(before time: Instant) {
+        guard let lastState else { return }
+        self.lastState = nil
+        guard let stored = lastState(adopted.address), stored.heard < time,
+            let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
+        else { return }
+        (trust, order, repeats, joins, lastAdverts) = (state.trust, state.order, state.repeats, state.joins, state.adverts)
+        stamps = state.stamps.filter { $0.count == 2 }.map {
+            (WallTime(microseconds: $0[0]), Instant(microseconds: $0[1]))
+        }
+        recallClock(state)
+        if let weighed = state.weighed, let weigher = state.weigher {
+            lastWeighing = (Instant(microseconds: weighed), weigher)
+        }
+    }
+
+    /// What a capture says of the clock counts first. By how much a clock is ahead of UTC holds in every zone, that it is right only in its own.
+    private func recallClock(_ state: State) {
+        guard !isClockKnown, normaliser.learnedClock == nil else { return }
+        lastComparison = nil
+        let points = state.learned.filter { $0.count == 2 }.map { (shown: $0[0], ahead: $0[1]) }
+        if !points.isEmpty { normaliser.learnedClock = LearnedClock(points: points) }
+        isLearnedFromStamps = state.isLearnedFromStamps && !points.isEmpty
+        isClockKnown = state.isClockKnown && (!points.isEmpty || state.zone == zone.identifier)
+    }
+
     /// The same octets again in the same row of advertisements are the same measurement.
     private func isRepeated(_ frame: RawFrame) -> Bool {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
         isAdvertiser = true
         let last = lastAdverts[frame.channel]
-        lastAdverts[frame.channel] = (Array(bytes), frame.received)
+        lastAdverts[frame.channel] = Advert(bytes: Array(bytes), heard: frame.received.microseconds)
         guard let last else { return false }
-        return last.bytes.elementsEqual(bytes) && abs(frame.received.microseconds - last.heard.microseconds) < Self.advertRow
+        return last.bytes.elementsEqual(bytes) && abs(frame.received.microseconds - last.heard) < Self.advertRow
     }
 
     private static func octets(_ text: String) -> [UInt8]? {

@@ -22,7 +22,7 @@ public final class LiveIngest {
     /// On which it works.
     public let loop: EventLoop
     /// The machine's time, for the ledger; a recording's is the loop's.
-    private let now: @Sendable () -> Instant
+    fileprivate let now: @Sendable () -> Instant
     private let ledger: DailyLedger
     private let isReplay: Bool
     /// Not committed yet.
@@ -54,6 +54,13 @@ public final class LiveIngest {
     /// Devices whose beats wait for their minute to end.
     private var gathering: [ObjectIdentifier: LiveDevice] = [:]
     private var isWatchingBeats = false
+    /// Devices that were heard, by address, and those heard since their state was stored last.
+    private var heard: [String: LiveDevice] = [:]
+    private var unsaved: Set<String> = []
+    /// Those with samples that wait.
+    private var contributing: Set<String> = []
+    /// States as they were stored last, by address.
+    private var saved: [String: String] = [:]
 
     /// Attempts to write that failed in one way, since the last that did not.
     private struct Failing {
@@ -151,13 +158,19 @@ public final class LiveIngest {
 
     /// Takes a frame of a device; its bytes are needed no longer than the call.
     public func receive(_ frame: RawFrame, of device: LiveDevice) {
+        if heard[device.adopted.address] !== device {
+            let before = heard.updateValue(device, forKey: device.adopted.address)
+            recallState(of: device, after: before)
+        }
         device.meet(frame)
+        unsaved.insert(device.adopted.address)
         onEvent?(.frame(frame, device))
         let before = pending.samples.count
         let counter = device.adopted.counter
         switch device.interpret(frame, at: loop.clock.uptime, into: &pending) {
         case .readings(let count, let leftOut):
             entered += count
+            contributing.insert(device.adopted.address)
             if let leftOut { skipped[leftOut, default: 0] += 1 }
             assign(from: before, of: device)
             device.activity.count(count, at: frame.received, uptime: loop.clock.uptime)
@@ -177,7 +190,7 @@ public final class LiveIngest {
                 }
             }
             if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
-            arm(for: device)
+            arm(for: device, heldFor: .microseconds(loop.clock.now.microseconds &- frame.received.microseconds))
             watchBeats(of: device)
         // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
         case .skipped(let kind):
@@ -232,6 +245,15 @@ public final class LiveIngest {
         entered += refusal.readings
         pending.refusals.append(refusal)
         arm()
+    }
+
+    /// The device for another zone; the same object where the zone is the same. What was received is read in the zone of before.
+    public func move(_ device: LiveDevice, to zone: TimeZoneRules) -> LiveDevice {
+        guard device.zone != zone else { return device }
+        finishStream(of: device)
+        let moved = device.moved(to: zone)
+        if heard[device.adopted.address] === device { heard[device.adopted.address] = moved }
+        return moved
     }
 
     /// Ends the stream of a device: what was held back for its time is settled.
@@ -314,8 +336,20 @@ public final class LiveIngest {
         device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) }
     }
 
+    /// Has a device go on where it was: in the object that read it before, else in the store.
+    private func recallState(of device: LiveDevice, after before: LiveDevice?) {
+        guard device.lastState == nil else { return }
+        let state = before?.state
+        device.lastState = { [store] address in state ?? (try? store.state(ofDevice: address)) }
+    }
+
+    /// What is known of the streams, where it is another than was stored.
+    private func states(of addresses: Set<String>) -> [DeviceState] {
+        addresses.sorted().compactMap { heard[$0]?.state }.filter { saved[$0.address] != $0.text }
+    }
+
     /// Says it, and has the ledger remember it.
-    private func note(_ notice: SourceNotice) {
+    fileprivate func note(_ notice: SourceNotice) {
         onNotice(notice)
         ledger.note(notice.description)
         arm()
@@ -388,6 +422,8 @@ public final class LiveIngest {
         finishBeats()
         disarm()
         try write()
+        let states = states(of: unsaved)
+        try store.save(states, isReplay: isReplay)
         try ledger.close(state: state)
         guard entered == ledger.accounted else {
             throw StoreError(
@@ -414,9 +450,10 @@ public final class LiveIngest {
     }
 
     /// Of a device's readings.
-    private func arm(for device: LiveDevice) {
+    /// - Parameter heldFor: how long their source kept them: it counts as waiting.
+    private func arm(for device: LiveDevice, heldFor: Duration = .zero) {
         let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
-        arm(within: mayWait ? commitEvery : Self.soon)
+        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : Self.soon)
     }
 
     /// Has what waits committed by then, or before where that is settled already.
@@ -512,17 +549,38 @@ public final class LiveIngest {
         skipped.removeAll(keepingCapacity: true)
         // Whose they are is decided again, where nobody writes meanwhile: an import may have brought the same weighing.
         var decided = pending.samples
+        var mistakes: [EarlierMistakes] = []
+        // What the devices' streams are at goes with their samples: each is durable only with the other.
+        let states = states(of: contributing)
         _ = try ingest.store(pending.samples, with: Array(changed.values)) {
+            for state in states { try store.save(state, isReplay: isReplay) }
+            try MeasurementIdentity.resolve(&$0, in: store)
             try SharedScale.assign(&$0, asKnownIn: store, sharedBy: shared)
-            let nobodys = try PersonHistory.assign(&$0, in: store)
-            decided = $0
-            return nobodys
+            let assigned = try PersonHistory.assign(&$0, in: store)
+            try store.complete(&$0, at: now())
+            (decided, mistakes) = ($0, assigned.mistakes)
+            return assigned.nobodys
         }
+        for state in states { saved[state.address] = state.text }
+        unsaved.subtract(contributing)
+        contributing.removeAll()
         units.count(decided)
         if !estimates.isEmpty { weighings.count(decided, of: estimates) }
         pending.samples.removeAll(keepingCapacity: true)
         changed.removeAll()
         try ledger.writeNotes()
+        for mistake in mistakes { try repair(mistake) }
+    }
+}
+
+extension LiveIngest {
+    /// Takes earlier weighings of somebody else from a person. What is left is found with the next weighing.
+    fileprivate func repair(_ mistake: EarlierMistakes) throws {
+        guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
+        let text =
+            "\(done.count) earlier weighings are of somebody else than later ones, and are nobody's now (unassigned); "
+            + "'vitalgate migrate undo \(done.migration)' gives them back"
+        note(SourceNotice(.action, "weights", text))
     }
 }
 

@@ -5,15 +5,16 @@ import Pipeline
 ///
 /// A frame with other types than the one before counts type by type: a scale tells the weight first, and then the same weighing once more with what
 /// it measured through the body.
-struct RepeatedReadings {
+struct RepeatedReadings: Codable {
     private var taken = TakenReadings()
     /// By channel.
     private var packets: [String: Packet] = [:]
 
-    private struct Packet {
+    private struct Packet: Codable {
         var number: Int64
         var taken = TakenReadings()
-        var heard: Instant
+        /// In microseconds.
+        var heard: Int64
     }
 
     /// What was left out of a frame.
@@ -33,10 +34,12 @@ struct RepeatedReadings {
         let count = readings.count
         var leftOut: LeftOut?
         if let number {
-            var packet = packets[frame.channel] ?? Packet(number: number, heard: frame.received)
-            let silence = abs(frame.received.microseconds &- packet.heard.microseconds)
-            if packet.number != number || silence >= Self.packetRow { packet = Packet(number: number, heard: frame.received) }
-            packet.heard = frame.received
+            var packet = packets[frame.channel] ?? Packet(number: number, heard: frame.received.microseconds)
+            let silence = abs(frame.received.microseconds &- packet.heard)
+            if packet.number != number || silence >= Self.packetRow {
+                packet = Packet(number: number, heard: frame.received.microseconds)
+            }
+            packet.heard = frame.received.microseconds
             let weight = packet.taken.leaveOut(of: &readings, at: frame.received) { _ in true }
             packets[frame.channel] = packet
             if readings.count < count { leftOut = LeftOut(kind: SkipKind("repeated-advert"), weightTaken: weight) }
@@ -61,7 +64,7 @@ struct RepeatedReadings {
     mutating func clockWasSet(by step: Int64) {
         taken.clockWasSet(by: step)
         for channel in packets.keys {
-            packets[channel]?.heard.microseconds &+= step
+            packets[channel]?.heard &+= step
             packets[channel]?.taken.clockWasSet(by: step)
         }
     }
@@ -69,7 +72,7 @@ struct RepeatedReadings {
 
 /// The values of each type that a device told last, and when they were taken.
 private struct TakenReadings {
-    private struct Value {
+    fileprivate struct Value {
         var numeral: Numeral
         var unit: Unit
         var taken: Instant
@@ -77,7 +80,7 @@ private struct TakenReadings {
         var frame: Set<SampleType>
     }
 
-    private var values: [SampleType: [Value]] = [:]
+    fileprivate var values: [SampleType: [Value]] = [:]
 
     /// Leaves out the readings whose type and value were told last, where `isRecent` says that they still count. A frame with the types of the one that
     /// told them, and something new, is another measurement: what stays the same in it was measured again.
@@ -123,6 +126,39 @@ private struct TakenReadings {
                 return value
             }
         }
+    }
+}
+
+/// For a restart: types and units by their names. A value that this version cannot read is left out.
+extension TakenReadings: Codable {
+    private struct Stored: Codable {
+        var type: String
+        var value: String
+        var unit: String
+        var taken: Int64
+        var frame: [String]
+    }
+
+    init(from decoder: any Decoder) throws {
+        for stored in try [Stored](from: decoder) {
+            guard let type = SampleType(stored.type), let numeral = try? Numeral(stored.value),
+                let unit = try? Unit(ucum: stored.unit)
+            else { continue }
+            values[type, default: []].append(
+                Value(
+                    numeral: numeral, unit: unit, taken: Instant(microseconds: stored.taken),
+                    frame: Set(stored.frame.compactMap { SampleType($0) })))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try values.sorted { $0.key.id < $1.key.id }.flatMap { type, values in
+            values.map {
+                Stored(
+                    type: type.id, value: $0.numeral.text, unit: $0.unit.code,
+                    taken: $0.taken.microseconds, frame: $0.frame.map(\.id).sorted())
+            }
+        }.encode(to: encoder)
     }
 }
 

@@ -83,6 +83,8 @@ struct BinaryChannel: Sendable {
         var condition = BitCondition.always
         /// 0 stands for no value.
         var zeroIsNone = false
+        /// Fields of one name, without a value of which this one is none; empty if it stands alone.
+        var companions: [Int32] = []
         var metadata = MetadataRules()
     }
 

@@ -49,6 +49,7 @@ public final class BinaryInterpreter: FrameInterpreter {
         var hasNamesakes: Bool
         var isInRecords: Bool
         var zeroIsNone: Bool
+        var hasCompanions: Bool
         var condition: BitCondition
     }
 
@@ -65,7 +66,7 @@ public final class BinaryInterpreter: FrameInterpreter {
         walks = channel.readings.map {
             Walk(
                 field: $0.field, hasNamesakes: !$0.namesakes.isEmpty, isInRecords: $0.isInRecords, zeroIsNone: $0.zeroIsNone,
-                condition: $0.condition)
+                hasCompanions: !$0.companions.isEmpty, condition: $0.condition)
         }
         metadata = channel.readings.map { MetadataMaker($0.metadata, plan: match.channel.plan) }
     }
@@ -136,6 +137,7 @@ public final class BinaryInterpreter: FrameInterpreter {
             guard entry.field == rule.field || (rule.hasNamesakes && channel.readings[index].namesakes.contains(entry.field)),
                 entry.kind == .number, !(rule.zeroIsNone && entry.coefficient == 0), let numeral = entry.numeral
             else { continue }
+            if rule.hasCompanions, !hasCompanion(of: index, record: entry.record) { continue }
             guard let unit = unit(of: entry, rule: index) else {
                 throw Refusal("the unit of \(channel.plan.fields[Int(entry.field)].name) is none of UCUM", at: place)
             }
@@ -146,6 +148,14 @@ public final class BinaryInterpreter: FrameInterpreter {
                     origin: origins[index], numeral: numeral, unit: unit, time: time, ordinal: ordinal, metadata: metadata,
                     place: place))
             ordinal += 1
+        }
+    }
+
+    /// Whether a field that a rule's values go with has one other than 0.
+    private func hasCompanion(of rule: Int, record: Int32) -> Bool {
+        channel.readings[rule].companions.contains { field in
+            guard let other = frame.last(field, record: record) else { return false }
+            return other.kind == .number && other.coefficient != 0
         }
     }
 

@@ -45,6 +45,18 @@ public struct DecodedFrame: Sendable {
     public internal(set) var counter: UInt32?
     /// Where octets without a meaning begin that end it; none where it ends with its fields.
     var restAt: Int?
+    /// The last repeat or record of the frame, if the link cut it; a strict decoder refuses such a frame.
+    public internal(set) var cutOff: CutOff?
+
+    /// The part of a frame that is missing or incomplete.
+    public struct CutOff: Hashable, Sendable {
+        /// The field that repeats.
+        public var field: String
+        /// Octets in front of the incomplete value.
+        public var offset: Int
+        /// The octets that arrived of it; empty if none did.
+        public var octets: [UInt8]
+    }
 
     public init() { entries.reserveCapacity(64) }
 
@@ -57,6 +69,7 @@ public struct DecodedFrame: Sendable {
         isSealed = false
         counter = nil
         restAt = nil
+        cutOff = nil
     }
 
     /// The last value of a field in a record, or outside of records.

@@ -11,6 +11,7 @@ extension FrameDecoder {
             guard let size = reader.next else { throw failure(.truncated, step, at: offset) }
             // A size of 0 must not read the same octet for ever.
             guard size > 0 else { throw failure(.size, step, at: offset) }
+            if number > 0, isCut(step, Int(size), &reader, &frame) { return }
             guard var window = reader.window(Int(size)) else { throw failure(.truncated, step, at: offset) }
             let entry = frame.entries.count
             frame.entries.append(.init(kind: .record, field: step.field, record: number))

@@ -10,6 +10,9 @@ import Wire
 ///
 /// Where bits or values are set that Bluetooth reserves for future use, a strict decoder refuses the frame; else they are passed
 /// over, an enumeration's value has no name, and ``DecodedFrame/hasReserved`` tells.
+///
+/// A frame that ends within its last repeat or record, as when it is longer than the link's MTU, is refused by a strict decoder too.
+/// Otherwise its whole values count, and ``DecodedFrame/cutOff`` names the rest.
 public struct FrameDecoder: Sendable {
     let plan: LayoutPlan
     public let isStrict: Bool
@@ -63,10 +66,12 @@ public struct FrameDecoder: Sendable {
             switch step.kind {
             case .integer, .word:
                 repeat {
+                    if isCut(step, Int(step.width), &reader, &frame) { break }
                     try integer(step, &reader, &word, record, &frame)
                 } while step.repetition == .toTheEnd && !reader.isAtEnd
             case .sfloat, .float:
                 repeat {
+                    if isCut(step, step.kind == .sfloat ? 2 : 4, &reader, &frame) { break }
                     try medicalNumber(step, &reader, word, record, &frame)
                 } while step.repetition == .toTheEnd && !reader.isAtEnd
             case .dateTime:
@@ -160,8 +165,12 @@ public struct FrameDecoder: Sendable {
             entry.kind = .special
             entry.special = plan.specials[Int(index)].name
         }
+        if entry.kind == .number, raw < step.minimum || raw > step.maximum {
+            guard step.beyond >= 0 else { throw failure(.prohibited, step, at: offset) }
+            entry.kind = .special
+            entry.special = step.beyond
+        }
         if entry.kind == .number {
-            if raw < step.minimum || raw > step.maximum { throw failure(.prohibited, step, at: offset) }
             if step.allowed != 0, bits > 63 || step.allowed >> bits & 1 == 0 {
                 if step.isClosed { throw failure(.notThisFormat, step, at: offset) }
                 try reserved(step, offset, &frame)

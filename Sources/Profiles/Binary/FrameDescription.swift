@@ -24,7 +24,8 @@ extension BinaryInterpreter {
         guard let description = channel.description else { return nil }
         var maker = MetadataMaker(description.metadata, plan: channel.plan)
         // That a bit of this frame is reserved says nothing of the others.
-        let said = maker.metadata(frame.word, frame, -1, nil)?.entries.filter { $0.key != "reservedBits" } ?? []
+        let ofFrame: Set<String> = ["reservedBits", "cutOff"]
+        let said = maker.metadata(frame.word, frame, -1, nil)?.entries.filter { !ofFrame.contains($0.key) } ?? []
         return FrameDescription(
             span: description.span, types: description.types,
             metadata: said.isEmpty ? nil : Metadata(said.map { ($0.key, $0.value) }))

@@ -184,6 +184,8 @@ struct LayoutStep: Sendable {
     var isClosed = false
     var minimum = Int64.min
     var maximum = Int64.max
+    /// The word for a value that is below the minimum or above the maximum; -1 if such a value refuses the frame.
+    var beyond: Int16 = -1
     var variants: Range<Int32> = 0..<0
     var specials: Range<Int32> = 0..<0
     var parts: Range<Int32> = 0..<0

@@ -23,13 +23,14 @@ struct MetadataMaker {
     @inline(__always) mutating func metadata(
         _ word: UInt64, _ frame: borrowing DecodedFrame, _ record: Int32, _ deviceTime: DeviceDateTime?
     ) -> Metadata? {
-        saysNothing && !frame.hasReserved && deviceTime == nil ? nil : remembered(word, frame, record, deviceTime)
+        let isPlain = saysNothing && !frame.hasReserved && frame.cutOff == nil && deviceTime == nil
+        return isPlain ? nil : remembered(word, frame, record, deviceTime)
     }
 
     private mutating func remembered(
         _ word: UInt64, _ frame: borrowing DecodedFrame, _ record: Int32, _ deviceTime: DeviceDateTime?
     ) -> Metadata? {
-        if let deviceTime { return make(word, frame, record, deviceTime) }
+        if deviceTime != nil || frame.cutOff != nil { return make(word, frame, record, deviceTime) }
         var isSame = last.map { $0.word == word & mask && $0.hasReserved == frame.hasReserved } ?? false
         for (index, field) in fields.enumerated() {
             // What is absent counts as a value that no field of these has.
@@ -63,6 +64,7 @@ struct MetadataMaker {
             }
         }
         if frame.hasReserved { entries.append(("reservedBits", .boolean(true))) }
+        if let cutOff = frame.cutOff { entries.append(("cutOff", .string(cutOff.field))) }
         if let deviceTime { entries.append(("deviceTime", .string(deviceTime.description))) }
         return entries.isEmpty ? nil : Metadata(entries)
     }

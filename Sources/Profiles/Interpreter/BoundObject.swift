@@ -23,11 +23,14 @@ final class BoundObject {
         self.tellsDuration = tellsDuration
     }
 
+    /// Every cell that it takes.
+    var cells: [Int] { reading.cells + figures.flatMap(\.reading.cells) }
+
     /// A word that the profile does not know is not guessed at: the number -1, which is no case, and the gate holds it; a hash of the word tells
     /// two such apart.
     func made(
-        _ cells: Cells, _ word: UnsafeRawBufferPointer, _ time: ReadingTime, _ resolution: Int32, _ empties: [[UInt8]],
-        _ signs: DecimalSigns, at place: Place
+        _ cells: Cells, _ word: UnsafeRawBufferPointer, _ time: ReadingTime, _ resolution: Int32, _ signs: DecimalSigns,
+        at place: Place
     ) throws(BoundTable.Failure) -> Reading {
         let number = always ?? (word.count <= 128 ? cases[String(decoding: word, as: UTF8.self)] : nil)
         var made = Reading(
@@ -36,7 +39,7 @@ final class BoundObject {
             timeResolution: resolution, place: place)
         if isWorkout {
             let workout = Workout(
-                duration: tellsDuration ? Self.duration(of: time) : nil, statistics: try statistics(cells, empties, signs))
+                duration: tellsDuration ? Self.duration(of: time) : nil, statistics: try statistics(cells, signs))
             guard let body = try? SampleBody(encoding: workout) else { throw .init("the workout cannot be written down") }
             made.body = body
         }
@@ -44,12 +47,12 @@ final class BoundObject {
     }
 
     private func statistics(
-        _ cells: Cells, _ empties: [[UInt8]], _ signs: DecimalSigns
+        _ cells: Cells, _ signs: DecimalSigns
     ) throws(BoundTable.Failure) -> [Workout.Statistics] {
         var list: [Workout.Statistics] = []
         for (part, figure) in figures {
             let text = trimmed(cells[figure.cell])
-            if text.isEmpty || isOne(text, of: empties) { continue }
+            if figure.isEmpty(text) { continue }
             guard let numeral = try figure.numeral(text, signs: signs) else { continue }
             let amount = Amount(numeral, try figure.unit(cells))
             let type = try figure.origins.origin(cells).type.id

@@ -13,11 +13,18 @@ final class BoundReading {
     let name: String
     private let knownUnit: Unit?
     let unitCell: Int
+    private let headerCell: Int
     /// Spellings of the unit that stands behind the number; nil where it stands elsewhere.
     private let spellings: [String: Unit]?
     let conditions: [(cell: Int, values: [[UInt8]])]
     private let isConditional: Bool
     let limits: [Limit]
+    /// Whether a number may mean "beyond the device's limit".
+    private let hasMarkedNumbers: Bool
+    /// Texts that stand for no value.
+    let empties: [[UInt8]]
+    private let hasEmpties: Bool
+    let isMoment: Bool
     let group: UInt8?
     let decimal: DecimalRule
     let origins: OriginFinder
@@ -30,7 +37,7 @@ final class BoundReading {
         guard binding.has(rule.column), rule.conditions.allSatisfy({ binding.has($0.column) }) else { return nil }
         cell = binding.cells[rule.column]
         name = binding.names[rule.column] ?? channel.columns[rule.column].name
-        var unitCell = -1
+        var (unitCell, headerCell) = (-1, -1)
         switch rule.unit {
         case .fixed(let unit): knownUnit = unit
         case .assumed(let unit, _): knownUnit = Self.override(rule.column, channel, binding, options) ?? unit
@@ -41,12 +48,18 @@ final class BoundReading {
         case .header(let column):
             guard let spelling = binding.units[column], let unit = channel.units[spelling] else { return nil }
             knownUnit = unit
+            headerCell = binding.cells[column]
         }
         self.unitCell = unitCell
+        self.headerCell = headerCell
         if case .behind = rule.unit { spellings = channel.units } else { spellings = nil }
         conditions = rule.conditions.map { (binding.cells[$0.column], $0.values) }
         isConditional = !conditions.isEmpty
         limits = rule.texts.map { Limit(text: $0.text, side: $0.side, limits: $0.limits) }
+        hasMarkedNumbers = rule.texts.contains { $0.limits.isEmpty }
+        empties = channel.empties + channel.columns[rule.column].empties
+        hasEmpties = !empties.isEmpty
+        isMoment = rule.isMoment
         group = channel.columns[rule.column].group
         decimal =
             group == UInt8(ascii: ",")
@@ -60,8 +73,18 @@ final class BoundReading {
 
     deinit { units.deallocate() }
 
+    /// Every cell that it takes.
+    var cells: [Int] { [cell, unitCell, headerCell] + conditions.map(\.cell) + origins.cells + metadata.cells }
+
     /// Whether one number in one cell is all there is to it.
-    var isPlain: Bool { !isConditional && decimal == .point && group == nil && metadata.isEmpty && knownUnit == nil }
+    var isPlain: Bool {
+        !isConditional && decimal == .point && group == nil && metadata.isEmpty && knownUnit == nil && !hasEmpties
+    }
+
+    /// Whether a cell has no value.
+    @inline(__always) func isEmpty(_ cell: UnsafeRawBufferPointer) -> Bool {
+        cell.isEmpty || (hasEmpties && isOne(cell, of: empties))
+    }
 
     /// The unit that a person gave for a column, by the file's name for it or the profile's.
     static func override(_ column: Int, _ channel: TableChannel, _ binding: HeaderBinding, _ options: InterpreterOptions) -> Unit?
@@ -124,6 +147,7 @@ final class BoundReading {
 
     /// The number in a cell that is not empty; nothing where a text stands for the device's limit.
     @inline(__always) func numeral(_ bytes: UnsafeRawBufferPointer, signs: DecimalSigns) throws(BoundTable.Failure) -> Numeral? {
+        if hasMarkedNumbers, limits.contains(where: { isOne(bytes, of: [$0.text]) }) { return nil }
         if decimal == .point, let numeral = try? Numeral(parsing: bytes, groupSeparator: group) { return numeral }
         return try unusualNumeral(bytes, signs)
     }
@@ -172,6 +196,7 @@ final class BoundReading {
     ) {
         for limit in limits where isOne(bytes, of: [limit.text]) {
             if let value = limit.limits.first(where: { $0.unit == unit }) { return (value.numeral, limit.side) }
+            if limit.limits.isEmpty, let numeral = try? Numeral(parsing: bytes) { return (numeral, limit.side) }
         }
         throw .init("\(name) is beyond the device's limit, and the profile knows no limit in this unit")
     }

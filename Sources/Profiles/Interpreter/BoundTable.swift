@@ -11,18 +11,18 @@ final class BoundTable {
     private let channel: TableChannel
     private let binding: HeaderBinding
     private let width: Int
-    private let empties: [[UInt8]]
-    private let hasEmpties: Bool
     private let isGuarded: Bool
     private let skips: [(cell: Int, values: [[UInt8]], isNegated: Bool, outcome: FrameOutcome)]
     private let heading: (cell: Int, patterns: [TimePattern])?
     private let person: (cell: Int, name: String)?
     @exclusivity(unchecked) private var firstPerson: [UInt8]?
     private let apart: Int?
+    private let records: RecordCells?
     private let readings: [BoundReading]
     private let objects: [BoundObject]
     @exclusivity(unchecked) private var plain: PlainRow?
     let times: TableTimes
+    @exclusivity(unchecked) private var unreadColumns: UnreadColumns?
     @exclusivity(unchecked) var signs: DecimalSigns
 
     /// The outcomes that need no text of their own.
@@ -37,14 +37,13 @@ final class BoundTable {
         self.channel = channel
         self.binding = binding
         width = binding.width
-        empties = channel.empties
-        hasEmpties = !empties.isEmpty
         skips = channel.skips.filter { binding.has($0.column) }.map {
             (binding.cells[$0.column], $0.values, $0.isNegated, .skipped($0.kind))
         }
         heading = channel.heading.map { (binding.cells[$0.column], $0.patterns) }
         person = channel.person.flatMap { binding.has($0) ? (binding.cells[$0], binding.names[$0] ?? "") : nil }
         apart = channel.apart.flatMap { binding.has($0) ? binding.cells[$0] : nil }
+        records = channel.record.flatMap { RecordCells($0, binding) }
         isGuarded = !skips.isEmpty || heading != nil || person != nil
         func bound(_ rule: ReadingRule) -> BoundReading? {
             BoundReading(
@@ -57,20 +56,34 @@ final class BoundTable {
             let figures = rule.figures.compactMap { figure in bound(figure.reading).map { (figure.part, $0) } }
             return BoundObject(rule, reading, figures, tellsDuration: channel.end?.isDuration ?? false)
         }
-        times = TableTimes(rule: rule, end: channel.end, binding: binding, began: began)
+        times = TableTimes(
+            rule: rule, end: channel.end, binding: binding, began: began,
+            offsetEmpties: rule.offset.map { channel.empties + channel.columns[$0.column].empties } ?? [])
         times.order = options.dateOrder
         times.needsHeading = heading != nil
         signs = DecimalSigns()
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
         guard !readings.isEmpty || !objects.isEmpty else { return nil }
-        guard readings.count == 1, objects.isEmpty, !isGuarded, let only = readings.first else { return }
+        unreadColumns = UnreadColumns(channel, binding, rule, readings.map(\.cells) + objects.map(\.cells))
+        guard readings.count == 1, objects.isEmpty, !isGuarded, records == nil, let only = readings.first else { return }
         plain = PlainRow(only, times: times, width: width)
     }
 
     deinit { plain?.deallocate() }
 
+    /// What the rows so far have in columns that no rule reads.
+    var unread: Unread { unreadColumns?.unread ?? Unread() }
+
     /// Interprets one row; appends nothing where it throws.
     func interpret(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
+        let outcome = try row(cells, at: place, into: &output)
+        // Rows that a rule skips are counted by its word.
+        if unreadColumns != nil, outcome == .readings || outcome == Self.noValue { unreadColumns?.note(cells) }
+        return outcome
+    }
+
+    @inline(__always)
+    private func row(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
         if let plain, plain.take(cells, at: place, into: &output) { return .readings }
         if cells.count != width || isGuarded || cells[0].isEmpty, let outcome = try guarded(cells) { return outcome }
         let first = output.count
@@ -79,7 +92,7 @@ final class BoundTable {
             var time: ReadingTime?
             for reading in readings where reading.applies(cells) {
                 let cell = trimmed(cells[reading.cell])
-                if cell.isEmpty || (hasEmpties && isOne(cell, of: empties)) { continue }
+                if reading.isEmpty(cell) { continue }
                 let bytes = reading.number(cell)
                 let numeral = try reading.numeral(bytes, signs: signs)
                 // The time comes second: a row without values is not refused for its time.
@@ -92,25 +105,27 @@ final class BoundTable {
                     let metadata = try reading.metadata.metadata(cells, limit: nil)
                     output.append(
                         Reading(
-                            origin: origin, numeral: numeral, unit: unit, time: start, metadata: metadata,
+                            origin: origin, numeral: numeral, unit: unit, time: reading.isMoment ? start.moment : start,
+                            metadata: metadata,
                             timeResolution: times.resolution, place: place))
                 } else {
                     let limit = try reading.limit(bytes, in: unit)
                     let metadata = try reading.metadata.metadata(cells, limit: limit.side)
                     output.append(
                         Reading(
-                            origin: origin, numeral: limit.numeral, unit: unit, time: start, metadata: metadata,
+                            origin: origin, numeral: limit.numeral, unit: unit, time: reading.isMoment ? start.moment : start,
+                            metadata: metadata,
                             timeResolution: times.resolution, place: place)
                     )
                 }
             }
             for object in objects where object.reading.applies(cells) {
                 let word = trimmed(cells[object.reading.cell])
-                if word.isEmpty || isEmptied(word) { continue }
+                if object.reading.isEmpty(word) { continue }
                 let start: ReadingTime
                 if let time { start = time } else { start = try self.time(cells) }
                 time = start
-                whole.append(try object.made(cells, word, start, times.resolution, empties, signs, at: place))
+                whole.append(try object.made(cells, word, start, times.resolution, signs, at: place))
             }
         } catch {
             output.removeSubrange(first...)
@@ -124,10 +139,11 @@ final class BoundTable {
         }
         // What is made of the whole row belongs to no group of it.
         output += whole
+        if let records, output.count > first, let record = records.record(cells) {
+            for index in first..<output.count { output[index].record = record }
+        }
         return output.count == first ? Self.noValue : .readings
     }
-
-    private func isEmptied(_ bytes: UnsafeRawBufferPointer) -> Bool { hasEmpties && isOne(bytes, of: empties) }
 
     /// What is decided before a row's values are looked at: its length, and the rules that skip it.
     private func guarded(_ cells: Cells) throws(Failure) -> FrameOutcome? {

@@ -5,7 +5,8 @@ import Pipeline
 final class MetadataFinder {
     private let constants: [(String, MetadataValue)]
     private let dynamic: [(rule: MetadataRule, cell: Int)]
-    private let cells: [Int]
+    /// The cells that it takes.
+    let cells: [Int]
     private let plain: Metadata?
     private let limits: (lower: Metadata, upper: Metadata)
     private let memo = ByteMemo<Metadata>()

@@ -64,12 +64,13 @@ final class OriginFinder {
             switch rule {
             case nil: return nil
             case .constant(let text): return text
-            case .cell(let column):
-                guard binding.has(column) else { return nil }
-                let cell = trimmed(row[binding.cells[column]])
+            case .cells(let columns, let map):
+                let cells = columns.lazy.filter { self.binding.has($0) }.map { trimmed(row[self.binding.cells[$0]]) }
+                guard let cell = cells.first(where: { !$0.isEmpty }) else { return nil }
                 // Names part lines in keys and exports; a control character has no place in one.
                 if cell.contains(where: { $0 < 0x20 }) { hasControl = true }
-                return cell.isEmpty ? nil : String(decoding: cell, as: UTF8.self)
+                let text = String(decoding: cell, as: UTF8.self)
+                return map.map { $0[text] } ?? text
             }
         }
         var type = self.type
@@ -84,7 +85,7 @@ final class OriginFinder {
         guard let type else { throw .init("the type is empty") }
         let name = text(source.name)
         // A file that names its sources itself has as many sources as names.
-        let id = source.name.column == nil ? source.id : name.map { source.id + "." + $0 } ?? source.id
+        let id = source.name.columns.isEmpty ? source.id : name.map { source.id + "." + $0 } ?? source.id
         let revision = SourceRevision(id: id, name: name ?? source.id, version: text(source.version))
         let device = self.device.flatMap {
             Self.device(name: text($0.name), manufacturer: text($0.manufacturer), model: text($0.model), serial: text($0.serial))

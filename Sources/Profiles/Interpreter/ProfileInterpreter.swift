@@ -56,6 +56,9 @@ public final class ProfileInterpreter: FrameInterpreter {
         if channel.kind == .json { bindPaths() }
     }
 
+    /// What the rows so far have in columns that no rule reads.
+    public var unread: Unread { table?.unread ?? Unread() }
+
     private static func start(_ channel: TableChannel) -> State {
         channel.summary == nil ? .header(left: channel.headerWithin) : .summaryHeader
     }
@@ -239,6 +242,8 @@ extension ProfileInterpreter {
                     _ = try? interpret(frame, into: &discarded)
                     return
                 }
+                // What may be cut is no evidence.
+                guard !frame.isProvisional else { return }
                 withCells(row) { table.survey($0, &orders, &signs) }
                 rows += 1
                 if rows >= Self.surveyed { throw Enough() }

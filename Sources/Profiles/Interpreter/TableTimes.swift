@@ -15,6 +15,8 @@ final class TableTimes {
     private let elapsedCell: Int?
     private let ticksCell: Int?
     private let durationCell: Int?
+    private let offsetCell: Int?
+    private let offsetEmpties: [[UInt8]]
     private let durationUnit: EndRule.DurationUnit
     private let name: String
     private let endName: String
@@ -37,12 +39,16 @@ final class TableTimes {
     /// Whether rows need one.
     var needsHeading = false
 
-    init(rule: TimeRule, end: EndRule?, binding: HeaderBinding, began: Timestamp?) {
+    init(
+        rule: TimeRule, end: EndRule?, binding: HeaderBinding, began: Timestamp?, offsetEmpties: [[UInt8]] = []
+    ) {
         self.rule = rule
         self.began = began
         columns = rule.columns.map { binding.cells[$0] }
         elapsedCell = rule.elapsed.map { binding.cells[$0] }
         ticksCell = rule.ticks.map { binding.cells[$0] }.flatMap { $0 < 0 ? nil : $0 }
+        offsetCell = rule.offset.map { binding.cells[$0.column] }.flatMap { $0 < 0 ? nil : $0 }
+        self.offsetEmpties = offsetEmpties
         name = rule.columns.first.flatMap { binding.names[$0] } ?? "the time"
         var durationCell: Int?
         var durationUnit = EndRule.DurationUnit.clock
@@ -110,9 +116,10 @@ final class TableTimes {
         }
         switch rule.zone {
         case .utc:
+            // Which clock stood beside it, the file says in a column of its own, or not at all.
             return .instants(
-                start: start.wall.instant(at: start.offset ?? .utc), end: last.wall.instant(at: last.offset ?? .utc), offset: .utc
-            )
+                start: start.wall.instant(at: start.offset ?? .utc), end: last.wall.instant(at: last.offset ?? .utc),
+                offset: offsetCell == nil ? start.offset ?? .utc : offset(cells))
         case .local:
             guard start.offset == nil, last.offset == nil else {
                 throw Failure(reason: "\(name) has an offset, and this format's times have none")
@@ -127,6 +134,16 @@ final class TableTimes {
             }
             return .wall(start: start.wall, end: last.wall, ticks: ticks)
         }
+    }
+
+    /// The offset in its column; `nil` where that has none that a place could have.
+    private func offset(_ cells: Cells) -> ZoneOffset? {
+        guard let offsetCell, !isOne(trimmed(cells[offsetCell]), of: offsetEmpties), let unit = rule.offset?.unit,
+            let numeral = try? Numeral(parsing: trimmed(cells[offsetCell])),
+            let count = Int64(numeral.canonicalText), abs(count) <= 18 * 3600
+        else { return nil }
+        let seconds = count * unit.seconds
+        return abs(seconds) <= 18 * 3600 ? ZoneOffset(seconds: Int32(seconds)) : nil
     }
 
     /// The date and time in the time's columns.

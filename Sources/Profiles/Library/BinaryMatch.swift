@@ -56,6 +56,7 @@ extension ProfileLibrary {
     /// - Parameter name: the device's, which leaves out profiles that know their devices by other names.
     public func matches(channel: String, name: String? = nil) -> [BinaryMatch] {
         profiles.filter { profile in
+            if let name, profile.match.excludes(name: name) { return false }
             guard let name, !(profile.match.names.isEmpty && profile.match.wholeNames.isEmpty) else { return true }
             return profile.match.fits(name: name)
         }.compactMap { $0.match(channel: channel) }
@@ -97,6 +98,13 @@ extension Profile {
     /// Whether its readings tell of the device itself alone, its battery, and of nobody.
     public var tellsOnlyOfDevice: Bool {
         hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }
+    }
+
+    /// The characteristics, without `gatt:`, that say something of what others send: where the sensor sits, when its session began.
+    public var describingCharacteristics: Set<String> {
+        Set(
+            binaries.filter { $0.session != nil || $0.description?.span == .device }.map(\.name)
+                .filter { $0.hasPrefix("gatt:") }.map { String($0.dropFirst(5)) })
     }
 
     /// The channels of serial lines, in the profile's order.

@@ -8,7 +8,10 @@ public struct DatabaseMatch: Sendable {
     let channels: [TableChannel]
 
     /// What is wanted of the database, in the order of the channels.
-    public var tables: [ForeignTable] { channels.compactMap(\.foreign) }
+    public var wanted: ForeignDatabase {
+        ForeignDatabase(
+            tables: channels.compactMap(\.foreign), ignoredTables: profile.ignoredTables, ignoredColumns: profile.ignoredColumns)
+    }
 }
 
 extension Profile {
@@ -58,7 +61,7 @@ public final class DatabaseInterpreter: FrameInterpreter {
     {
         var interpreters: [String: ProfileInterpreter] = [:]
         for (index, channel) in match.channels.enumerated() {
-            let own = ProfileMatch(profile: match.profile, form: .database([]), channel: channel, score: 0)
+            let own = ProfileMatch(profile: match.profile, form: .database(match.wanted), channel: channel, score: 0)
             interpreters["sqlite:\(index)"] = try ProfileInterpreter(own, registry: registry, options: options)
         }
         self.interpreters = interpreters

@@ -10,6 +10,8 @@ public struct DeviceMatch: Hashable, Sendable {
     public var names: [String] = []
     /// Whole names, for those that are too short to begin one.
     public var wholeNames: [String] = []
+    /// What the name of a device begins with that is another one, whatever else fits.
+    public var otherNames: [String] = []
     /// What is advertised under whatever company's number is a frame that the profile reads, its own address inside.
     public var readable = false
     /// Of every kind that is given, one has to fit: a company's number alone says too little.
@@ -31,6 +33,12 @@ public struct DeviceMatch: Hashable, Sendable {
 extension DeviceMatch {
     /// Whether a device of this name is meant.
     public func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
+
+    /// Whether a device of this name is another one that advertises the same.
+    public func excludes(name: String) -> Bool {
+        let name = name.lowercased()
+        return otherNames.contains { name.hasPrefix($0.lowercased()) }
+    }
 }
 
 /// A USB plug by its numbers.
@@ -133,6 +141,8 @@ public struct DeviceConnection: Hashable, Sendable {
     public var dialogue: Dialogue?
     /// Nil where the dialogue reads none.
     public var memory: Memory?
+    /// It is read on every device that is connected for another profile and has its characteristics.
+    public var accompanies = false
     /// Nil where it is left alone.
     public var clock: Clock?
     /// How long the hub stays.

@@ -39,10 +39,19 @@ enum JSONHead {
         return nil
     }
 
+    private static func isWrapper(_ key: some Collection<UInt8>) -> Bool { key.first == UInt8(ascii: "$") }
+
     private static func collect(_ value: JSONValue, _ path: String, _ paths: inout Set<String>) {
         switch value {
         case .object(let object):
-            for (key, value) in object { collect(value, path.isEmpty ? key : "\(path).\(key)", &paths) }
+            for (key, value) in object {
+                // Extended JSON writes a number as an object of its type and its digits.
+                if Self.isWrapper(key.utf8) {
+                    paths.insert(path)
+                } else {
+                    collect(value, path.isEmpty ? key : "\(path).\(key)", &paths)
+                }
+            }
         case .array(let array):
             for (index, value) in array.prefix(16).enumerated() { collect(value, "\(path)[\(index)]", &paths) }
             paths.insert(path)

@@ -23,6 +23,9 @@ public struct Profile: Sendable {
     public var connection: DeviceConnection
     var tables: [TableChannel]
     var binaries: [BinaryChannel]
+    /// Of a database: tables that have no readings, and columns, of whatever table, that tell nothing by themselves.
+    var ignoredTables: [String] = []
+    var ignoredColumns: [String] = []
     /// What went wrong before, and how it is put right.
     public var corrections: [ProfileCorrection]
     /// Files, and what must come of them.
@@ -53,6 +56,7 @@ public struct Profile: Sendable {
         let node = ProfileNode(root, log: log)
         let members = node.members([
             "id", "name", "version", "links", "devices", "match", "connection", "channels", "procedures", "corrections",
+            "ignored",
             "vectors",
         ])
         for key in ["id", "name", "version", "channels"] where members[key] == nil { node.problem("\(key) is missing") }
@@ -70,6 +74,10 @@ public struct Profile: Sendable {
         (corrections, vectors, frameVectors) = ([], [], [])
         if !id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 || $0 &- 0x61 < 26 }) || id.isEmpty {
             members["id"]?.problem("an id has small letters, digits and hyphens only")
+        }
+        if let ignored = members["ignored"]?.members(["tables", "columns"]) {
+            ignoredTables = ignored["tables"]?.texts() ?? []
+            ignoredColumns = ignored["columns"]?.texts() ?? []
         }
         let channelNodes = members["channels"]?.elements() ?? []
         if channelNodes.count > Self.maximumChannels {

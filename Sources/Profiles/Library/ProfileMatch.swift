@@ -7,9 +7,10 @@ public struct ProfileMatch: Sendable {
         /// Rows of cells, with this octet between them.
         case delimited(UInt8)
         /// A list of objects, in `rows` of one object or by itself; each becomes a row with one cell for each path.
-        case jsonArray(paths: [String], rows: String?)
+        /// `ignored` are paths that nobody misses.
+        case jsonArray(paths: [String], rows: String?, ignored: [String])
         /// Tables of a database.
-        case database([ForeignTable])
+        case database(ForeignDatabase)
     }
 
     /// The one that reads it.
@@ -93,21 +94,27 @@ extension ProfileMatch {
 extension Profile {
     /// How this profile reads the file, if it does.
     public func match(firstLines text: String) -> ProfileMatch? {
-        let isArray = text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).first == "["
+        let first = text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).first
+        let (isArray, isObject) = (first == "[", first == "{")
         let matches = tables.compactMap { table -> ProfileMatch? in
             switch table.kind {
             // It is no text; see `DatabaseMatch`.
             case .sqlite: return nil
             case .json:
-                guard isArray == (table.rows == nil), let object = JSONHead.firstObject(of: text, rows: table.rows) else {
-                    return nil
-                }
+                // A list of objects, or objects one behind another.
+                guard isObject || (isArray && table.rows == nil),
+                    let object = JSONHead.firstObject(of: text, rows: table.rows)
+                else { return nil }
                 var score = 0
                 for column in table.columns {
                     if object.contains(column.path ?? "") { score += 1 } else if column.isRequired { return nil }
                 }
+                guard table.anyOf.isEmpty || table.anyOf.contains(where: { object.contains(table.columns[$0].path ?? "") })
+                else { return nil }
                 return ProfileMatch(
-                    profile: self, form: .jsonArray(paths: table.paths, rows: table.rows), channel: table, score: score)
+                    profile: self,
+                    form: .jsonArray(paths: table.paths, rows: table.rows, ignored: table.ignored.map(\.text)), channel: table,
+                    score: score)
             case .csv:
                 guard !isArray else { return nil }
                 return table.delimiters.compactMap { delimiter -> ProfileMatch? in

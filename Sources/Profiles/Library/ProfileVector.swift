@@ -52,9 +52,11 @@ public struct ProfileVector: Sendable {
     public var skipped: [Int: String]
     /// Row to a part of the reason it is refused for.
     public var refused: [Int: String]
+    /// Names of columns, tables and members that no rule reads, with their values; not compared where it is nil.
+    public var unread: [String: Int]?
 
     init?(_ node: ProfileNode) {
-        let members = node.members(["source", "lines", "options", "readings", "skipped", "refused"])
+        let members = node.members(["source", "lines", "options", "readings", "skipped", "refused", "unread"])
         guard let source = members["source"]?.text(), let lines = members["lines"]?.texts() else {
             node.problem("source or lines is missing")
             return nil
@@ -77,6 +79,7 @@ public struct ProfileVector: Sendable {
         readings = (members["readings"]?.elements() ?? []).compactMap { Self.expected($0) }
         skipped = Self.rows(members["skipped"])
         refused = Self.rows(members["refused"])
+        unread = members["unread"]?.anyMembers().compactMapValues { $0.integer(1...1_000_000) }
     }
 
     private static func expected(_ node: ProfileNode) -> Expected? {

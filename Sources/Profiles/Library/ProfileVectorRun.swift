@@ -16,6 +16,8 @@ public struct ProfileVectorRun {
         public var skipped: [Int: String] = [:]
         /// From row to reason.
         public var refused: [Int: String] = [:]
+        /// What no rule reads, by name.
+        public var unread: [String: Int] = [:]
         /// What was assumed.
         public var notes: [String] = []
         /// Nothing came of it.
@@ -45,7 +47,7 @@ public struct ProfileVectorRun {
         var outcome = Outcome()
         if let database = profile.database, text.hasPrefix("CREATE TABLE") {
             let interpreter = try DatabaseInterpreter(database, registry: OriginRegistry(subject: "me"), options: options)
-            try walk(open(Array(text.utf8), .database(database.tables)), interpreter, into: &outcome)
+            try walk(open(Array(text.utf8), .database(database.wanted)), interpreter, into: &outcome)
             outcome.notes = interpreter.notes
             return outcome
         }
@@ -61,6 +63,11 @@ public struct ProfileVectorRun {
     }
 
     private func walk(_ source: any FrameSource, _ interpreter: any FrameInterpreter, into outcome: inout Outcome) throws {
+        defer {
+            var unread = source.unread
+            unread.add(interpreter.unread)
+            outcome.unread = Dictionary(unread.counts.map { ($0.key.name, $0.value) }, uniquingKeysWith: +)
+        }
         try source.forEachFrame { frame in
             do throws(Refusal) {
                 if case .skipped(let kind) = try interpreter.interpret(frame, into: &outcome.readings) {
@@ -93,6 +100,13 @@ public struct ProfileVectorRun {
         }
         for (row, reason) in outcome.refused.sorted(by: { $0.key < $1.key }) where vector.refused[row] == nil {
             failures.append("row \(row) is refused: \(reason)")
+        }
+        if let unread = vector.unread, unread != outcome.unread {
+            func text(_ counts: [String: Int]) -> String {
+                counts.isEmpty
+                    ? "nothing" : counts.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }.joined(separator: ", ")
+            }
+            failures.append("\(text(unread)) must be unread; it is \(text(outcome.unread))")
         }
         return failures
     }

@@ -145,7 +145,7 @@ struct BinaryChannelReader {
     }
 
     private func reading(_ node: ProfileNode, common: ProfileNode?) -> BinaryChannel.ReadingRule? {
-        let members = node.members(["field", "type", "unit", "when", "zero", "metadata"])
+        let members = node.members(["field", "type", "unit", "when", "zero", "with", "metadata"])
         guard let (field, scope, namesakes) = members["field"].flatMap(field), let id = members["type"]?.text() else {
             node.problem("field and type are needed")
             return nil
@@ -158,6 +158,10 @@ struct BinaryChannelReader {
         rule.condition = layout.condition(members["when"], scope)
         if let zero = members["zero"] {
             if zero.text() == "none" { rule.zeroIsNone = true } else { zero.problem("zero can stand for none") }
+        }
+        if let companion = members["with"], let (field, other, namesakes) = self.field(companion) {
+            rule.companions = [field] + namesakes
+            if other !== scope { companion.problem("it has to be a field of the same frame or record") }
         }
         if let unit = members["unit"], let code = unit.text() {
             do throws(UnitError) {

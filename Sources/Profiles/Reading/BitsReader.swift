@@ -9,7 +9,7 @@ struct BitsReader {
     private enum PartShown: String, CaseIterable { case code, text, truth, number }
 
     func word(_ node: ProfileNode) -> LayoutStep? {
-        let members = node.members(["name", "type", "bits", "show", "others", "as", "when", "order"])
+        let members = node.members(["name", "type", "bits", "show", "others", "as", "when", "order", "peek"])
         guard let type = members["type"]?.text(), let bits = Int(type.dropFirst()), type.hasPrefix("u"), bits % 8 == 0,
             (8...48).contains(bits), let shift = layout.allocate(bits, scope, node), let parts = members["bits"]
         else {
@@ -19,6 +19,7 @@ struct BitsReader {
         var step = LayoutStep(kind: .word, condition: layout.condition(members["when"], scope))
         step.width = Int32(bits / 8)
         step.isBigEndian = members["order"]?.text() == "big"
+        step.isPeeked = members["peek"]?.boolean() ?? false
         step.wordShift = Int16(shift)
         step.wordWidth = Int16(bits)
         var known: UInt64 = 0

@@ -13,14 +13,23 @@ struct ColumnReader {
         return nil
     }
 
+    /// The columns that are named by one text or a list of them.
+    func indices(_ node: ProfileNode) -> [Int] {
+        if case .array = node.value { return node.elements().compactMap(index) }
+        return index(node).map { [$0] } ?? []
+    }
+
     /// A text, or `{column: …}`.
     func textRule(_ node: ProfileNode) -> TextRule? {
         if case .object = node.value {
-            guard let column = node.members(["column"])["column"] else {
+            let members = node.members(["column", "map"])
+            guard let column = members["column"] else {
                 node.problem("column is missing")
                 return nil
             }
-            return index(column).map { .cell($0) }
+            let columns = indices(column)
+            let map = members["map"]?.anyMembers().compactMapValues { $0.text() }
+            return columns.isEmpty ? nil : .cells(columns, map: map)
         }
         return node.text().map { .constant($0) }
     }
@@ -31,11 +40,18 @@ struct TimeReader {
     let table: ColumnReader
 
     func time(_ node: ProfileNode, hasSummary: Bool) -> TimeRule? {
-        let members = node.members(["columns", "patterns", "zone", "from", "elapsed", "ticks", "day"])
+        let members = node.members(["columns", "patterns", "zone", "offset", "from", "elapsed", "ticks", "day"])
         var rule = TimeRule(columns: [], patterns: [])
         rule.zone = members["zone"]?.choice(TimeRule.Zone.self) ?? .written
         rule.elapsed = members["elapsed"].flatMap(table.index)
         rule.ticks = members["ticks"].flatMap(table.index)
+        if let offset = members["offset"] {
+            let parts = offset.members(["column", "in"])
+            if rule.zone != .utc { offset.problem("times that are not in UTC have their offset, or none") }
+            if let column = parts["column"].flatMap(table.index) {
+                rule.offset = OffsetRule(column: column, unit: parts["in"]?.choice(OffsetRule.Unit.self) ?? .seconds)
+            }
+        }
         if let from = members["from"] {
             guard from.text() == "summary", hasSummary else {
                 from.problem("only \"summary\" can stand here, and the channel needs one")
@@ -91,7 +107,9 @@ struct ReadingReader {
     let outer: TableChannelReader
 
     func reading(_ node: ProfileNode) -> ReadingRule? {
-        let members = node.members(["column", "type", "unit", "when", "texts", "metadata", "cases", "always", "figures"])
+        let members = node.members([
+            "column", "type", "unit", "when", "texts", "metadata", "cases", "always", "figures", "moment",
+        ])
         for key in ["column", "type"] where members[key] == nil { node.problem("\(key) is missing") }
         guard let column = members["column"].flatMap(table.index), let type = members["type"].flatMap(type) else { return nil }
         var rule = ReadingRule(column: column, type: type, unit: .fixed(.one))
@@ -130,6 +148,7 @@ struct ReadingReader {
             if let limit = limit(text, node) { rule.texts.append(limit) }
         }
         rule.metadata = members["metadata"].map { outer.metadata($0, table) } ?? []
+        rule.isMoment = members["moment"]?.boolean() ?? false
         return rule
     }
 
@@ -216,9 +235,13 @@ struct ReadingReader {
 
     private func limit(_ text: String, _ node: ProfileNode) -> LimitText? {
         let members = node.members(["limit", "values"])
-        guard let side = members["limit"]?.choice(LimitText.Side.self), let values = members["values"] else {
-            node.problem("limit (lower or upper) or values is missing")
+        guard let side = members["limit"]?.choice(LimitText.Side.self) else {
+            node.problem("limit (lower or upper) is missing")
             return nil
+        }
+        guard let values = members["values"] else {
+            if (try? Numeral(text)) == nil { node.problem("values is missing: only a text that is a number may go without") }
+            return LimitText(text: Array(text.utf8), side: side, limits: [])
         }
         var limits: [(unit: Unit, numeral: Numeral)] = []
         for (code, value) in values.anyMembers().sorted(by: { $0.key < $1.key }) {

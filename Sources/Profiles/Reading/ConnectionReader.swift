@@ -11,7 +11,8 @@ struct ConnectionReader {
         var match = DeviceMatch()
         guard
             let members = node?.members([
-                "services", "advertisedServiceData", "manufacturers", "names", "wholeNames", "readable", "all", "usb",
+                "services", "advertisedServiceData", "manufacturers", "names", "wholeNames", "otherNames", "readable", "all",
+                "usb",
             ])
         else {
             return match
@@ -29,6 +30,7 @@ struct ConnectionReader {
         match.usb = (members["usb"]?.elements() ?? []).compactMap(usb)
         match.names = (members["names"]?.texts() ?? []).filter { !$0.isEmpty }
         match.wholeNames = (members["wholeNames"]?.texts() ?? []).filter { !$0.isEmpty }
+        match.otherNames = (members["otherNames"]?.texts() ?? []).filter { !$0.isEmpty }
         match.readable = members["readable"]?.boolean() ?? false
         match.needsAll = members["all"]?.boolean() ?? false
         return match
@@ -83,7 +85,7 @@ struct ConnectionReader {
         let members =
             node?.members([
                 "reads", "subscriptions", "recordAccess", "clock", "presence", "expectedInterval", "bond", "opening", "keepAlive",
-                "closing", "dialogue", "writes", "memory",
+                "closing", "dialogue", "writes", "memory", "accompanies",
             ]) ?? [:]
         connection.serial = serial(members)
         connection.reads = characteristics(members["reads"], match)
@@ -103,6 +105,7 @@ struct ConnectionReader {
         }
         connection.clock = members["clock"]?.choice(DeviceConnection.Clock.self)
         connection.expectedInterval = members["expectedInterval"]?.integer(1...86_400)
+        connection.accompanies = members["accompanies"]?.boolean() ?? false
         connection.needsBond = members["bond"]?.boolean() ?? false
         if let presence = members["presence"] {
             connection.presence = self.presence(presence)

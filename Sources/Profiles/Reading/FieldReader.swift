@@ -7,7 +7,7 @@ struct FieldReader {
 
     private static let keys = [
         "name", "type", "order", "when", "unit", "scale", "either", "special", "values", "as", "range", "repeat", "hidden",
-        "size", "leave", "length", "reversed", "peek", "optional", "add", "digits", "only",
+        "size", "leave", "length", "reversed", "peek", "optional", "add", "digits", "only", "beyond",
     ]
 
     func field(_ node: ProfileNode) -> LayoutStep? {
@@ -26,6 +26,7 @@ struct FieldReader {
         step.variants = variants(node, members)
         step.specials = specials(members["special"])
         Self.range(members["range"], &step)
+        step.beyond = beyond(members["beyond"], hasRange: members["range"] != nil)
         guard let name = members["name"]?.text() else {
             node.problem("name is missing")
             return nil
@@ -114,6 +115,16 @@ struct FieldReader {
         let bounds = node.elements().map { Int64($0.integer(Int(Int32.min)...Int(Int32.max)) ?? 0) }
         guard bounds[0] <= bounds[1] else { return node.problem("the range ends before it begins") }
         (step.minimum, step.maximum) = (bounds[0], bounds[1])
+    }
+
+    /// The word for a value outside of the range, which is then no number; -1 where it refuses the frame.
+    private func beyond(_ node: ProfileNode?, hasRange: Bool) -> Int16 {
+        guard let node, let word = node.text() else { return -1 }
+        guard hasRange else {
+            node.problem("nothing is beyond a field without a range")
+            return -1
+        }
+        return layout.plan.specials[Int(layout.special(0, word, node).lowerBound)].name
     }
 
     /// The scale and unit of a field, or the alternatives in `either`.

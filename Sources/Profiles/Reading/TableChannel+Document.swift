@@ -9,7 +9,7 @@ struct TableChannelReader {
 
     private static let keys = [
         "channel", "delimiters", "decimal", "empty", "headerWithin", "summary", "columns", "times", "end", "skip", "readings",
-        "device", "heading", "rows", "person", "apart", "table", "join",
+        "device", "heading", "rows", "person", "apart", "table", "join", "without", "order", "anyOf", "ignored", "record",
         "source", "subject", "metadata", "units", "notes",
     ]
 
@@ -22,7 +22,11 @@ struct TableChannelReader {
             }
         }
         if kind != .json { members["rows"]?.problem("only JSON has rows inside of something") }
-        if kind != .sqlite { for key in ["table", "join"] { members[key]?.problem("only a database has tables") } }
+        if kind != .json { members["anyOf"]?.problem("only JSON has one") }
+        if kind == .sqlite { members["ignored"]?.problem("the profile's own ignored is for databases") }
+        if kind != .sqlite {
+            for key in ["table", "join", "without", "order"] { members[key]?.problem("only a database has tables") }
+        }
         channel.rows = members["rows"]?.text()
         if let delimiters = members["delimiters"] {
             channel.delimiters = delimiters.texts().compactMap { text in
@@ -59,6 +63,9 @@ struct TableChannelReader {
         if let source = members["source"] { channel.source = self.source(source, table) }
         channel.person = members["person"].flatMap(table.index)
         channel.apart = members["apart"].flatMap(table.index)
+        channel.anyOf = members["anyOf"].map(table.indices) ?? []
+        channel.ignored = (members["ignored"]?.texts() ?? []).map { HeaderPattern($0) }
+        channel.record = members["record"].flatMap { record($0, table) }
         if kind == .sqlite { channel.foreign = foreign(members, channel) }
         channel.heading = members["heading"].flatMap { heading($0, table) }
         channel.subject = members["subject"].flatMap { $0.members(["column"])["column"] }.flatMap(table.index)
@@ -80,9 +87,9 @@ struct TableChannelReader {
             var column = ColumnRule(name: name)
             let keys =
                 switch kind {
-                case .csv: ["names", "position", "nth", "required", "group"]
-                case .json: ["path", "required", "group"]
-                case .sqlite: ["is", "joined", "required"]
+                case .csv: ["names", "position", "nth", "required", "group", "empty"]
+                case .json: ["path", "required", "group", "empty"]
+                case .sqlite: ["is", "joined", "required", "empty", "octets"]
                 }
             let members = node.members(keys)
             column.patterns = (members["names"]?.texts() ?? []).map { HeaderPattern($0) }
@@ -91,6 +98,7 @@ struct TableChannelReader {
             if column.nth != nil, column.position != nil { node.problem("nth is for columns that are known by their names") }
             column.path = members["path"]?.text()
             column.isRequired = members["required"]?.boolean() ?? true
+            column.empties = (members["empty"]?.texts() ?? []).map { Array($0.utf8) }
             if let group = members["group"] {
                 if let byte = group.text()?.utf8.first,
                     [UInt8(ascii: ","), UInt8(ascii: "."), UInt8(ascii: " "), UInt8(ascii: "'")].contains(byte)
@@ -103,7 +111,6 @@ struct TableChannelReader {
             if kind == .csv, column.patterns.isEmpty, column.position == nil { node.problem("names or position is missing") }
             if kind == .json, column.path == nil { node.problem("path is missing") }
             if kind == .sqlite {
-                column.isJoined = members["joined"]?.boolean() ?? false
                 column.path = members["is"]?.text()
                 if column.path == nil { node.problem("is is missing: what the database calls the column") }
                 // The source's header has our own names.
@@ -118,23 +125,67 @@ struct TableChannelReader {
             node.problem("table is missing")
             return nil
         }
-        var table = ForeignTable(
-            name: name,
-            columns: channel.columns.map {
-                ForeignTable.Column($0.name, is: $0.path ?? "", isOfJoined: $0.isJoined, isRequired: $0.isRequired)
-            })
-        if let join = members["join"] {
-            let parts = join.members(["table", "column", "key"])
+        var table = ForeignTable(name: name, columns: [])
+        for join in members["join"].map(Self.elements) ?? [] {
+            let parts = join.members(["table", "column", "key", "from"])
             guard let other = parts["table"]?.text(), let column = parts["column"]?.text(), let key = parts["key"]?.text() else {
                 join.problem("table, column and key are needed")
                 return nil
             }
-            table.join = ForeignTable.Join(table: other, column: column, key: key)
-        } else if channel.columns.contains(where: \.isJoined) {
-            node.problem("join is missing: a column is another table's")
+            table.joins.append(
+                ForeignTable.Join(table: other, from: parts["from"].flatMap { self.join($0, table) }, column: column, key: key))
         }
+        let columns = members["columns"]?.anyMembers() ?? [:]
+        for rule in channel.columns {
+            let parts = columns[rule.name]?.anyMembers()
+            table.columns.append(
+                ForeignTable.Column(
+                    rule.name, is: rule.path ?? "", join: parts?["joined"].flatMap { self.join($0, table) },
+                    isRequired: rule.isRequired, isOctets: parts?["octets"]?.boolean() ?? false))
+        }
+        if let without = members["without"] {
+            let parts = without.members(["table", "column", "key", "where"])
+            guard let other = parts["table"]?.text(), let column = parts["column"]?.text(), let key = parts["key"]?.text() else {
+                without.problem("table, column and key are needed")
+                return nil
+            }
+            let condition = parts["where"]?.anyMembers().sorted { $0.key < $1.key }.first
+            table.exclusion = ForeignTable.Exclusion(
+                table: other, column: column, key: key,
+                condition: condition.map { ForeignTable.Exclusion.Condition(column: $0.key, values: $0.value.texts()) })
+        }
+        let reader = ColumnReader(columns: channel.columns, channel: node)
+        table.order = (members["order"].map(reader.indices) ?? []).map { channel.columns[$0].name }
         table.person = channel.person.map { channel.columns[$0].name }
+        table.empties = channel.empties.map { String(decoding: $0, as: UTF8.self) }
         return table
+    }
+
+    private static func elements(_ node: ProfileNode) -> [ProfileNode] {
+        if case .array = node.value { node.elements() } else { [node] }
+    }
+
+    /// One of the joins: by its table's name, or `true` where there is one.
+    private func join(_ node: ProfileNode, _ table: ForeignTable) -> Int? {
+        if case .boolean(let isJoined) = node.value {
+            if !isJoined { return nil }
+            if table.joins.count != 1 { node.problem("which of the joins it is: its table's name is needed") }
+            return table.joins.count == 1 ? 0 : nil
+        }
+        guard let name = node.text() else { return nil }
+        let index = table.joins.firstIndex { $0.table == name }
+        if index == nil { node.problem("no join in front of it has the table '\(name)'") }
+        return index
+    }
+
+    private func record(_ node: ProfileNode, _ table: ColumnReader) -> RecordRule? {
+        let members = node.members(["id", "version", "parts"])
+        guard let ids = members["id"].map(table.indices), !ids.isEmpty else {
+            node.problem("id is missing")
+            return nil
+        }
+        return RecordRule(
+            ids: ids, versions: members["version"].map(table.indices) ?? [], hasParts: members["parts"]?.boolean() ?? false)
     }
 
     private func summary(_ node: ProfileNode) -> SummaryTable? {

@@ -6,6 +6,8 @@ struct HeaderBinding: Sendable {
     let units: [String?]
     /// Names as they stand in the file.
     let names: [String?]
+    /// Every column's name as it stands in the file.
+    let header: [String]
     /// Cells of the header.
     let width: Int
     /// Columns that were found.
@@ -49,6 +51,7 @@ struct HeaderBinding: Sendable {
         self.cells = cells
         self.units = units
         self.names = names
+        self.header = header.map(HeaderPattern.trimmed)
         width = header.count
         doubled = Self.doubled(columns, cells, header)
         score = cells.count { $0 >= 0 }
@@ -60,6 +63,7 @@ struct HeaderBinding: Sendable {
         cells = Array(columns.indices)
         units = columns.map { _ in nil }
         names = columns.map(\.path)
+        header = columns.map { $0.path ?? "" }
         width = columns.count
         doubled = nil
         score = columns.count

@@ -22,6 +22,12 @@ struct TableChannel: Sendable {
     var person: Int?
     /// Rows that say the same at one time are told apart by this cell.
     var apart: Int?
+    /// Of JSON: columns of which the first object has one at least.
+    var anyOf: [Int] = []
+    /// What the file has and nobody misses: of CSV names in the header, of JSON paths.
+    var ignored: [HeaderPattern] = []
+    /// The maker's own id of what a row tells.
+    var record: RecordRule?
     var summary: SummaryTable?
     var columns: [ColumnRule] = []
     /// Alternatives: the first whose columns the file has.
@@ -54,9 +60,9 @@ struct ColumnRule: Hashable, Sendable {
     var position: Int?
     /// `value.bpm`, in JSON; in a database the column's own name.
     var path: String?
-    /// Of a database: the column is the second table's.
-    var isJoined = false
     var isRequired = true
+    /// Texts that stand for no value in this column.
+    var empties: [[UInt8]] = []
     /// From 1: which of several columns of one name.
     var nth: Int?
     /// Between groups of three digits.
@@ -99,9 +105,36 @@ struct TimeRule: Sendable {
     var ticks: Int?
     /// The columns are a date, and what the row says is of all that day.
     var isDay = false
+    /// How far the place's clocks are ahead of UTC, in a column of its own.
+    var offset: OffsetRule?
 
     /// Several orders of the date's numbers are allowed.
     var mayBeContested: Bool { Set(patterns.compactMap(\.order)).count > 1 }
+}
+
+/// A column with an offset east of UTC.
+struct OffsetRule: Sendable {
+    enum Unit: String, Sendable, CaseIterable {
+        case seconds = "s"
+        case minutes = "min"
+
+        var seconds: Int64 { self == .seconds ? 1 : 60 }
+    }
+
+    var column: Int
+    var unit: Unit
+}
+
+/// The maker's own id and version of what a row tells.
+struct RecordRule: Sendable {
+    /// The first that has a value is the id; where none has, the row is known by what it tells.
+    var ids: [Int]
+    /// The first that has a whole number is the version; 0 where none has.
+    var versions: [Int]
+    /// Rows that follow one another with one id are the parts of one record.
+    var hasParts: Bool
+
+    var columns: [Int] { ids + versions }
 }
 
 enum EndRule: Sendable {
@@ -167,6 +200,8 @@ struct ReadingRule: Sendable {
     var always: Int?
     /// Of workouts: the figures that the row tells.
     var figures: [FigureRule] = []
+    /// What it tells is of the row's start, whatever its end.
+    var isMoment = false
 }
 
 /// A figure of a workout that stands in a column.
@@ -193,7 +228,7 @@ struct LimitText: Sendable {
 
     var text: [UInt8]
     var side: Side
-    /// The limit in each unit the device can be set to.
+    /// The limit in each unit the device can be set to; none where the text is a number, which is kept.
     var limits: [(unit: Unit, numeral: Numeral)]
 }
 
@@ -220,9 +255,10 @@ struct MetadataRule: Sendable {
 /// A text that is the profile's or a cell's.
 enum TextRule: Sendable {
     case constant(String)
-    case cell(Int)
+    /// The first cell that is not empty; looked up where there is a list, and left out where it is not in it.
+    case cells([Int], map: [String: String]?)
 
-    var column: Int? { if case .cell(let column) = self { column } else { nil } }
+    var columns: [Int] { if case .cells(let columns, _) = self { columns } else { [] } }
 }
 
 struct DeviceRule: Sendable {
@@ -231,7 +267,7 @@ struct DeviceRule: Sendable {
     var model: TextRule?
     var serial: TextRule?
 
-    var columns: [Int] { [name, manufacturer, model, serial].compactMap { $0?.column } }
+    var columns: [Int] { [name, manufacturer, model, serial].flatMap { $0?.columns ?? [] } }
 }
 
 struct SourceRule: Sendable {
@@ -239,7 +275,7 @@ struct SourceRule: Sendable {
     var name: TextRule
     var version: TextRule?
 
-    var columns: [Int] { [name.column, version?.column].compactMap { $0 } }
+    var columns: [Int] { name.columns + (version?.columns ?? []) }
 }
 
 /// Which sign stands between a number's whole and fraction.

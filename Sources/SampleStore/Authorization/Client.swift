@@ -19,6 +19,11 @@ public struct Client: Hashable, Sendable {
     public var source: String { Self.sourcePrefix + "\(id)" }
 
     static let sourcePrefix = "client."
+
+    /// Whether a source is a client's.
+    static func isSource(_ id: String) -> Bool {
+        id.hasPrefix(sourcePrefix) && Int64(id.dropFirst(sourcePrefix.count)) != nil
+    }
 }
 
 /// What is read or written: a type of samples, or a characteristic, each with a right of its own.

@@ -9,6 +9,8 @@ public enum ClientWriteError: Error, Sendable {
     case tooEarly(SampleType)
     /// The key names another request.
     case otherRequest
+    /// It tells more devices apart than a client may.
+    case tooManySeries
     /// The store could not.
     case other(any Error)
 }
@@ -29,11 +31,14 @@ public struct ClientRequest: Hashable, Sendable {
 extension SampleStore {
     /// How long a request is known by its key, in microseconds: a week.
     private static let requestsKept: Int64 = 7 * 86_400_000_000
+    /// Series of a client: one for each person, type and device that it names.
+    static let mostClientSeries = 1000
     /// Requests of a client that are known by a key.
     private static let mostRequests = 1000
 
-    /// Keeps what a client saves, in one transaction with the question whether it may: all of it, or an error and nothing. It is compared with what
-    /// the client wrote itself, and with nothing else: whether another one told the same is not for it to learn.
+    /// Keeps what a client saves, in one transaction with the question whether it may: all of it, or an error and nothing. It is a
+    /// duplicate only of what the client wrote itself. If a device or a file reported the same measurement, both are kept and linked, and the client
+    /// does not learn of it.
     ///
     /// - Parameters:
     ///   - request: by its key the same request again is known, and has the same answer.
@@ -53,7 +58,10 @@ extension SampleStore {
                 var description = IngestDescription(
                     kind: .save, name: "\(client.name) (\(client.source))", received: time.microseconds, comparesPaths: false)
                 description.replacesAcrossDevices = true
+                description.linksCopies = true
                 let outcomes = try save(batch, as: description, within: day)
+                let series = try connection.integer("SELECT count(*) FROM series WHERE source = ?", .text(client.source)) ?? 0
+                guard series <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
                 try remember(outcomes, of: request, by: client, at: time)
                 return outcomes
             }
@@ -123,7 +131,7 @@ extension SampleStore {
                     try mayWrite(ObjectType(sample.origin.type), of: sample.origin.subject, client)
                 else { continue }
                 try condition(sample)
-                if try deletion.delete(place) { count += 1 }
+                count += try deletion.delete([place])
             }
             return count
         }.count > 0

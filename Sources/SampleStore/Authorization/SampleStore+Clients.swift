@@ -74,9 +74,10 @@ extension SampleStore {
                 let own = "(SELECT id FROM series WHERE source = ?1)"
                 // What it wrote and nobody has judged yet is not to become a sample later.
                 try connection.run(
-                    "UPDATE quarantine SET state = 'rejected', judged = ?2 WHERE series IN \(own) AND state = 'held'",
+                    "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE series IN \(own) AND state = 'held'",
                     .text(client.source), .integer(ingest))
                 if connection.changes > 0 { deletion.changesMore() }
+                try Judgements(connection: connection).settle(touchedBy: ingest)
                 let statement = try Statement(
                     connection, "SELECT series, start, hash FROM sample WHERE series IN \(own) ORDER BY seq")
                 try statement.bind([.text(client.source)])
@@ -85,8 +86,7 @@ extension SampleStore {
                     try places.append(
                         SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
                 }
-                for place in places { try deletion.delete(place) }
-                return deletion.deleted
+                return try deletion.delete(places)
             }
         }
     }

@@ -78,14 +78,38 @@ extension SampleStore {
 }
 
 extension SampleStore {
+    /// The clinical types without which a client does not work; `nil` if neither a person nor the client has said.
+    public func requiredTypes(of client: Client) throws(StoreError) -> Set<ObjectType>? {
+        let text = try connection.text(
+            "SELECT required FROM main.client WHERE id = ? AND required IS NOT NULL", .integer(client.id))
+        return text.map { Set($0.split(separator: ",").compactMap { ObjectType(String($0)) }) }
+    }
+
+    /// Sets the clinical types without which a client does not work. An empty set says that it needs none.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` if they are one or two, or types that are not granted object by object.
+    public func setRequiredTypes(_ types: Set<ObjectType>, of client: Client) throws {
+        guard types.isEmpty || Self.isRequirable(types) else { throw Self.notRequirable }
+        try connection.transaction {
+            try connection.run(
+                "UPDATE client SET required = ? WHERE id = ?", .text(types.sorted().map(\.id).joined(separator: ",")),
+                .integer(client.id))
+        }
+    }
+
+    private static func isRequirable(_ types: Set<ObjectType>) -> Bool {
+        types.count >= 3 && types.allSatisfy(\.isAskedByObject)
+    }
+
+    private static let notRequirable = StoreError(
+        .invalid, "required types are three or more types that are asked about object by object")
+
     /// Fails where a client lacks one of the clinical types without which it does not work; it is not told which, nor how many.
     ///
     /// - Parameter types: at least three, as HealthKit has it: an error about one alone would tell what a person said of it.
     /// - Throws: ``StoreError`` of the kind `invalid`, with the same text for each of them that may be missing.
     public func require(_ types: Set<ObjectType>, of subject: String, for client: Client) throws(StoreError) {
-        guard types.count >= 3, types.allSatisfy(\.isAskedByObject) else {
-            throw StoreError(.invalid, "required types are three or more types that are asked about object by object")
-        }
+        guard Self.isRequirable(types) else { throw Self.notRequirable }
         var granted = 0
         for type in types {
             let count = try connection.integer(

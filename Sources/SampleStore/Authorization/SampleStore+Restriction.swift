@@ -94,7 +94,7 @@ struct Restriction {
         return """
             SELECT s.id, CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AS since,
                 s.kind NOT IN (\(Self.askedByObject)) OR \(isOwn) AS whole, g.after
-            FROM main.series AS s CROSS JOIN main.granted AS g ON g.client = \(client.id) AND g.subject = s.subject AND g.type = s.type
+            FROM main.series AS s JOIN main.granted AS g ON g.client = \(client.id) AND g.subject = s.subject AND g.type = s.type
             """
     }
 
@@ -186,7 +186,7 @@ struct Restriction {
             "SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id WHERE v.since IS NOT NULL"
         case "series":
             """
-            SELECT s.* FROM main.series AS s WHERE EXISTS(SELECT 1 FROM sample AS r WHERE r.series = s.id)
+            SELECT s.* FROM readable AS v CROSS JOIN main.series AS s ON s.id = v.id WHERE EXISTS(SELECT 1 FROM sample AS r WHERE r.series = s.id)
                 OR EXISTS(SELECT 1 FROM deleted AS r WHERE r.series = s.id)
             """
         case "change":

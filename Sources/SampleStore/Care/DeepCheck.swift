@@ -15,6 +15,7 @@ struct DeepCheck {
         problems += try cycles()
         problems += try conversions()
         problems += try retellings()
+        problems += try MeasurementCheck(connection: connection).problems()
         return problems
     }
 

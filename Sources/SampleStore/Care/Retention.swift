@@ -198,6 +198,8 @@ extension SampleStore {
         try SampleTable(connection: connection).removePruned()
         for statement in [
             "DELETE FROM record WHERE (series, start, hash) IN \(marked)",
+            "DELETE FROM decided WHERE (series, start, hash) IN \(marked)",
+            "DELETE FROM derived WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM link WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked)",
             """

@@ -135,18 +135,17 @@ extension SampleStore {
             (
                 "witnesses of nothing",
                 """
-                SELECT count(*) FROM witness WHERE withdrawn IS NULL AND NOT stands_in
+                SELECT count(*) FROM witness WHERE NOT withdrawn AND NOT stands_in
                     AND NOT EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                     AND NOT EXISTS(SELECT 1 FROM deleted WHERE series = of_series AND start = of_start AND hash = of_hash)
-                    AND (of_series, of_start, of_hash) NOT IN
-                        (SELECT of_series, of_start, of_hash FROM witness WHERE stands_in)
                 """
             ),
             ("witnesses without a decision", "SELECT count(*) FROM witness_row WHERE decision NOT IN (SELECT id FROM decision)"),
             (
-                "samples that are witnesses as well",
+                "samples that are there beside the ones they are the same as",
                 """
-                SELECT count(*) FROM witness JOIN sample USING(series, start, hash) WHERE NOT stands_in AND withdrawn IS NULL
+                SELECT count(*) FROM witness WHERE stands_in AND NOT parted
+                    AND EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                 """
             ),
             (

@@ -28,14 +28,17 @@ struct ChangeLog {
     /// - Parameters:
     ///   - places: by start, and so by number.
     ///   - ingest: what brought the samples; of restored ones the ingest that they came with.
-    func add(series: Int64, _ places: some RandomAccessCollection<Place>, ingest: Int64) throws(StoreError) {
+    ///   - deletion: whether the rows become tombstones. Else they become samples.
+    func add(
+        series: Int64, _ places: some RandomAccessCollection<Place>, ingest: Int64, deletion: Bool = false
+    ) throws(StoreError) {
         let places = Array(places)
         var first = 0
-        for end in try cuts(series: series, places.map(\.start), among: .live) + [places.count] where end > first {
+        let cuts = try cuts(series: series, places.map(\.start), among: deletion ? .tombstones : .live)
+        for end in cuts + [places.count] where end > first {
             try add(
                 series: series, seqs: places[first].seq...places[end - 1].seq, low: places[first].start,
-                high: places[end - 1].start,
-                deletion: false, ingest: ingest)
+                high: places[end - 1].start, deletion: deletion, ingest: ingest)
             first = end
         }
     }

@@ -92,7 +92,10 @@ final class ChangeReader {
 
     private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {
         let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start BETWEEN ? AND ? AND seq BETWEEN ? AND ?")
+            """
+            SELECT \(SampleDecoder.columns) FROM sample
+            WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3 AND seq BETWEEN ?4 AND ?5
+            """)
         defer { statement.reset() }
         try bind(entry, to: statement)
         var changes: [SampleChange] = []
@@ -104,7 +107,7 @@ final class ChangeReader {
         let statement = try connection.statement(
             """
             SELECT \(SampleDecoder.columns), replaced_by, ingest, deleted_seq FROM deleted
-            WHERE series = ? AND start BETWEEN ? AND ? AND deleted_seq BETWEEN ? AND ?
+            WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3 AND deleted_seq BETWEEN ?4 AND ?5
             """)
         defer { statement.reset() }
         try bind(entry, to: statement)

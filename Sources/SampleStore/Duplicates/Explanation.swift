@@ -40,12 +40,16 @@ extension SampleStore {
         guard var explanation, let place else { return nil }
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let firsts = try relations(
-            "SELECT of_series, of_start, of_hash, rule, ingest FROM witness WHERE series = ? AND start = ? AND hash = ? AND NOT stands_in",
+            "SELECT of_series, of_start, of_hash, rule, ingest FROM witness WHERE series = ? AND start = ? AND hash = ? AND NOT stands_in AND NOT parted",
             here)
         explanation.first = firsts.first
         explanation.witnesses = try relations(
-            Witnesses.ofFirst(
-                "series, start, hash, rule, ingest", "withdrawn IS NULL AND NOT stands_in", order: "ingest, series"), here)
+            WitnessRows.ofFirst(
+                "series, start, hash, rule, ingest",
+                """
+                \(WitnessRows.isActive) AND NOT EXISTS(SELECT 1 FROM main.sample AS s
+                    WHERE (s.series, s.start, s.hash) = (witness_row.series, witness_row.start, witness_row.hash))
+                """, order: "ingest, series"), here)
         explanation.linked = try relations(
             """
             SELECT of_series, of_start, of_hash, rule, ingest FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
@@ -65,7 +69,7 @@ extension SampleStore {
             """)
         defer { statement.reset() }
         try statement.bind([.integer(ingest), .integer(Int64(limit))])
-        let names = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
+        let names = WitnessRows(connection: connection)
         var found: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)] = []
         while try statement.step() {
             let own = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))

@@ -32,10 +32,11 @@ extension RetellingSearch {
     /// The held reading that a row tells again in another unit: its number, and what was decided of it; nil where there is none.
     func held(_ row: SampleRow, of type: SampleType) throws(StoreError) -> (number: Int64, state: String)? {
         let own = try siblings.telling(row.context, of: type)
-        let trace = own.trace(duration: row.duration, value: row.value, step: row.step)
+        let trace = own.trace(
+            duration: row.duration, value: row.value, step: row.step, method: try siblings.method(ofMetadata: row.metadata))
         let statement = try connection.statement(
             """
-            SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state
+            SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state, quarantine.metadata
             FROM quarantine CROSS JOIN context ON context.id = context
             WHERE uuid >= ? AND uuid < ? AND series = ? AND start + skew = ? AND record IS NULL AND unit <> ? ORDER BY quarantine.id
             """)
@@ -48,7 +49,8 @@ extension RetellingSearch {
         while try statement.step() {
             let number = statement.integer(6)
             if let known = heldToldAgain[HeldTelling(number: number, unit: own.unit)], known != row.place { continue }
-            let other = try siblings.telling(statement.integer(4), of: type).trace(of: statement)
+            let other = try siblings.telling(statement.integer(4), of: type)
+                .trace(of: statement, method: siblings.method(ofMetadata: statement.integer(8)))
             guard other.duration == trace.duration, let likeness = Likeness(trace, other, rule: .unit) else { continue }
             if let best, best.likeness <= likeness { continue }
             best = (likeness, number, statement.text(7))
@@ -63,7 +65,7 @@ extension RetellingSearch {
     func told(held number: Int64) throws(StoreError) -> SampleKey? {
         let statement = try connection.statement(
             """
-            SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest
+            SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest, quarantine.metadata
             FROM quarantine CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = series
             WHERE quarantine.id = ? AND record IS NULL
             """)
@@ -73,7 +75,10 @@ extension RetellingSearch {
         let own = try siblings.telling(statement.integer(4), of: type)
         let told = Dictionary(
             grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)
-        return try matched([(0, own.trace(of: statement))], in: own.unit, by: statement.integer(9), with: told).first?.of
+        return try matched(
+            [(0, own.trace(of: statement, method: siblings.method(ofMetadata: statement.integer(10))))], in: own.unit,
+            by: statement.integer(9), with: told
+        ).first?.of
     }
 
     /// What the texts of UUIDs begin with whose nominal start is in the millisecond of this one: they have an index.

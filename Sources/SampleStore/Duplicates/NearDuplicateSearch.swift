@@ -10,8 +10,8 @@ final class NearDuplicateSearch {
         var row: Int
         /// The sample that told it first, also where another one stands in for that.
         var of: SampleKey
-        /// Whether it is like what an undoing took back.
-        var isOfWithdrawn = false
+        /// Whether it is like what was deleted, or whose import is undone.
+        var isOfTombstone = false
     }
 
     /// What was found.
@@ -65,7 +65,8 @@ final class NearDuplicateSearch {
                 rule = DuplicateRule.of(origin.type, lasting: lasting)
             }
             let trace = try telling.trace(
-                start: row.start, duration: row.duration, value: row.value, step: row.step, context: row.context)
+                start: row.start, duration: row.duration, value: row.value, step: row.step, context: row.context,
+                metadata: row.metadata)
             guard trace.timeResolution <= Likeness.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
             for position in scans.indices {
@@ -89,7 +90,7 @@ final class NearDuplicateSearch {
                 continue
             }
             if let (place, table) = try Self.takeBest(found, of: &scans) {
-                matches.witnesses.append(Match(row: index, of: place, isOfWithdrawn: table == .withdrawn))
+                matches.witnesses.append(Match(row: index, of: place, isOfTombstone: table != .live))
                 continue
             }
             // The best of each other device's.
@@ -138,15 +139,15 @@ final class NearDuplicateSearch {
         }
         guard !present.isEmpty else { return ([], radius) }
         let witnessed = try WitnessedStretch(by: series, first &- radius, last &+ radius, connection: connection)
-        let witnesses = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
-        // Mostly none does, and then nobody has to be asked.
-        let hasStandIns = try connection.integer("SELECT 1 FROM decision WHERE stands_in LIMIT 1") != nil
+        let reader = MeasurementReader(connection: connection)
+        // Mostly no witness was ever a sample, and then nobody has to be asked.
+        let hasStandIns = try connection.integer("SELECT 1 FROM setting WHERE name = 'standIns'") != nil
         var scans: [SiblingScan] = []
         for (sibling, table) in present {
             try scans.append(
                 SiblingScan(
                     sibling, table, telling: SeriesTelling(siblings, origin.type),
-                    witnessed: witnessed, standIns: hasStandIns || table == .withdrawn ? witnesses : nil,
+                    witnessed: witnessed, standIns: hasStandIns || table == .withdrawn ? reader : nil,
                     connection: connection))
         }
         return (scans, radius)

@@ -65,7 +65,13 @@ final class RetellingSearch {
             for index in indices.sorted(by: { rows[$0].index < rows[$1].index }) {
                 let row = rows[index]
                 let telling = try siblings.telling(row.context, of: type)
-                retold.append((index, telling.trace(duration: row.duration, value: row.value, step: row.step)))
+                retold.append(
+                    (
+                        index,
+                        telling.trace(
+                            duration: row.duration, value: row.value, step: row.step,
+                            method: try siblings.method(ofMetadata: row.metadata))
+                    ))
             }
             matches += try matched(retold, in: unit, by: ingest, with: told)
         }
@@ -150,7 +156,8 @@ final class RetellingSearch {
             let telling = try siblings.telling(statement.integer(4), of: type)
             found.append(
                 Told(
-                    place: place, first: first, unit: telling.unit, trace: try telling.trace(of: statement),
+                    place: place, first: first, unit: telling.unit,
+                    trace: try telling.trace(of: statement, method: siblings.method(ofMetadata: statement.integer(12))),
                     source: isWitness ? .witness(ingest: statement.integer(9)) : .row(seq: statement.integer(10)),
                     isLive: statement.integer(11) != 0))
         }
@@ -160,9 +167,9 @@ final class RetellingSearch {
     /// Those whose nominal time is their start, and those that `place` leads to.
     private static let readings: String = {
         let tables = [
-            ("sample", "NULL, NULL, NULL, 0, told.seq, 1", ""),
-            ("deleted", "NULL, NULL, NULL, 0, told.seq, 0", " AND NOT forgotten"),
-            ("witness", "of_series, of_start, of_hash, told.ingest, 0, 0", ""),
+            ("sample", "NULL, NULL, NULL, 0, told.seq, 1, told.metadata", ""),
+            ("deleted", "NULL, NULL, NULL, 0, told.seq, 0, told.metadata", " AND NOT forgotten"),
+            ("witness", "of_series, of_start, of_hash, told.ingest, 0, 0, told.metadata", ""),
         ]
         let selects = tables.flatMap { table, first, condition in
             let columns = "told.start, told.hash, value, numeral, context, coalesce(duration, 0), \(first)"

@@ -98,7 +98,7 @@ struct RetoldSamples {
                 let told = turn[match.row].told
                 let pair = Pair(
                     place: told.place, first: match.of, bringer: next.bringer,
-                    isLeft: try Witnesses.isLeanedOn(told.place, connection))
+                    isLeft: try WitnessRows.isLeanedOn(told.place, connection))
                 pairs.append(pair)
                 guard !pair.isLeft else { continue }
                 merged.insert(match.row)

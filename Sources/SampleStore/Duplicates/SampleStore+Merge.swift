@@ -16,7 +16,7 @@ extension SampleStore {
     public func retellings() throws(StoreError) -> [Retelling] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let names = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
+        let names = WitnessRows(connection: connection)
         var found: [Retelling] = []
         func note(_ place: SampleKey, _ first: SampleKey, _ isLeft: Bool) throws(StoreError) {
             guard let uuid = try names.uuid(of: place), let first = try names.uuid(of: first) else { return }

@@ -37,6 +37,7 @@ final class Siblings {
     private let connection: Connection
     private var kinships: [Pair: DeviceKinship] = [:]
     private var tellings: [Key: Telling] = [:]
+    private var methods: [Int64: MeasuringMethod] = [:]
     /// Keeps the origins alive whose identity ``kinships`` are kept by.
     private var origins: [ObjectIdentifier: Origin] = [:]
 
@@ -46,6 +47,7 @@ final class Siblings {
         kinships.removeAll()
         tellings.removeAll()
         origins.removeAll()
+        methods.removeAll()
     }
 
     /// The other series of an origin's person and type.
@@ -71,6 +73,8 @@ final class Siblings {
     }
 
     /// By what is known of the sibling's device; nil where the series is empty.
+    ///
+    /// One path that tells two devices apart knows why.
     private func kinship(
         of origin: Origin, to series: Int64, source: String, device: String
     ) throws(StoreError) -> DeviceKinship? {
@@ -84,8 +88,11 @@ final class Siblings {
         try statement.bind([.integer(series)])
         guard try statement.step() else { return nil }
         var kinship = DeviceKinship.other
-        // One path that tells two devices apart knows why.
-        if source != origin.source.id || device.isEmpty || origin.device == nil {
+        if Client.isSource(source) || Client.isSource(origin.source.id) {
+            // What one client saves for two devices it has told apart itself.
+            guard source != origin.source.id else { return nil }
+            kinship = .copy
+        } else if source != origin.source.id || device.isEmpty || origin.device == nil {
             let other = Origin(
                 subject: origin.subject, type: origin.type, source: SourceRevision(id: source, name: statement.text(0)),
                 device: device.isEmpty
@@ -99,6 +106,17 @@ final class Siblings {
         origins[ObjectIdentifier(origin)] = origin
         kinships[Pair(origin: ObjectIdentifier(origin), series: series)] = kinship
         return kinship
+    }
+
+    /// How samples with these metadata were measured; 0 is a sample that has none.
+    func method(ofMetadata id: Int64) throws(StoreError) -> MeasuringMethod {
+        guard id != 0 else { return .unknown }
+        if let known = methods[id] { return known }
+        let json = try connection.text("SELECT json FROM metadata WHERE id = ?", .integer(id))
+        let method = MeasuringMethod(json.flatMap { try? Metadata(json: $0) })
+        if methods.count > 10_000 { methods.removeAll() }
+        methods[id] = method
+        return method
     }
 
     /// How samples of a context were told.
@@ -132,6 +150,7 @@ struct SeriesTelling {
     private let siblings: Siblings
     private let type: SampleType
     private var last: (context: Int64, telling: Siblings.Telling)?
+    private var lastMethod: (metadata: Int64, method: MeasuringMethod) = (0, .unknown)
 
     init(_ siblings: Siblings, _ type: SampleType) {
         self.siblings = siblings
@@ -140,14 +159,17 @@ struct SeriesTelling {
 
     /// What is compared of a sample.
     ///
-    /// - Parameter step: one step of its numeral's last digit, in the unit of its context.
-    mutating func trace(start: Int64, duration: Int64, value: Double, step: Double, context: Int64) throws(StoreError)
-        -> ReadingTrace
-    {
+    /// - Parameters:
+    ///   - step: one step of its numeral's last digit, in the unit of its context.
+    ///   - metadata: their number in the store; 0 for none.
+    mutating func trace(
+        start: Int64, duration: Int64, value: Double, step: Double, context: Int64, metadata: Int64
+    ) throws(StoreError) -> ReadingTrace {
+        if metadata != lastMethod.metadata { lastMethod = (metadata, try siblings.method(ofMetadata: metadata)) }
         let telling = if let last, last.context == context { last.telling } else { try siblings.telling(context, of: type) }
         last = (context, telling)
         return ReadingTrace(
             start: start, duration: duration, timeResolution: telling.timeResolution, isArrival: telling.isArrival, value: value,
-            valueResolution: step * telling.scale, scale: telling.scale, zero: telling.zero)
+            valueResolution: step * telling.scale, scale: telling.scale, zero: telling.zero, method: lastMethod.method)
     }
 }

@@ -34,7 +34,7 @@ struct SiblingScan {
     private var telling: SeriesTelling
     private let witnessed: WitnessedStretch
     /// Which of them stand in for others; nil where none does.
-    private let standIns: Witnesses?
+    private let standIns: MeasurementReader?
     let table: Table
     private var begun = false
     private var ended = false
@@ -53,21 +53,21 @@ struct SiblingScan {
     }
 
     init(
-        _ sibling: Sibling, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch, standIns: Witnesses?,
+        _ sibling: Sibling, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch, standIns: MeasurementReader?,
         connection: Connection
     ) throws(StoreError) {
         (self.sibling, self.table, self.standIns) = (sibling, table, standIns)
         self.telling = telling
         self.witnessed = witnessed
-        let columns = "start, hash, value, context, numeral" + (sibling.lasts ? ", duration" : "")
-        let kind = table == .withdrawn ? IngestKind.undo : .delete
+        let columns = "start, hash, value, context, numeral, metadata" + (sibling.lasts ? ", duration" : "")
         statement = try Statement(
             connection,
             table == .live
                 ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
                 : """
                 SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
-                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(kind.literal) ORDER BY start
+                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) \(table == .withdrawn ? "=" : "<>") \(IngestKind.undo.literal)
+                ORDER BY start
                 """)
     }
 
@@ -139,8 +139,9 @@ struct SiblingScan {
             Candidate(
                 place: place, first: standIns?.first(of: place) ?? place,
                 trace: telling.trace(
-                    start: start, duration: sibling.lasts ? statement.integer(5) : 0, value: statement.real(2),
-                    step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3)),
+                    start: start, duration: sibling.lasts ? statement.integer(6) : 0, value: statement.real(2),
+                    step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3),
+                    metadata: statement.integer(5)),
                 isRough: isRough))
         return true
     }

@@ -31,16 +31,16 @@ struct Told {
 
 extension Siblings.Telling {
     /// What is compared where the times are one.
-    func trace(duration: Int64, value: Double, step: Double) -> ReadingTrace {
+    func trace(duration: Int64, value: Double, step: Double, method: MeasuringMethod) -> ReadingTrace {
         ReadingTrace(
             start: 0, duration: duration, timeResolution: 1, isArrival: false, value: value, valueResolution: step * scale,
-            scale: scale, zero: zero)
+            scale: scale, zero: zero, method: method)
     }
 
     /// What is compared of a row: its value is column 2, its numeral 3, its duration 5.
-    func trace(of row: Statement) throws(StoreError) -> ReadingTrace {
+    func trace(of row: Statement, method: MeasuringMethod) throws(StoreError) -> ReadingTrace {
         let value = row.real(2)
         let numeral = row.isNull(3) ? Numeral(shortest: value) : try? Numeral(parsing: row.blob(3))
-        return trace(duration: row.integer(5), value: value, step: numeral?.step ?? 0)
+        return trace(duration: row.integer(5), value: value, step: numeral?.step ?? 0, method: method)
     }
 }

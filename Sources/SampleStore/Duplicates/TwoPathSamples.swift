@@ -88,7 +88,8 @@ final class TwoPathSamples {
                 SampleRow(
                     series: series, start: sample.start.microseconds, nominal: sample.nominalStart, low: sample.identity.low,
                     high: sample.identity.high, value: sample.value, step: sample.numeral.step, context: statement.integer(4),
-                    duration: sample.end.microseconds - sample.start.microseconds, received: .min, group: 0, metadata: 0,
+                    duration: sample.end.microseconds - sample.start.microseconds, received: .min, group: 0,
+                    metadata: statement.integer(8),
                     seq: statement.integer(9), numeral: 0..<0, index: Int32(rows.count)))
         }
         return (rows, origin, rows.count < Self.chunk ? nil : rows.last.map { ($0.start, $0.seq) })
@@ -113,7 +114,7 @@ final class TwoPathSamples {
         return Pair(
             place: place, first: first, type: type, lasts: row.duration > 0,
             bringer: ownStays ? otherComes.ingest : ownComes.ingest,
-            isLeft: try Witnesses.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
+            isLeft: try WitnessRows.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
     }
 
     /// By what, and where in the change log, a sample came.
@@ -132,7 +133,7 @@ final class TwoPathSamples {
 
     private func hasWitness(_ first: SampleKey, of series: Int64) throws(StoreError) -> Bool {
         let statement = try connection.statement(
-            Witnesses.ofFirst("ingest", "withdrawn IS NULL AND witness_row.series = ?4", order: "ingest"))
+            WitnessRows.ofFirst("ingest", "\(WitnessRows.isActive) AND witness_row.series = ?4", order: "ingest"))
         defer { statement.reset() }
         try statement.bind([.integer(first.series), .integer(first.start), .blob(first.hash), .integer(series)])
         return try statement.step()

@@ -10,13 +10,9 @@ struct WitnessKeeper {
     var rule: DuplicateRule?
 
     /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
-    ///
-    /// - Parameter standingIn: they become samples as well, since what came first was taken back.
-    func record(
-        witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8], standingIn: Bool = false
-    ) throws {
+    func record(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !witnesses.isEmpty else { return }
-        try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows, standingIn)) {
+        try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
             try connection.run(
                 """
                 INSERT INTO witness_row(series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
@@ -24,24 +20,27 @@ struct WitnessKeeper {
                 SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
                     of_start, of_hash FROM batch
                 """)
-            guard !standingIn, witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
+            guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
             try SampleTable(connection: connection).addPlacesOfBatch(mayBeThere: true)
         }
     }
 
     /// Makes a sample, brought by this ingest, the witness of another one, as one that the search had found when it came.
+    ///
+    /// - Parameter deletion: of the merge that does it.
     func record(
         _ sample: SampleKey, asWitnessOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
     ) throws(StoreError) {
-        let decision = try decision(first.series, lasting: lasting)
+        let decision = try decision(first.series, lasting: lasting, merge: deletion.ingest)
         try connection.run(
             """
             INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
             SELECT \(SampleTable.columns), ?, ?, ? FROM sample WHERE series = ? AND start = ? AND hash = ?
             """, .integer(decision), .integer(first.start), .blob(first.hash), .integer(sample.series), .integer(sample.start),
             .blob(sample.hash))
-        let successor = try Witnesses(connection: connection, deletion: deletion).uuid(of: first)
-        try deletion.delete(sample, replacedBy: successor?.description)
+        try deletion.bury([
+            SampleTable.Burial(place: sample, successor: try WitnessRows(connection: connection).uuid(of: first))
+        ])
     }
 
     /// Links rows, about to be stored, with the samples of other devices that they agree with.
@@ -59,7 +58,7 @@ struct WitnessKeeper {
 
     /// The witnesses with what they share with others of their ingest.
     private func decided(
-        _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], _ standingIn: Bool
+        _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow]
     ) throws(StoreError) -> [BatchTable.Witness] {
         var decided: [BatchTable.Witness] = []
         decided.reserveCapacity(witnesses.count)
@@ -68,22 +67,21 @@ struct WitnessKeeper {
             let lasts = rows[match.row].duration > 0
             if decision == nil || series != match.of.series || lasting != lasts {
                 (series, lasting) = (match.of.series, lasts)
-                decision = try self.decision(series, lasting: lasting, standingIn: standingIn)
+                decision = try self.decision(series, lasting: lasting)
             }
             if let decision { decided.append(BatchTable.Witness(row: match.row, decision: decision, of: match.of)) }
         }
         return decided
     }
 
-    private func decision(_ series: Int64, lasting: Bool, standingIn: Bool = false) throws(StoreError) -> Int64 {
+    private func decision(_ series: Int64, lasting: Bool, merge: Int64? = nil) throws(StoreError) -> Int64 {
         let (ingest, series, rule) = (Value.integer(ingest), Value.integer(series), Value.text(rule(lasting: lasting)))
-        let standsIn = Value.integer(standingIn ? 1 : 0)
         let known = try connection.integer(
-            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND stands_in = ? AND withdrawn IS NULL",
-            ingest, series, rule, standsIn)
+            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND merge IS ?", ingest, series, rule,
+            .optional(merge))
         if let known { return known }
         try connection.run(
-            "INSERT INTO decision(ingest, of_series, rule, stands_in) VALUES(?, ?, ?, ?)", ingest, series, rule, standsIn)
+            "INSERT INTO decision(ingest, of_series, rule, merge) VALUES(?, ?, ?, ?)", ingest, series, rule, .optional(merge))
         return connection.lastInsertedRow
     }
 

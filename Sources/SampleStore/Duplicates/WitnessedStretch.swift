@@ -24,9 +24,9 @@ struct WitnessedStretch {
             guard let first = try end("ASC"), let last = try end("DESC") else { return nil }
             return (first, last)
         }
-        near = try ends("start", "witness_row WHERE true", low &- Witnesses.near, high &+ Witnesses.near)
-            .map { ($0 &- Witnesses.near, $1 &+ Witnesses.near) }
-        far = try ends("of_start", "main.witness_row \(Witnesses.byFar) WHERE \(Witnesses.isFar)", low, high)
+        near = try ends("start", "witness_row WHERE true", low &- WitnessRows.near, high &+ WitnessRows.near)
+            .map { ($0 &- WitnessRows.near, $1 &+ WitnessRows.near) }
+        far = try ends("of_start", "main.witness_row \(WitnessRows.byFar) WHERE \(WitnessRows.isFar)", low, high)
     }
 
     func contains(_ place: SampleKey) throws(StoreError) -> Bool {
@@ -34,7 +34,7 @@ struct WitnessedStretch {
             try connection.integer(
                 """
                 SELECT 1 FROM witness WHERE series = ? AND start BETWEEN ? AND ? AND of_series = ? AND of_start = ? AND of_hash = ? LIMIT 1
-                """, .integer(witness), .integer(place.start &- Witnesses.near), .integer(place.start &+ Witnesses.near),
+                """, .integer(witness), .integer(place.start &- WitnessRows.near), .integer(place.start &+ WitnessRows.near),
                 .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
         {
             return true
@@ -42,8 +42,8 @@ struct WitnessedStretch {
         guard let far, far.0 <= place.start, place.start <= far.1 else { return false }
         return try connection.integer(
             """
-            SELECT 1 FROM main.witness_row \(Witnesses.byFar) CROSS JOIN main.decision ON decision.id = witness_row.decision
-            WHERE series = ? AND of_start = ? AND of_hash = ? AND \(Witnesses.isFar) AND of_series = ? LIMIT 1
+            SELECT 1 FROM main.witness_row \(WitnessRows.byFar) CROSS JOIN main.decision ON decision.id = witness_row.decision
+            WHERE series = ? AND of_start = ? AND of_hash = ? AND \(WitnessRows.isFar) AND of_series = ? LIMIT 1
             """, .integer(witness), .integer(place.start), .blob(place.hash), .integer(place.series)) != nil
     }
 }

@@ -11,8 +11,9 @@ struct ErasedLedger {
     /// Every row that an entry of the ledger left, by the entry's number.
     private static let traces: [(table: String, column: String, series: String)] = [
         ("change", "ingest", "series"), ("change", "cause", "series"), ("quarantine", "ingest", "series"),
-        ("quarantine", "judged", "series"), ("quarantine", "revoked", "series"), ("deleted", "ingest", "series"),
-        ("decision", "ingest", "of_series"), ("decision", "withdrawn", "of_series"), ("link", "ingest", "series"),
+        ("(SELECT j.ingest, series FROM judgement AS j JOIN quarantine ON quarantine.id = held)", "ingest", "series"),
+        ("deleted", "ingest", "series"), ("decided", "ingest", "series"), ("decision", "ingest", "of_series"),
+        ("decision", "merge", "of_series"), ("link", "ingest", "series"),
     ]
 
     /// How many samples more the ledger counts than there are: nothing, in a sound store.

@@ -41,6 +41,8 @@ struct Erasure {
     /// Every table and view of the schema.
     static let treatments: [String: Treatment] = [
         "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
+        "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
+        "judgement": .own("goes with the reading in quarantine"),
         "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
         "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
         "reading_alias": .ofSeries(["series"]), "series": .ofSubject,
@@ -114,6 +116,7 @@ struct Erasure {
             case .stays, .shared, .own: break
             }
         }
+        try remove("judgement", "held NOT IN (SELECT id FROM quarantine)")
         try connection.run("DELETE FROM lost WHERE viewer = ?", .text(subject))
         try repairs.finish()
         try ledger.finish(balance: balance)
@@ -140,6 +143,12 @@ struct Erasure {
             """)
         try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(subject))
         try repairs.markOfOthers()
+        // What was computed from the person's says something of the person, whosever it is.
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO gone SELECT series, start, hash FROM derived WHERE of_series IN (SELECT id FROM gone_series)
+                OR (of_series, of_start, of_hash) IN (SELECT series, start, hash FROM gone)
+            """)
         for (table, number) in [("sample", "seq"), ("deleted", "deleted_seq")] {
             try connection.run(
                 """

@@ -69,8 +69,7 @@ extension SampleStore {
                     try places.append(
                         SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
                 }
-                for place in places { try deletion.delete(place) }
-                return places.count
+                return try deletion.delete(places)
             }.count
             guard count > 0 else { return sum }
             sum += count
@@ -106,6 +105,7 @@ extension SampleStore {
                     throw StoreError(.invalid, "the target \(target.name) has not been told yet of all that is deleted")
                 }
             }
+            try forgetDeviceStates()
             // Before anything goes, so that no number of an entry comes again.
             let ingest = try beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
             let count = try Erasure(connection: connection, subject: subject, name: name).run()

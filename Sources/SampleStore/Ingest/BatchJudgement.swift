@@ -79,7 +79,8 @@ struct BatchJudgement {
             instants = try retellings.heldInstants(of: group.series, from: first.nominal, to: last.nominal)
         }
         for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-            let known = try connection.statement("SELECT id, state FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
+            let known = try connection.statement(
+                "SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
             defer { known.reset() }
             try known.bind([
                 .integer(group.series), .blob(row.place.hash),
@@ -87,7 +88,8 @@ struct BatchJudgement {
             ])
             let judged: (number: Int64, state: String)
             if try known.step() {
-                judged = (known.integer(0), known.text(1))
+                // Whoever rejects a row because it may be cut does not reject what it says when it is whole.
+                judged = (known.integer(0), known.text(2) == GateRule.provisional.name ? "held" : known.text(1))
             } else if instants.contains(row.nominal), let told = try toldAgain(row) {
                 judged = told
             } else {
@@ -95,9 +97,7 @@ struct BatchJudgement {
             }
             switch judged.state {
             case "held":
-                try connection.run(
-                    "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1",
-                    .integer(judged.number), .integer(ingest))
+                try Judgements(connection: connection).judge([judged.number], "released", by: ingest)
             case "rejected": outcomes[Int(row.index)] = .duplicate
             default: break
             }

@@ -1,7 +1,9 @@
 import HealthModel
 
-/// Turns samples into tombstones and back for one ingest, and counts them. Used inside a transaction.
+/// Writes what one ingest deletes, restores, and decides, and counts it. Used inside a transaction.
 final class Deletion {
+    typealias Kind = MeasurementHistory<SampleKey>.Decision.Kind
+
     let connection: Connection
     /// What deletes and restores.
     let ingest: Int64
@@ -10,6 +12,10 @@ final class Deletion {
     /// Something else than samples was changed as well, so that the ledger has to tell.
     private(set) var hasChangedMore = false
     private var table: SampleTable { SampleTable(connection: connection) }
+    /// Whether any sample was computed from others at all.
+    private var hasDerived: Bool?
+    /// Samples that were computed from what was deleted or restored.
+    private var derived: Set<SampleKey> = []
 
     init(connection: Connection, ingest: Int64) {
         self.connection = connection
@@ -18,22 +24,81 @@ final class Deletion {
 
     func changesMore() { hasChangedMore = true }
 
-    /// Deletes one sample; false where there is none.
+    /// Deletes samples because a person says so.
+    ///
+    /// - Returns: how many there were.
     @discardableResult
-    func delete(_ place: SampleKey, replacedBy: String? = nil) throws(StoreError) -> Bool {
-        guard try table.bury(place, replacedBy: replacedBy, by: ingest) else { return false }
-        deleted += 1
-        return true
+    func delete(_ places: [SampleKey]) throws(StoreError) -> Int {
+        var live: [SampleKey] = []
+        for place in places where try table.contains(place) { live.append(place) }
+        try decide(.deleted, live)
+        // A deletion is the last decision, so nothing else of the measurement becomes live.
+        return try bury(live.map { SampleTable.Burial(place: $0) })
     }
 
-    /// Gives back a deleted sample as it was; false where there is no such tombstone, and where another version of its record is live.
+    /// Notes what a person decided about samples.
+    func decide(_ kind: Kind, _ places: [SampleKey]) throws(StoreError) {
+        for place in places {
+            try connection.run(
+                "INSERT OR REPLACE INTO decided(series, start, hash, ingest, what) VALUES(?, ?, ?, ?, ?)", .integer(place.series),
+                .integer(place.start), .blob(place.hash), .integer(ingest), .integer(kind.rawValue))
+        }
+    }
+
+    /// Forgets what was decided about a sample a moment ago.
+    func takeBackDecision(on place: SampleKey) throws(StoreError) {
+        try connection.run(
+            "DELETE FROM decided WHERE series = ? AND start = ? AND hash = ? AND ingest = ?", .integer(place.series),
+            .integer(place.start), .blob(place.hash), .integer(ingest))
+    }
+
     @discardableResult
-    func restore(_ place: SampleKey) throws(StoreError) -> Bool {
-        if try Records.hasLiveVersion(connection, of: place) { return false }
-        // What a repair replaced comes back by undoing the repair: else one reading would be there twice.
-        if try Replacements(connection: connection).successor(of: place) != nil { return false }
-        guard try table.revive(place, by: ingest) else { return false }
-        restored += 1
-        return true
+    func bury(_ burials: [SampleTable.Burial]) throws(StoreError) -> Int {
+        guard !burials.isEmpty else { return 0 }
+        let count = try table.bury(burials, by: ingest)
+        deleted += count
+        try noteDerived(from: burials.lazy.map(\.place))
+        return count
+    }
+
+    func revive(_ revivals: [SampleTable.Revival]) throws(StoreError) {
+        guard !revivals.isEmpty else { return }
+        restored += try table.revive(revivals, by: ingest)
+        try noteDerived(from: revivals.lazy.map(\.place))
+    }
+
+    private func noteDerived(from places: some Sequence<SampleKey>) throws(StoreError) {
+        if hasDerived == nil { hasDerived = try connection.integer("SELECT 1 FROM derived LIMIT 1") != nil }
+        guard hasDerived == true else { return }
+        for place in places { derived.formUnion(try DerivedSamples(connection: connection).samples(from: place)) }
+    }
+
+    /// Lets samples that were computed from others follow them: they are live only while these are.
+    func settleDerived() throws(StoreError) {
+        while !derived.isEmpty {
+            let places = derived
+            derived = []
+            try Settlement(self).settle(
+                places.sorted { ($0.series, $0.start, $0.high, $0.low) < ($1.series, $1.start, $1.high, $1.low) })
+        }
+    }
+
+    /// Makes a duplicate a sample: its account moves from duplicate to stored, but where the ingest that brings it does this itself.
+    func addWitness(_ place: SampleKey) throws(StoreError) {
+        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+        let bringer = try connection.integer(
+            "SELECT ingest FROM witness WHERE series = ? AND start = ? AND hash = ?", here[0], here[1], here[2])
+        guard let bringer,
+            try table.add(
+                "SELECT \(SampleTable.columns) FROM witness_row WHERE series = ? AND start = ? AND hash = ?", here,
+                broughtBy: bringer, cause: ingest)
+        else { return }
+        try connection.run("INSERT OR REPLACE INTO setting VALUES('standIns', 1)")
+        try noteDerived(from: [place])
+        guard bringer != ingest else { return }
+        try connection.run(
+            "UPDATE ingest SET stored = stored + 1, duplicate = duplicate - 1, witnesses = witnesses - 1 WHERE id = ?",
+            .integer(bringer))
+        changesMore()
     }
 }

@@ -11,8 +11,9 @@ struct ExistingSamples {
     private let comparesTimes: Bool
     /// Whether the series that is looked at has records that start when they were added, each time at another.
     private var startsWhenAdded = false
-    /// What ingests that deleted did: nothing where nothing is said of it.
-    private var fates: [Int64: (plain: Hindrances.Reason?, replaced: Hindrances.Reason?)] = [:]
+    /// What ingests that made tombstones did.
+    private var fates: [Int64: (kind: IngestKind?, isRepair: Bool)] = [:]
+    private let reader: MeasurementReader
     /// Of a series: who brought the samples of a stretch of the change log.
     private var bringer: (series: Int64, seqs: ClosedRange<Int64>, ingest: Int64)?
     /// Of the series that is looked at, by the row's index: what is said of it.
@@ -24,6 +25,7 @@ struct ExistingSamples {
 
     init(connection: Connection, comparesTimes: Bool) {
         self.connection = connection
+        reader = MeasurementReader(connection: connection)
         self.comparesTimes = comparesTimes
     }
 
@@ -59,7 +61,7 @@ struct ExistingSamples {
             try merge(
                 rows, series, .deleted,
                 """
-                SELECT start, hash, ingest, replaced_by IS NOT NULL FROM deleted WHERE series = ? AND start >= ? AND start <= ? AND NOT forgotten ORDER BY start, hash
+                SELECT start, hash, ingest, replaced_by IS NOT NULL, seq FROM deleted WHERE series = ? AND start >= ? AND start <= ? AND NOT forgotten ORDER BY start, hash
                 """, &marked)
         }
         if try connection.integer("SELECT 1 FROM reading_alias WHERE series = ? LIMIT 1", .integer(series)) != nil {
@@ -81,7 +83,7 @@ struct ExistingSamples {
             try merge(
                 rows, series, .witnesses,
                 """
-                SELECT start, hash, withdrawn, of_series, of_start, of_hash FROM witness
+                SELECT start, hash, decision.ingest FROM witness_row CROSS JOIN decision ON decision.id = decision
                 WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash
                 """, &marked)
         }
@@ -98,27 +100,31 @@ struct ExistingSamples {
         case .witnesses: try noteWitness(row, statement)
         case .stands: try noteTime(row, row.nominal)
         case .repaired: hindered[row.index] = .repaired
-        case .deleted: hindered[row.index] = try reason(statement.integer(2), isReplaced: statement.integer(3) != 0)
+        case .deleted: hindered[row.index] = try reason(statement, row.series)
         case .placed: try noteTime(row, statement.integer(2))
         case .placedOrDeleted:
             let start = statement.integer(2)
             let tombstone = try connection.statement(
-                "SELECT ingest, replaced_by IS NOT NULL FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten"
+                "SELECT start, hash, ingest, replaced_by IS NOT NULL, seq FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten"
             )
             defer { tombstone.reset() }
             try tombstone.bind([.integer(row.series), .integer(start), .blob(row.place.hash)])
             guard try tombstone.step() else { return try noteTime(row, start) }
-            hindered[row.index] = try reason(tombstone.integer(0), isReplaced: tombstone.integer(1) != 0)
+            hindered[row.index] = try reason(tombstone, row.series)
         }
     }
 
-    /// A witness's tombstone names what made it step back; what took it back itself is kept with the witness.
+    /// A witness of an undone import is not there where nothing else tells the measurement.
     private mutating func noteWitness(_ row: SampleRow, _ statement: Statement) throws(StoreError) {
-        if case .withdrawn? = hindered[row.index] { hindered[row.index] = nil }
-        guard !statement.isNull(2), hindered[row.index] == nil else { return }
-        let first = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
-        let witnesses = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: 0))
-        if try !witnesses.isKept(first) { hindered[row.index] = .withdrawn(by: statement.integer(2)) }
+        let bringer = statement.integer(2)
+        guard try !reader.states.isActive(bringer) else { return }
+        let history = try reader.measurement(of: row.place).history
+        let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
+        guard history.live.isEmpty, !isDeleted else {
+            if case .withdrawn? = hindered[row.index] { hindered[row.index] = nil }
+            return
+        }
+        hindered[row.index] = .withdrawn(by: try reader.states.changed(bringer))
     }
 
     private mutating func noteTime(_ row: SampleRow, _ start: Int64) throws(StoreError) {
@@ -139,22 +145,23 @@ struct ExistingSamples {
         if let bringer { hindered[row.index] = .elsewhere(broughtBy: bringer.ingest) }
     }
 
-    /// Why a tombstone is there, by the ingest that made it.
-    private mutating func reason(_ ingest: Int64, isReplaced: Bool) throws(StoreError) -> Hindrances.Reason? {
+    /// Why a tombstone is there, by what made it: columns 2 to 4 are the ingest that did, whether another sample took the place, and the number.
+    private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> Hindrances.Reason? {
+        let ingest = tombstone.integer(2)
         if fates[ingest] == nil {
             let kind = try connection.text("SELECT kind FROM ingest WHERE id = ?", .integer(ingest))
             let isRepair =
                 try connection.integer(
                     "SELECT 1 FROM migration WHERE ingest = ? AND state = 'applied'", .integer(ingest)) != nil
-            let plain: Hindrances.Reason? =
-                switch kind.flatMap(IngestKind.init(rawValue:)) {
-                case .undo: .withdrawn(by: ingest)
-                case .delete: .deleted
-                default: nil
-                }
-            fates[ingest] = (plain, isRepair ? .repaired : nil)
+            fates[ingest] = (kind.flatMap(IngestKind.init(rawValue:)), isRepair)
         }
-        return isReplaced ? fates[ingest]?.replaced : fates[ingest]?.plain
+        guard let fate = fates[ingest] else { return nil }
+        if tombstone.integer(3) != 0 { return fate.isRepair ? .repaired : nil }
+        guard fate.kind == .delete || fate.kind == .undo else { return nil }
+        let bringer = try reader.bringer(of: tombstone.integer(4), in: series)
+        if fate.kind == .delete { return .deleted }
+        if try reader.states.isActive(bringer) { return .deleted }
+        return .withdrawn(by: try reader.states.changed(bringer))
     }
 
     private mutating func note(_ instant: Int64) {

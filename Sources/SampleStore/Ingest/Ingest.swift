@@ -6,7 +6,7 @@ public final class Ingest: SampleSink {
     /// Its number in the ledger.
     public let id: Int64
     private let store: SampleStore
-    private let connection: Connection
+    let connection: Connection
     private let received: Int64
     /// Since the last batch; they reach the ledger with the next.
     private var refusals: [Refusal] = []
@@ -23,6 +23,7 @@ public final class Ingest: SampleSink {
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
+    private var hasMethods = false
     /// Nothing where only the very same readings are to count as duplicates.
     private let search: NearDuplicateSearch?
     private let retellings: RetellingSearch?
@@ -32,6 +33,9 @@ public final class Ingest: SampleSink {
     private let replacesAcrossDevices: Bool
     private var witnesses = 0
     private var linked = 0
+    private var entryCheck: EntryCheck
+    /// Shows others that it runs; nothing where it runs within one transaction, or is finished.
+    private var lock: IngestLock?
 
     /// How many refusals are kept with their place; the rest only with their reason.
     public static let maximumRefusals = 1000
@@ -40,33 +44,51 @@ public final class Ingest: SampleSink {
         self.store = store
         connection = store.connection
         received = description.received
-        search = description.comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
+        search = description.comparesPaths || description.linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
-        try connection.run(
-            "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
-            .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
-            .optional(description.zone),
-            .integer(description.received), .optional(description.owner),
-            .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
-        id = connection.lastInsertedRow
+        entryCheck = EntryCheck(isSaved: description.kind == .save, owner: store.subject)
+        (id, lock) = try Self.begin(description, in: store)
+    }
+
+    /// Makes the entry of the ledger. Who sees an entry that runs finds its lock.
+    private static func begin(
+        _ description: IngestDescription, in store: SampleStore
+    ) throws(StoreError) -> (Int64, IngestLock?) {
+        do {
+            return try store.connection.transaction {
+                try store.connection.run(
+                    "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
+                    .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
+                    .optional(description.zone), .integer(description.received), .optional(description.owner),
+                    .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
+                let id = store.connection.lastInsertedRow
+                return (id, description.owner == nil ? nil : try IngestLock(id, of: store.path))
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.defect, "\(error)")
+        }
     }
 
     /// Goes on with an ingest that an earlier process began.
     init(
         store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int,
-        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true
+        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true, linksCopies: Bool = false
     ) throws(StoreError) {
         self.store = store
         connection = store.connection
         received = account.received
         id = account.id
-        search = comparesPaths ? NearDuplicateSearch(connection: store.connection) : nil
+        search = comparesPaths || linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = account.kind == .import
         self.replacesAcrossDevices = replacesAcrossDevices
         retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
         self.refusalsKept = refusalsKept
+        entryCheck = EntryCheck(isSaved: account.kind == .save, owner: store.subject)
+        lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.run(
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
     }
@@ -115,15 +137,31 @@ public final class Ingest: SampleSink {
 
     private func write(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         let earliest = try SampleStore.earliestPermittedDates(connection)
-        let isLate: [Bool] =
-            earliest.isEmpty
-            ? [] : batch.map { gated in earliest[gated.sample.origin.type].map { gated.sample.end < $0 } ?? false }
-        guard isLate.contains(true) else { return try writeAll(batch) }
-        for (gated, isLate) in zip(batch, isLate) where isLate {
-            refuse(Refusal(IngestAccount.tooOld, at: gated.place))
+        var refused: Set<Int> = []
+        for index in batch.indices {
+            guard let reason = try reason(against: batch, index, earliest) else { continue }
+            refuse(Refusal(reason, at: batch[index].place))
+            refused.insert(index)
         }
-        var others = try writeAll(zip(batch, isLate).filter { !$1 }.map(\.0)).makeIterator()
-        return isLate.map { $0 ? .refused : others.next() ?? .refused }
+        guard !refused.isEmpty else { return try writeAll(batch) }
+        var others = try writeAll(batch.indices.filter { !refused.contains($0) }.map { batch[$0] }).makeIterator()
+        return batch.indices.map { refused.contains($0) ? .refused : others.next() ?? .refused }
+    }
+
+    /// Why a sample is refused; `nil` where it is not.
+    ///
+    /// - Throws: ``RefusedObject`` where a program saves what is not valid.
+    private func reason(
+        against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant]
+    ) throws(RefusedObject) -> String? {
+        do throws(InvalidObject) {
+            try entryCheck.check(batch[index].sample)
+        } catch {
+            guard !entryCheck.isSaved else { throw RefusedObject(index: index, fault: error) }
+            return error.description
+        }
+        let sample = batch[index].sample
+        return earliest[sample.origin.type].map { sample.end < $0 } ?? false ? IngestAccount.tooOld : nil
     }
 
     private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
@@ -137,6 +175,7 @@ public final class Ingest: SampleSink {
         hasRecords = false
         hasRules = false
         hasRepeats = false
+        hasMethods = false
         witnesses = 0
         linked = 0
         try batch.withUnsafeBufferPointer { samples in
@@ -147,6 +186,11 @@ public final class Ingest: SampleSink {
             let kind = group.rows.first.map { batch[Int($0.index)].sample.origin.kind }
             let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
             for index in marked { outcomes[Int(index)] = .duplicate }
+            guard hasMethods else { continue }
+            let known = try EarlierIdentities(connection: connection).known(among: group.rows, of: batch) {
+                outcomes[Int($0)] == .stored
+            }
+            for index in known { outcomes[Int(index)] = .duplicate }
         }
         hindrances.add(existing.hindrances)
         let judgement = BatchJudgement(
@@ -210,7 +254,10 @@ public final class Ingest: SampleSink {
             numeral = first..<Int32(text.count)
         }
         var metadata: Int64 = 0
-        if let shared = gated.pointee.sample.metadata { metadata = try store.interner.id(of: shared) }
+        if let shared = gated.pointee.sample.metadata {
+            metadata = try store.interner.id(of: shared)
+            if !shared.method.isEmpty { hasMethods = true }
+        }
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
             low: gated.pointee.sample.identity.low, high: gated.pointee.sample.identity.high,
@@ -262,7 +309,8 @@ public final class Ingest: SampleSink {
         _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: RetellingSearch, _ batch: UnsafePointer<GatedSample>,
         _ outcomes: inout [SampleOutcome]
     ) throws -> [SeriesRows] {
-        var (waiting, firsts): ([SeriesRows], Set<SampleKey>) = ([], [])
+        var waiting: [SeriesRows] = []
+        var firsts: [(of: SampleKey, index: Int32, row: SampleKey)] = []
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
             let type = batch[Int(group.rows[0].index)].sample.origin.type
@@ -271,7 +319,7 @@ public final class Ingest: SampleSink {
             let later = try search.later(&rows, at: instants, of: type)
             let matches = try search.search(rows, at: instants, of: type, by: id)
             try keepTold(matches, among: rows, of: type, &outcomes)
-            firsts.formUnion(matches.map(\.of))
+            firsts += matches.map { ($0.of, rows[$0.row].index, rows[$0.row].place) }
             let gone = Set(matches.map { rows[$0.row].index } + later.map(\.index))
             if !gone.isEmpty { group.rows.removeAll { gone.contains($0.index) } }
             guard !later.isEmpty else { continue }
@@ -280,10 +328,27 @@ public final class Ingest: SampleSink {
             waiting.append(rest)
         }
         try insertAll(groups, batch, &outcomes)
-        // Of what was taken back, what is told now stands up.
-        let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
-        for first in firsts where try !kept.isLive(first) { try kept.review(first) }
+        // The readings may be the first that count of a measurement.
+        if !firsts.isEmpty { try settle(firsts.map(\.of), of: firsts.map(\.index), at: firsts.map(\.row), &outcomes) }
         return waiting
+    }
+
+    /// Settles the measurements of samples that are not live, and notes which of the rows told beside them are samples now.
+    private func settle(
+        _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
+    ) throws(StoreError) {
+        let table = SampleTable(connection: connection)
+        var dead: [SampleKey] = []
+        for first in firsts where try !table.contains(first) { dead.append(first) }
+        guard !dead.isEmpty else { return }
+        let deletion = Deletion(connection: connection, ingest: id)
+        try Settlement(deletion).settle(dead)
+        try deletion.settleDerived()
+        for (index, row) in zip(indices, rows) {
+            guard outcomes[Int(index)] == .duplicate, try table.contains(row) else { continue }
+            outcomes[Int(index)] = .stored
+            witnesses -= 1
+        }
     }
 
     /// Writes what is left of the batch, and keeps the readings that another path brought already as witnesses of what it brought.
@@ -305,16 +370,17 @@ public final class Ingest: SampleSink {
             try keeper.record(links: matches.links, among: group.rows)
             linked += matches.links.count
             if !matches.witnesses.isEmpty {
-                // Of what was taken back, what is told now stands in.
-                let kept = Witnesses(connection: connection, deletion: Deletion(connection: connection, ingest: id))
-                let standIns = try matches.witnesses.filter { try $0.isOfWithdrawn && !kept.isHeld($0.of) }
-                let standing = Set(standIns.map(\.row))
-                let silent = matches.witnesses.filter { !standing.contains($0.row) }
-                try keeper.record(witnesses: standIns, among: group.rows, text: text, standingIn: true)
-                try keeper.record(witnesses: silent, among: group.rows, text: text)
-                witnesses += silent.count
-                for match in silent { outcomes[Int(group.rows[match.row].index)] = .duplicate }
-                group.rows.removeAll { outcomes[Int($0.index)] != .stored }
+                try keeper.record(witnesses: matches.witnesses, among: group.rows, text: text)
+                witnesses += matches.witnesses.count
+                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+                let open = matches.witnesses.filter(\.isOfTombstone)
+                let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
+                group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
+                // The readings may be the first that count of a measurement.
+                if !open.isEmpty {
+                    try settle(
+                        open.map(\.of), of: open.map { rows[$0.row].index }, at: open.map { rows[$0.row].place }, &outcomes)
+                }
             }
             waiting.append(group)
         }
@@ -413,6 +479,7 @@ public final class Ingest: SampleSink {
             (refusals, skipped, refusalsKept, repeated) = noted
             throw error
         }
+        lock = nil
         guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ingest \(id)") }
         return account
     }

@@ -22,6 +22,9 @@ public struct IngestDescription: Sendable {
     /// as HealthKit has it for apps that save. What imports tell stays apart by device: an export names sources, not apps, and two watches of
     /// one name must not replace each other's samples.
     public var replacesAcrossDevices = false
+    /// Whether readings are linked with those of other paths that measured the same, and are otherwise compared with nothing: so it is with what
+    /// a client saves.
+    public var linksCopies = false
 
     /// Describes an ingest before it begins.
     public init(

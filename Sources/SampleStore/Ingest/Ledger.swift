@@ -19,7 +19,7 @@ extension SampleStore {
     ///   - replacingAcrossDevices: as ``IngestDescription/replacesAcrossDevices`` has it.
     public func resumeIngest(
         kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
-        replacingAcrossDevices: Bool = false, comparingPaths: Bool = true
+        replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         let clause = """
             WHERE kind = ?1 AND received >= ?2 AND received < ?3 AND state <> 'running' AND (?4 IS NULL OR name = ?4)
@@ -32,7 +32,7 @@ extension SampleStore {
         let kept = try connection.integer("SELECT count(*) FROM refused WHERE ingest = ?", .integer(account.id)) ?? 0
         let ingest = try Ingest(
             store: self, resuming: account, owner: owner, refusalsKept: Int(kept),
-            replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths)
+            replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies)
         return (ingest, account)
     }
 
@@ -68,7 +68,14 @@ extension SampleStore {
             account.notes = statement.optionalText(12)?.split(separator: "\n").map(String.init) ?? []
             accounts.append(account)
         }
-        for index in accounts.indices { accounts[index].skipped = try skipped(by: accounts[index].id) }
+        for index in accounts.indices {
+            accounts[index].skipped = try skipped(by: accounts[index].id)
+            // Who was killed could not say so. The next command that writes closes the account for good.
+            if accounts[index].state == "running", accounts[index].owner != nil, !IngestLock.isHeld(accounts[index].id, of: path)
+            {
+                accounts[index].state = "interrupted"
+            }
+        }
         return accounts
     }
 
@@ -98,17 +105,5 @@ extension SampleStore {
                     count: Int(statement.integer(3))))
         }
         return entries
-    }
-
-    /// Closes the accounts of processes that ended without doing so: what they stored is stored, and they are called interrupted.
-    public func closeAbandoned(where isGone: (String) -> Bool) throws(StoreError) {
-        let statement = try connection.statement(
-            "SELECT DISTINCT owner FROM ingest WHERE state = 'running' AND owner IS NOT NULL")
-        defer { statement.reset() }
-        var gone: [String] = []
-        while try statement.step() { if isGone(statement.text(0)) { gone.append(statement.text(0)) } }
-        for owner in gone {
-            try connection.run("UPDATE ingest SET state = 'interrupted' WHERE state = 'running' AND owner = ?", .text(owner))
-        }
     }
 }

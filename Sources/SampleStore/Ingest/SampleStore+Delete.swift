@@ -10,19 +10,17 @@ extension SampleStore {
         matching query: SampleQuery, withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
-            var places: [SampleKey] = []
-            var objects: [SampleKey] = []
+            // In a table, since memory has no room for all of a large store.
+            let chosen = try ChosenPlaces(connection: connection)
             let owned = OwnedObjects(connection: connection)
             let cursor = try samples(matching: query)
             while let (series, stored) = try cursor.nextWithSeries() {
-                places.append(SampleKey(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
-                if withObjects { objects += try owned.places(namedBy: stored.sample, among: .live) }
+                try chosen.add(SampleKey(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
+                if withObjects { for place in try owned.places(namedBy: stored.sample, among: .live) { try chosen.add(place) } }
             }
             cursor.close()
             var count = 0
-            for place in places + objects where try deletion.delete(place) {
-                count += 1
-            }
+            try chosen.forEachChunk { places throws(StoreError) in count += try deletion.delete(places) }
             return count
         }
     }
@@ -35,24 +33,24 @@ extension SampleStore {
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
-            var count = 0
-            var objects: [SampleKey] = []
+            var (named, objects): ([SampleKey], [SampleKey]) = ([], [])
             let (owned, table) = (OwnedObjects(connection: connection), SampleTable(connection: connection))
             for uuid in uuids {
-                let places = try places(of: uuid, in: "sample")
-                var found = false
-                for place in places {
-                    let sample = withObjects ? try table.sample(at: place, among: .live) : nil
-                    guard try deletion.delete(place) else { continue }
-                    found = true
-                    count += 1
-                    if let sample { objects += try owned.places(namedBy: sample, among: .live) }
+                var places: [SampleKey] = []
+                for place in try self.places(of: uuid, in: "sample") where try !named.contains(place) && table.contains(place) {
+                    places.append(place)
                 }
-                guard found else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+                guard !places.isEmpty else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+                named += places
+                guard withObjects else { continue }
+                for place in places {
+                    guard let sample = try table.sample(at: place, among: .live) else { continue }
+                    objects += try owned.places(namedBy: sample, among: .live)
+                }
             }
-            // One that was named by itself as well is gone already.
-            for place in objects where try deletion.delete(place) { count += 1 }
-            return count
+            // One that was named by itself as well is there once.
+            let known = Set(named)
+            return try deletion.delete(named) + deletion.delete(objects.filter { !known.contains($0) })
         }
     }
 
@@ -64,42 +62,69 @@ extension SampleStore {
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
-            var count = 0
-            let witnesses = Witnesses(connection: connection, deletion: deletion)
-            var restored: [SampleKey] = []
+            let table = SampleTable(connection: connection)
+            var places: [SampleKey] = []
             // What belongs to a sample came before it.
-            for place in withObjects ? try placesDeleted(with: uuids) : [] {
-                guard try !witnesses.isToldByAnother(place), try deletion.restore(place) else { continue }
-                count += 1
-                restored.append(place)
-            }
+            let theirs = withObjects ? try placesDeleted(with: uuids) : []
             for uuid in try inOrder(uuids) {
-                var found = false
-                for place in try places(of: uuid, in: "deleted") {
-                    guard try witnesses.isToldByAnother(place) else { continue }
-                    throw StoreError(
-                        .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
+                let known = places.count
+                for place in try self.places(of: uuid, in: "deleted")
+                where try !places.contains(place) && table.contains(place, among: .tombstones) {
+                    places.append(place)
                 }
-                for place in try places(of: uuid, in: "deleted")
-                where try deletion.restore(place) {
-                    found = true
+                guard places.count > known else { throw Self.notRestorable(uuid) }
+            }
+            let settlement = Settlement(deletion)
+            try deletion.decide(.restored, theirs + places)
+            try settlement.settle(theirs + places)
+            for uuid in uuids {
+                var isThere = false
+                for place in try self.places(of: uuid, in: "sample") where try table.contains(place) { isThere = true }
+                guard isThere else { throw try reasonNotToRestore(uuid, settlement) }
+            }
+            var count = 0
+            for place in theirs + places {
+                if try table.contains(place) {
                     count += 1
-                    restored.append(place)
-                }
-                guard found else {
-                    if let place = try places(of: uuid, in: "deleted").first,
-                        let next = try Replacements(connection: connection).successor(of: place)
-                    {
-                        throw StoreError(
-                            .invalid, "\(uuid) was replaced by \(next), by a repair: 'vitalgate migrate undo' takes that back")
-                    }
-                    throw StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
+                } else {
+                    // Another reading is there in its place, and nobody asked for this one by name.
+                    try deletion.takeBackDecision(on: place)
                 }
             }
-            // What stood in for it meanwhile steps back: else one measurement would be there twice.
-            try witnesses.review(after: restored)
             return count
         }
+    }
+
+    private static func notRestorable(_ uuid: SampleIdentity) -> StoreError {
+        StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
+    }
+
+    /// Why a sample is not there although a person restored it.
+    private func reasonNotToRestore(_ uuid: SampleIdentity, _ settlement: Settlement) throws(StoreError) -> StoreError {
+        let names = WitnessRows(connection: connection)
+        for place in try places(of: uuid, in: "deleted") {
+            let history = try settlement.reader.measurement(of: place).history
+            let root = history.root(of: place)
+            if let next = history.repaired.first(where: { $0.isActive && $0.old == place }) {
+                var new: SampleIdentity?
+                if let place = next.new { new = try names.uuid(of: place) }
+                return StoreError(
+                    .invalid,
+                    "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: 'vitalgate migrate undo' takes that back")
+            }
+            if root != place, let original = try names.uuid(of: root), history.form(of: root) != place {
+                return StoreError(
+                    .invalid, "\(uuid) was made by a repair that is undone: 'vitalgate restore \(original)' instead")
+            }
+            let own = history.reports.first { $0.place == root }?.group
+            if history.live.contains(where: { live in
+                history.reports.contains { $0.place == history.root(of: live) && $0.group == own }
+            }) {
+                return StoreError(
+                    .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
+            }
+        }
+        return Self.notRestorable(uuid)
     }
 
     /// What was deleted with samples as theirs; what is among the samples themselves is left out.
@@ -138,6 +163,7 @@ extension SampleStore {
                 let ingest = try beginIngest(description)
                 let deletion = Deletion(connection: connection, ingest: ingest.id)
                 let count = try body(ingest.id, deletion)
+                try deletion.settleDerived()
                 guard count > 0 || deletion.hasChangedMore else { throw NothingToChange() }
                 try connection.run(
                     "UPDATE ingest SET finished = ?, state = 'done', deleted = ?, restored = ? WHERE id = ?",

@@ -51,21 +51,20 @@ extension SampleStore {
     @discardableResult
     public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { ingest, deletion in
+            let judgements = Judgements(connection: connection)
             for id in ids.sorted() {
-                try connection.run(
-                    "UPDATE quarantine SET state = 'accepted', judged = ?2, revoked = NULL WHERE id = ?1 AND state = 'held'",
-                    .integer(id), .integer(ingest))
-                guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+                try requireHeld(id)
+                try judgements.judge([id], "accepted", by: ingest)
                 guard try !isMadeByRepair(held: id) else {
                     throw StoreError(
                         .invalid, "number \(id) is what a repair made of another reading, and is stored already; reject it")
                 }
-                if try restoreAccepted(id, deletion) { continue }
-                if let told = try told(held: id, deletion) {
+                let place = try place(ofHeld: id)
+                if try restoreJudged(place, deletion) { continue }
+                if let told = try told(held: id) {
                     throw StoreError(.invalid, "number \(id) tells sample \(told) again, in another unit; reject it")
                 }
                 try claimRecord(ofHeld: id, by: ingest)
-                let place = try place(ofHeld: id)
                 let table = SampleTable(connection: connection)
                 guard try !table.contains(place), try !table.contains(place, among: .tombstones),
                     try table.add(
@@ -79,6 +78,22 @@ extension SampleStore {
             }
             return ids.count
         }
+    }
+
+    private func requireHeld(_ id: Int64) throws(StoreError) {
+        let isHeld = try connection.integer("SELECT 1 FROM quarantine WHERE id = ? AND state = 'held'", .integer(id)) != nil
+        guard isHeld else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+    }
+
+    /// Gives back what was a sample before and is held again since what made it one was undone; false where it was none, or is deleted.
+    func restoreJudged(_ place: SampleKey, _ deletion: Deletion) throws(StoreError) -> Bool {
+        let settlement = Settlement(deletion)
+        guard let row = try settlement.reader.row(at: place), !row.isLive,
+            try !settlement.reader.states.isActive(settlement.reader.bringer(of: row.number, in: place.series))
+        else { return false }
+        try deletion.decide(.restored, [place])
+        try settlement.settle([place])
+        return try SampleTable(connection: connection).contains(place)
     }
 
     /// For the ledger's sums: a reading is counted as quarantined, and is a sample now.
@@ -105,11 +120,12 @@ extension SampleStore {
     }
 
     /// The sample, live or deleted by a person, that a held reading tells again in another unit, as one that an earlier version held twice.
-    private func told(held id: Int64, _ deletion: Deletion) throws(StoreError) -> SampleIdentity? {
+    private func told(held id: Int64) throws(StoreError) -> SampleIdentity? {
         let search = RetellingSearch(connection: connection)
         guard let first = try search.told(held: id) else { return nil }
-        let witnesses = Witnesses(connection: connection, deletion: deletion)
-        return try witnesses.isKept(first) ? try witnesses.uuid(of: first) : nil
+        let history = try MeasurementReader(connection: connection).measurement(of: first).history
+        let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
+        return history.live.isEmpty && !isDeleted ? nil : try WitnessRows(connection: connection).uuid(of: first)
     }
 
     /// The metadata of a held sample with the decision to accept it.
@@ -128,43 +144,14 @@ extension SampleStore {
         return Metadata(entries + [("acceptedAgainst", .string(rule))])
     }
 
-    /// Gives back what was accepted before and whose acceptance was undone; false where it was not.
-    private func restoreAccepted(_ id: Int64, _ deletion: Deletion) throws(StoreError) -> Bool {
-        let statement = try connection.statement(
-            """
-            SELECT series, start, hash FROM quarantine JOIN deleted USING(series, start, hash)
-            WHERE quarantine.id = ? AND NOT forgotten
-                AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) = \(IngestKind.undo.literal)
-                AND (SELECT kind FROM ingest WHERE ingest.id = \(SampleTable.bringer)) = \(IngestKind.accept.literal)
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(id)])
-        guard try statement.step() else { return false }
-        let place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-        statement.reset()
-        return try deletion.restore(place)
-    }
-
-    /// What an undone acceptance or rejection judged is held again; what an undone undoing had so put back is judged as before.
-    func revokeJudgements(of undone: Int64, _ deletion: Deletion) throws(StoreError) {
-        try connection.run(
-            """
-            UPDATE quarantine SET state = (SELECT CASE kind WHEN 'accept' THEN 'accepted' WHEN 'import' THEN 'released'
-                WHEN 'live' THEN 'released' WHEN 'release' THEN 'released' ELSE 'rejected' END FROM ingest
-                WHERE ingest.id = judged), revoked = NULL WHERE revoked = ?
-            """, .integer(undone))
-        if connection.changes > 0 { deletion.changesMore() }
-        try connection.run(
-            "UPDATE quarantine SET state = 'held', revoked = ?2 WHERE judged = ?1 AND revoked IS NULL AND state <> 'held'",
-            .integer(undone), .integer(deletion.ingest))
-        if connection.changes > 0 { deletion.changesMore() }
-    }
-
     /// Readings that an undoing put back into quarantine, and that are held still.
     public func heldAgain(by undoing: Int64) throws(StoreError) -> Int {
         Int(
-            try connection.integer("SELECT count(*) FROM quarantine WHERE revoked = ? AND state = 'held'", .integer(undoing)) ?? 0
-        )
+            try connection.integer(
+                """
+                SELECT count(*) FROM judgement JOIN quarantine ON quarantine.id = held
+                WHERE judgement.ingest = (SELECT undoes FROM ingest WHERE id = ?) AND quarantine.state = 'held'
+                """, .integer(undoing)) ?? 0)
     }
 
     /// An accepted version of a record replaces the lower one.
@@ -188,10 +175,8 @@ extension SampleStore {
     public func reject(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { ingest, _ in
             for id in ids {
-                try connection.run(
-                    "UPDATE quarantine SET state = 'rejected', judged = ?2, revoked = NULL WHERE id = ?1 AND state = 'held'",
-                    .integer(id), .integer(ingest))
-                guard connection.changes > 0 else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+                try requireHeld(id)
+                try Judgements(connection: connection).judge([id], "rejected", by: ingest)
             }
             return ids.count
         }

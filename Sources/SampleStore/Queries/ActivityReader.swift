@@ -103,7 +103,8 @@ struct ActivityReader {
         var hours: [Int: Set<Int64>] = [:]
         for series in series where series.type == Self.standHour {
             let statement = try store.connection.statement(
-                "SELECT start, value FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start")
+                "SELECT start, value FROM sample WHERE series = ?1 AND start >= \(store.connection.firstStart()) AND start < ?3 ORDER BY start"
+            )
             defer { statement.reset() }
             try statement.bind([
                 .integer(series.id), .integer(days.start(of: window.lowerBound).microseconds),
@@ -144,7 +145,10 @@ struct ActivityReader {
         let decoder = SampleDecoder(connection: store.connection)
         for series in sorted {
             let statement = try store.connection.statement(
-                "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start, seq DESC"
+                """
+                SELECT \(SampleDecoder.columns) FROM sample
+                WHERE series = ?1 AND start >= \(store.connection.firstStart()) AND start < ?3 ORDER BY start, seq DESC
+                """
             )
             defer { statement.reset() }
             try statement.bind([

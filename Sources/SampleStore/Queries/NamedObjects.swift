@@ -34,7 +34,7 @@ struct NamedObjects {
             SELECT of_series, of_start, of_hash FROM series CROSS JOIN witness ON witness.series = series.id
                 AND (witness.start BETWEEN ?1 AND ?2 OR witness.start IN
                     (SELECT start FROM place WHERE place.series = series.id AND nominal BETWEEN ?1 AND ?2 AND place.hash = ?3))
-                AND witness.hash = ?3 AND NOT stands_in AND withdrawn IS NULL
+                AND witness.hash = ?3 AND NOT stands_in AND NOT withdrawn AND NOT parted
             """)
         defer { statement.reset() }
         let low = Int64(uuid.milliseconds) * 1000

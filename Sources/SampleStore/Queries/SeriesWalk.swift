@@ -40,7 +40,7 @@ final class SeriesWalk {
         rows = try Statement(
             connection,
             """
-            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start BETWEEN ? AND ?
+            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3
             \(Self.condition(part)) ORDER BY start \(descending ? "DESC" : "ASC")
             """)
     }

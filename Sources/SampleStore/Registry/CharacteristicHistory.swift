@@ -150,18 +150,12 @@ extension SampleStore {
 
     /// Whether an ingest changed what counts: it brought some, or took back an ingest that did.
     public func touchesCharacteristics(_ ingest: Int64) throws(StoreError) -> Bool {
-        try hasCharacteristics(broughtBy: UndoChain(of: ingest, connection).root)
+        try hasCharacteristics(broughtBy: LedgerStates(connection: connection).chain(from: ingest).last ?? ingest)
     }
 
     /// Whether an ingest brought any.
     func hasCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM characteristic WHERE ingest = ? LIMIT 1", .integer(ingest)) != nil
-    }
-
-    /// Forgets what an ingest brought, and returns how much that was.
-    func forgetCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Int {
-        try connection.run("DELETE FROM characteristic WHERE ingest = ?", .integer(ingest))
-        return connection.changes
     }
 
     /// What is wrong with them; values are told to nobody.

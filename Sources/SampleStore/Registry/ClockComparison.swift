@@ -54,8 +54,8 @@ extension SampleStore {
                 .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
             let held = try heldByClock(of: comparison)
             guard !held.isEmpty else { return (0, 0) }
-            return try change(description) { ingest, _ in
-                for id in held { try release(id, ahead: comparison.ahead, ingest) }
+            return try change(description) { _, deletion in
+                for id in held { try release(id, ahead: comparison.ahead, deletion) }
                 return held.count
             }
         }
@@ -90,7 +90,8 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             SELECT quarantine.id, start + skew, start + coalesce(received, (SELECT ingest.received FROM ingest
-                WHERE ingest.id = quarantine.ingest) - start)
+                WHERE ingest.id = quarantine.ingest) - start),
+                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata), start
             FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
             WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
             """)
@@ -98,10 +99,34 @@ extension SampleStore {
         try statement.bind([.text(Self.clockUnknown), .text(comparison.device), .integer(Int64(TimeOrigin.receipt.rawValue))])
         var ids: [Int64] = []
         while try statement.step() {
-            let late = statement.integer(2) &- (statement.integer(1) &- (comparison.ahead ?? 0))
-            if comparison.releases == .all || late.magnitude < Self.justNow { ids.append(statement.integer(0)) }
+            let start = comparison.ahead.map { statement.integer(1) &- $0 } ?? statement.integer(4)
+            let late = statement.integer(2) &- start
+            let agrees = late.magnitude < Self.justNow
+            let isReleased =
+                switch try Self.doubt(statement.optionalText(3)) {
+                case .notCompared?, nil: comparison.releases == .all
+                // The clock still runs from that date.
+                case .defaultDate?: comparison.releases == .all && comparison.ahead.map { $0 < -Calendar.day } ?? false
+                case .unproven?, .order?: false
+                }
+            if agrees || isReleased { ids.append(statement.integer(0)) }
         }
         return ids
+    }
+
+    private static func doubt(_ json: String?) throws(StoreError) -> ClockDoubt? {
+        guard case .string(let name)? = try doubtful(json)?[ClockDoubt.key] else { return nil }
+        return ClockDoubt(rawValue: name)
+    }
+
+    /// Metadata that say why a timestamp is doubted; `nil` for others.
+    private static func doubtful(_ json: String?) throws(StoreError) -> Metadata? {
+        guard let json, json.contains(ClockDoubt.key) else { return nil }
+        do throws(MetadataError) {
+            return try Metadata(json: json)
+        } catch {
+            throw StoreError(.corrupt, "the metadata of a quarantined reading cannot be read: \(error)")
+        }
     }
 
     /// Makes one held reading a sample; its UUID, made of the time as the clock showed it, stays what it is.
@@ -109,11 +134,13 @@ extension SampleStore {
     /// - Parameters:
     ///   - ahead: by how much that clock was ahead of UTC; nil where it was right.
     ///   - isReceipt: whether the clock was ours, so that the reading arrived when it was taken.
-    func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ ingest: Int64) throws(StoreError) {
+    func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ deletion: Deletion) throws(StoreError) {
+        let ingest = deletion.ingest
         let held = try connection.statement(
             """
             SELECT start, skew, context, coalesce(received, (SELECT ingest.received FROM ingest
-                WHERE ingest.id = quarantine.ingest) - start) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
+                WHERE ingest.id = quarantine.ingest) - start), metadata,
+                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
             """)
         defer { held.reset() }
         try held.bind([.integer(id)])
@@ -126,12 +153,28 @@ extension SampleStore {
             row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
             row.skew = nominal &- start
         }
+        var metadata = held.optionalInteger(4)
+        if let doubtful = try Self.doubtful(held.optionalText(5)) {
+            // The doubt is over.
+            let rest = doubtful.entries.filter { $0.key != ClockDoubt.key }.map { ($0.key, $0.value) }
+            metadata = rest.isEmpty ? nil : try interner.id(of: Metadata(rest))
+        }
         held.reset()
+        try Judgements(connection: connection).judge([id], "released", by: ingest)
+        let place = try connection.statement("SELECT series, hash FROM quarantine WHERE id = ?")
+        try place.bind([.integer(id)])
+        guard try place.step() else { return }
+        let key = try SampleKey(series: place.integer(0), start: start, hash: place.blob(1))
+        place.reset()
+        if try SampleTable(connection: connection).contains(key, among: .tombstones) {
+            _ = try restoreJudged(key, deletion)
+            return
+        }
         let isNew = try SampleTable(connection: connection).add(
-            "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, metadata FROM quarantine WHERE id = ?",
-            [.integer(start), .integer(context), .integer(arrived &- start), .integer(id)], broughtBy: ingest, cause: ingest)
-        try connection.run(
-            "UPDATE quarantine SET state = 'released', judged = ?2, revoked = NULL WHERE id = ?1", .integer(id), .integer(ingest))
+            "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, ? FROM quarantine WHERE id = ?",
+            [
+                .integer(start), .integer(context), .integer(arrived &- start), .optional(metadata), .integer(id),
+            ], broughtBy: ingest, cause: ingest)
         if isNew { try countAccepted() }
     }
 }

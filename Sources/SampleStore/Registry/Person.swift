@@ -159,10 +159,11 @@ extension SampleStore {
 
     /// Gives samples to a person, with all that was measured together with them: a correction, which can be undone.
     ///
+    /// - Parameter source: what asks for it, where no person does.
     /// - Returns: how many samples are another person's now, and the repair's number; none where there was nothing to do.
     /// - Throws: ``StoreError`` where one of the UUIDs is no sample's.
     public func assign(
-        _ uuids: [SampleIdentity], to subject: String, now: Instant, owner: String? = nil
+        _ uuids: [SampleIdentity], to subject: String, now: Instant, owner: String? = nil, source: String? = nil
     ) throws -> (count: Int, migration: Int64?) {
         var members: Set<SampleIdentity> = []
         var (first, last) = (Instant(microseconds: .max), Instant(microseconds: .min))
@@ -182,7 +183,7 @@ extension SampleStore {
         var request = MigrationRequest(.subject(subject), of: conditions, now: now)
         // Each of them was named: where the person has the reading already, it is that one.
         request.merging = .atMost(.max)
-        let done = try migrate(request, owner: owner)
+        let done = try migrate(request, source: source, owner: owner)
         return (done.plan.repaired + done.plan.merged, done.migration)
     }
 

@@ -28,8 +28,13 @@ extension SampleStore {
             throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's, and has no medications")
         }
         let longest = Self.longestMedicationName
-        guard !medication.name.isEmpty, medication.name.utf8.count <= longest, (medication.nickname ?? "").utf8.count <= longest
-        else { throw StoreError(.invalid, "a medication's name has 1 to \(longest) octets, its nickname at most as many") }
+        guard !medication.name.isEmpty, medication.name.utf8.count <= longest, (medication.nickname ?? "").utf8.count <= longest,
+            medication.name.isFitName, medication.nickname?.isFitName ?? true
+        else {
+            throw StoreError(
+                .invalid,
+                "a medication's name has 1 to \(longest) octets, its nickname at most as many, and neither a line break or a NUL")
+        }
         let body = try SampleBody(encoding: medication)
         try connection.run(
             """

@@ -98,8 +98,8 @@ extension SampleStore {
             if !held.isEmpty {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
-                _ = try change(description) { ingest, _ in
-                    for id in held { try release(id, ahead: -step, isReceipt: true, ingest) }
+                _ = try change(description) { _, deletion in
+                    for id in held { try release(id, ahead: -step, isReceipt: true, deletion) }
                     return held.count
                 }
             }

@@ -148,6 +148,7 @@ final class MigrationReader {
         guard let right = candidate.right, let series = candidate.series else { return true }
         switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
         case .none: return true
+        case .duplicate: candidate.right = nil
         case .deleted(let place):
             guard try isMeant("deleted", place) else { return false }
             // A deleted reading of its own, which may be restored.

@@ -2,8 +2,7 @@ import HealthModel
 
 /// Follows repairs from sample to sample.
 ///
-/// From a repaired sample the table `repaired` leads back to the one it replaced; forward leads the tombstone's `replaced_by`, which always
-/// ends at the one sample of a reading that is live, or was deleted for good.
+/// The table `repaired` leads from a repaired sample back to the one it replaced, and forward while the repair is applied.
 struct Replacements {
     let connection: Connection
 
@@ -56,35 +55,25 @@ struct Replacements {
         return place
     }
 
-    /// Where a tombstone was put by a repair or its undoing, the UUID of what took its place.
-    func successor(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
-        let text = try connection.text(
+    /// What an applied repair put in the place of the sample here.
+    func successor(of place: SampleKey) throws(StoreError) -> SampleKey? {
+        let statement = try connection.statement(
             """
-            SELECT replaced_by FROM deleted JOIN ingest ON ingest.id = deleted.ingest
-            WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NOT NULL
-                AND ingest.kind IN (\(IngestKind.migrate.literal), \(IngestKind.undoMigration.literal))
-            """, .integer(place.series), .integer(place.start), .blob(place.hash))
-        return text.flatMap { SampleIdentity($0) }
+            SELECT r.series, r.start, r.hash FROM repaired AS r CROSS JOIN migration ON migration.id = r.migration
+            WHERE r.old_series = ? AND r.old_start = ? AND r.old_hash = ? AND migration.state = 'applied' LIMIT 1
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
+        guard try statement.step() else { return nil }
+        return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
-    /// The live sample that the reading here has become; `nil` where none is.
-    func live(from place: SampleKey) throws(StoreError) -> SampleKey? {
-        var place = place
-        for _ in 0..<Self.longestChain {
-            if try SampleTable(connection: connection).contains(place) { return place }
-            guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { return nil }
-            place = found
-        }
-        return nil
-    }
-
-    /// What repairs that stand have made of the sample here, live or not; itself where none has.
+    /// What applied repairs have made of the sample here, live or not; itself where none has.
     func last(from place: SampleKey) throws(StoreError) -> SampleKey {
         var place = place
         for _ in 0..<Self.longestChain {
-            if try SampleTable(connection: connection).contains(place) { break }
-            guard let next = try successor(of: place), let found = try Self.places(of: next, connection).first else { break }
-            place = found
+            guard let next = try successor(of: place) else { break }
+            place = next
         }
         return place
     }
@@ -92,14 +81,15 @@ struct Replacements {
     /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.
     static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SampleKey] {
         let hash = uuid.storedHash
+        // Series by series: SQLite would rather walk over the tables of samples, which are long.
         let low = Int64(uuid.milliseconds) * 1000
         let statement = try connection.statement(
             """
-            SELECT series.id, sample.start FROM series JOIN sample
+            SELECT series.id, sample.start FROM series CROSS JOIN sample
                 ON sample.series = series.id AND sample.start BETWEEN ?1 AND ?2 AND sample.hash = ?3
-            UNION SELECT series.id, deleted.start FROM series JOIN deleted
+            UNION SELECT series.id, deleted.start FROM series CROSS JOIN deleted
                 ON deleted.series = series.id AND deleted.start BETWEEN ?1 AND ?2 AND deleted.hash = ?3 AND NOT forgotten
-            UNION SELECT series.id, place.start FROM series JOIN place
+            UNION SELECT series.id, place.start FROM series CROSS JOIN place
                 ON place.series = series.id AND place.nominal BETWEEN ?1 AND ?2 AND place.hash = ?3
             """)
         defer { statement.reset() }

@@ -8,6 +8,8 @@ final class RightReadings {
         case live(SampleKey)
         /// A person deleted it.
         case deleted(SampleKey)
+        /// It is a duplicate of another reading, and may take the place of that one.
+        case duplicate
     }
 
     private let connection: Connection
@@ -32,7 +34,7 @@ final class RightReadings {
             let identity = SampleIdentity(
                 series: outcome.origin.seriesKey, start: outcome.nominalStart,
                 end: outcome.nominalStart + (outcome.end.microseconds - outcome.start.microseconds), numeral: outcome.numeral,
-                unit: outcome.unit, ordinal: ordinal)
+                unit: outcome.unit, ordinal: ordinal, method: sample.method)
             return identity == sample.identity ? nil : identity
         }
         if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
@@ -79,6 +81,10 @@ final class RightReadings {
             "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NULL")
         defer { dead.reset() }
         try dead.bind([.integer(series), .integer(start), .blob(hash)])
-        return try dead.step() ? .deleted(place) : .none
+        if try dead.step() { return .deleted(place) }
+        let witness = try connection.integer(
+            "SELECT 1 FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(series), .integer(start),
+            .blob(hash))
+        return witness == nil ? .none : .duplicate
     }
 }

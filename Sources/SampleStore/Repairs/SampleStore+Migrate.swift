@@ -57,6 +57,8 @@ extension SampleStore {
                     .integer(Int64(plan.matched)), .integer(Int64(plan.repaired)), .integer(Int64(plan.merged)),
                     .integer(Int64(plan.left(.alreadyRight))), .integer(Int64(plan.left(.ambiguous))),
                     .integer(Int64(plan.left(.impossible))))
+                try DerivedSamples(connection: connection).settle(
+                    after: migration, Deletion(connection: connection, ingest: ingest.id))
                 return (plan, migration)
             }
         } catch let nothing as NothingToRepair {

@@ -21,10 +21,16 @@ extension SampleStore {
             let ingest = try beginIngest(
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
+            try connection.run(
+                "UPDATE migration SET state = 'undone', undone = ?, undone_by = ? WHERE id = ?", .integer(now.microseconds),
+                .integer(ingest.id), .integer(id))
+            try connection.run("UPDATE ingest SET state = 'undone' WHERE id = ?", .integer(migration.ingest))
+            try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .integer(migration.ingest), .integer(ingest.id))
             let writer = try ReplacementWriter(self, ingest: ingest.id)
+            let settlement = Settlement(Deletion(connection: connection, ingest: ingest.id))
             var last: (new: SampleKey, old: SampleKey)?
             while true {
-                let (chunk, seen) = try pairs(of: id, after: last)
+                let (chunk, seen) = try pairs(of: id, after: last, settlement)
                 if !chunk.isEmpty { try writer.write(chunk) }
                 progress(writer.restored)
                 guard let seen else { break }
@@ -32,32 +38,26 @@ extension SampleStore {
             }
             try writer.finish()
             try handBack(id, by: ingest.id)
+            try DerivedSamples(connection: connection).settle(after: id, Deletion(connection: connection, ingest: ingest.id))
             try closeAccount(ingest.id, writer, at: now)
             try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(id))
-            try connection.run(
-                "UPDATE migration SET state = 'undone', undone = ?, undone_by = ? WHERE id = ?", .integer(now.microseconds),
-                .integer(ingest.id), .integer(id))
-            try connection.run("UPDATE ingest SET state = 'undone' WHERE id = ?", .integer(migration.ingest))
-            try connection.run(
-                "UPDATE ingest SET undoes = ? WHERE id = ?", .integer(migration.ingest), .integer(ingest.id))
             return (ingest.id, writer.restored)
         }
     }
 
-    /// A repaired sample that stepped back, since what it stood in for is there, gives its place back too: what stands in again is the sample
-    /// as it was.
+    /// The tombstone of a repaired sample that is not live gives its reason to that of the sample it was made from.
     private func handBack(_ id: Int64, by ingest: Int64) throws(StoreError) {
         let statement = try connection.statement(
             """
             SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, c.skew
             FROM repaired AS r CROSS JOIN deleted AS new ON (new.series, new.start, new.hash) = (r.series, r.start, r.hash)
                 CROSS JOIN deleted AS old ON (old.series, old.start, old.hash) = (r.old_series, r.old_start, r.old_hash)
-                JOIN context AS c ON c.id = old.context JOIN ingest ON ingest.id = new.ingest
+                JOIN context AS c ON c.id = old.context
             WHERE r.migration = ? AND NOT r.merged AND NOT new.forgotten AND NOT old.forgotten AND old.replaced_by IS NOT NULL
-                AND new.replaced_by IS NOT NULL AND ingest.kind IN (\(IngestKind.undo.literal), \(IngestKind.restore.literal))
+                AND new.ingest <> ?
             """)
         defer { statement.reset() }
-        try statement.bind([.integer(id)])
+        try statement.bind([.integer(id), .integer(ingest)])
         var pairs: [(new: SampleKey, old: SampleKey, uuid: SampleIdentity)] = []
         while try statement.step() {
             let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
@@ -72,9 +72,10 @@ extension SampleStore {
     private func refuseIfRepairedAgain(_ id: Int64) throws(StoreError) {
         let later = try connection.integer(
             """
-            SELECT max(later.id) FROM repaired AS r CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
-                JOIN migration AS later ON later.ingest = d.ingest
-            WHERE r.migration = ?1 AND later.id <> ?1 AND later.state = 'applied' AND NOT d.forgotten
+            SELECT max(later.id) FROM repaired AS r
+                CROSS JOIN repaired AS again ON (again.old_series, again.old_start, again.old_hash) = (r.series, r.start, r.hash)
+                JOIN migration AS later ON later.id = again.migration
+            WHERE r.migration = ?1 AND later.id <> ?1 AND later.state = 'applied'
             """, .integer(id))
         if let later, later != 0 {
             throw StoreError(
@@ -112,14 +113,9 @@ extension SampleStore {
     private func refuseIfMerged(_ id: Int64) throws(StoreError) {
         let merge = try connection.integer(
             """
-            WITH RECURSIVE chain(id, merge) AS (
-                SELECT id, id FROM ingest WHERE kind = \(IngestKind.merge.literal) AND state = 'done'
-                UNION SELECT ingest.id, merge FROM ingest JOIN chain ON ingest.undoes = chain.id
-            )
-            SELECT max(merge) FROM chain CROSS JOIN deleted AS d ON d.ingest = chain.id AND NOT d.forgotten
-                CROSS JOIN witness AS w ON (w.series, w.start, w.hash) = (d.series, d.start, d.hash) AND w.withdrawn IS NULL
-                CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (w.of_series, w.of_start, w.of_hash)
-            WHERE r.migration = ?
+            SELECT max(merge) FROM decision CROSS JOIN witness_row AS w ON w.decision = decision.id
+                CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (decision.of_series, w.of_start, w.of_hash)
+            WHERE merge IS NOT NULL AND r.migration = ? AND (SELECT state FROM ingest WHERE ingest.id = merge) <> 'undone'
             """, .integer(id))
         if let merge, merge != 0 {
             throw StoreError(
@@ -130,10 +126,10 @@ extension SampleStore {
 
     /// Some thousand pairs whose old sample waits as its tombstone, and whose new one is live.
     ///
-    /// One that made way for a reading outside the repair comes back whatever became of that one. So do those that an early Vitalgate merged into the
-    /// next one of the same repair, which then made way itself.
+    /// One that made way for a reading outside the repair comes back whatever became of that one, if the reports and decisions about it say so. So
+    /// do those that an early Vitalgate merged into the next one of the same repair, which then made way itself.
     private func pairs(
-        of migration: Int64, after last: (new: SampleKey, old: SampleKey)?
+        of migration: Int64, after last: (new: SampleKey, old: SampleKey)?, _ settlement: Settlement
     ) throws(StoreError) -> ([Replacement], (new: SampleKey, old: SampleKey)?) {
         let statement = try connection.statement(
             """
@@ -154,22 +150,30 @@ extension SampleStore {
         ])
         let decoder = SampleDecoder(connection: connection)
         var pairs: [Replacement] = []
+        var stayed: [SampleKey] = []
         var seen: (new: SampleKey, old: SampleKey)?
+        var isFull = false
         while try statement.step() {
             let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             let old = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             // What has one start stays together, so that it keeps its order.
             if let seen, pairs.count >= MigrationReader.chunk, (seen.new.series, seen.new.start) != (new.series, new.start) {
-                return (pairs, seen)
+                isFull = true
+                break
             }
             seen = (new, old)
+            if statement.integer(6) != 0, try !settlement.isLive(old) {
+                stayed.append(old)
+                continue
+            }
             pairs.append(
                 Replacement(
                     order: statement.integer(7), old: new, leaves: statement.integer(6) == 0, arrival: .restored, new: old,
                     uuid: old.identity(skew: statement.integer(8)),
                     bringer: try decoder.change(of: statement.integer(7), series: old.series).ingest))
         }
-        return (pairs, nil)
+        for place in stayed { try SampleTable(connection: connection).forgetSuccessor(of: place) }
+        return (pairs, isFull ? seen : nil)
     }
 
     /// Refuses to undo an ingest whose samples a repair replaced: the readings would be gone, and the repaired ones stay.
@@ -178,7 +182,8 @@ extension SampleStore {
             """
             SELECT max(migration.id) FROM change CROSS JOIN deleted ON deleted.series = change.series
                 AND deleted.start BETWEEN low AND high AND deleted.seq BETWEEN first_seq AND last_seq
-                JOIN migration ON migration.ingest = deleted.ingest
+                CROSS JOIN repaired AS r ON (r.old_series, r.old_start, r.old_hash) = (deleted.series, deleted.start, deleted.hash)
+                JOIN migration ON migration.id = r.migration
             WHERE change.ingest = ? AND NOT deletion AND migration.state = 'applied' AND NOT forgotten
             """, .integer(ingest))
         if let migration, migration != 0 {

@@ -86,7 +86,7 @@ extension SampleTable {
     ///
     /// - Returns: how many there were.
     func forget(broughtBy ingest: Int64) throws(StoreError) -> Int {
-        for table in ["place", "record"] {
+        for table in ["place", "record", "decided", "derived"] {
             try connection.run(
                 """
                 DELETE FROM \(table) WHERE EXISTS(SELECT 1 FROM deleted WHERE deleted.series = \(table).series

@@ -73,45 +73,6 @@ struct SampleTable {
         return true
     }
 
-    /// Makes a sample a tombstone; false where there is none.
-    ///
-    /// - Parameters:
-    ///   - ingest: what deletes it.
-    ///   - successor: the UUID of what takes its place.
-    func bury(_ place: SampleKey, replacedBy successor: String?, by ingest: Int64) throws(StoreError) -> Bool {
-        let number = try lastNumber() + 1
-        let hash = place.hash
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO deleted(\(Self.columns), seq, deleted_seq, ingest, replaced_by, forgotten)
-            SELECT \(Self.columns), seq, ?, ?, ?, 0 FROM sample WHERE \(Self.isHere)
-            """,
-            .integer(number), .integer(ingest), .optional(successor), .integer(place.series), .integer(place.start), .blob(hash))
-        guard connection.changes > 0 else { return false }
-        try connection.run(
-            "DELETE FROM sample WHERE \(Self.isHere)", .integer(place.series), .integer(place.start), .blob(hash))
-        try setLast(number: number)
-        try ChangeLog(connection: connection, cause: ingest)
-            .add(series: place.series, seqs: number...number, low: place.start, high: place.start, deletion: true, ingest: ingest)
-        return true
-    }
-
-    /// Makes a tombstone the sample that it was; false where there is none. The sample still belongs to the ingest that brought it.
-    ///
-    /// - Parameter ingest: what gives it back.
-    func revive(_ place: SampleKey, by ingest: Int64) throws(StoreError) -> Bool {
-        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
-        let bringer = try connection.integer(
-            "SELECT \(Self.bringer) FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
-        guard
-            try add(
-                "SELECT \(Self.columns) FROM deleted WHERE \(Self.isHere) AND NOT forgotten", here, broughtBy: bringer ?? ingest,
-                cause: ingest)
-        else { return false }
-        try connection.run("DELETE FROM deleted WHERE \(Self.isHere)", here[0], here[1], here[2])
-        return true
-    }
-
     /// The ingest that brought the sample of a row of `deleted`.
     static let bringer = """
         (SELECT change.ingest FROM change WHERE change.series = deleted.series AND first_seq <= deleted.seq

@@ -11,6 +11,8 @@ final class Connection {
     var isRestricted: Bool { viewer != nil }
     /// Told when a change begins, before anything of it is written.
     var onChange: (() throws(StoreError) -> Void)?
+    /// How long a question may take; `nil` where nobody set a limit.
+    var deadline: Deadline?
     /// Snapshots that are open.
     var readers = 0
 

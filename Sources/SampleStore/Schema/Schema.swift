@@ -12,5 +12,7 @@ enum Schema {
         ("targets", targets), ("bodies", bodies), ("characteristics", characteristics),
         ("authorization", authorization), ("scale users", scaleUsers), ("page", page), ("medications", medications),
         ("saved answers", savedAnswers), ("summaries", summaries), ("lost changes", lostChanges),
+        ("required types", requiredTypes),
+        ("target marks", targetMarks), ("measurements", measurements),
     ]
 }

@@ -76,7 +76,8 @@ struct CategoryGatherer {
         let (leading, first) = condition?.columns ?? ("", 0)
         let statement = try connection.statement(
             """
-            SELECT \(leading)start, value, coalesce(duration, 0), context FROM sample WHERE series = ? AND start >= ? AND start < ?
+            SELECT \(leading)start, value, coalesce(duration, 0), context FROM sample
+            WHERE series = ?1 AND start >= \(connection.firstStart()) AND start < ?3
             ORDER BY start
             """)
         defer { statement.reset() }

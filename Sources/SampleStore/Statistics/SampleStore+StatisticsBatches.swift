@@ -87,7 +87,8 @@ extension SampleStore {
         for series in all {
             let reach = position.microseconds < .min + series.longest ? .min : position.microseconds - series.longest
             let start = try connection.integer(
-                "SELECT start FROM sample WHERE series = ? AND start >= ? ORDER BY start LIMIT 1", .integer(series.id),
+                "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) ORDER BY start LIMIT 1",
+                .integer(series.id),
                 .integer(reach))
             if let start { first = min(first ?? start, start) }
         }

@@ -130,7 +130,7 @@ struct SeriesGatherer {
         let statement = try connection.statement(
             """
             SELECT \(leading)start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")
-            FROM sample WHERE series = ? AND start >= ? AND start < ? \(unlinked) ORDER BY start
+            FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) AND start < ?3 \(unlinked) ORDER BY start
             """)
         defer { statement.reset() }
         let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
@@ -266,8 +266,8 @@ private struct Rows {
     /// When the series goes on; `.max` where it does not.
     func start(behind time: Int64) throws(StoreError) -> Int64 {
         try connection.integer(
-            "SELECT start FROM sample WHERE series = ? AND start > ? \(unlinked) ORDER BY start LIMIT 1", .integer(series),
-            .integer(time)) ?? .max
+            "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) \(unlinked) ORDER BY start LIMIT 1",
+            .integer(series), .integer(StatisticsWindow.sum(time, 1))) ?? .max
     }
 
     /// When it last was there; `.min` where it was not.

@@ -99,7 +99,8 @@ struct SideBySide {
             let range: [Value] = [.integer(series.id), .integer(window.from), .integer(window.to)]
             func start(_ end: String) throws(StoreError) -> Int64? {
                 let statement = try connection.statement(
-                    "SELECT start FROM sample WHERE series = ? AND start >= ? AND start < ? ORDER BY start \(end)")
+                    "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) AND start < ?3 ORDER BY start \(end)"
+                )
                 defer { statement.reset() }
                 try statement.bind(range)
                 return try statement.step() ? statement.integer(0) : nil

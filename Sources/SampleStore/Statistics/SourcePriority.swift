@@ -3,7 +3,7 @@ import HealthModel
 /// Which of several sources counts where they tell of the same time.
 ///
 /// The order that a person configured goes first; what it does not name follows: what is worn (a watch, a band, a ring) before anything
-/// else, a phone last, and among equals the one that was there first.
+/// else, a phone after them, what a client saved last, and among equals the one that was there first.
 struct SourcePriority {
     private let named: [String]
 
@@ -13,6 +13,7 @@ struct SourcePriority {
     func rank(of names: [String]) -> Int {
         let names = names.map { $0.lowercased() }
         if let place = named.firstIndex(where: names.contains) { return place }
+        if names.contains(where: Client.isSource) { return named.count + 3 }
         let words = names.flatMap { $0.split { !$0.isLetter } }
         if words.contains(where: { ["watch", "band", "ring", "wrist", "whoop", "fitbit"].contains($0) }) { return named.count }
         if words.contains(where: { ["phone", "iphone", "pixel", "galaxy", "ipad"].contains($0) }) { return named.count + 2 }

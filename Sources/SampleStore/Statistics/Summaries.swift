@@ -129,7 +129,7 @@ struct SummaryRows {
         statement = try connection.statement(
             """
             SELECT start, count, low, high, sum, weight, latest, last FROM summary
-            WHERE series = ? AND start >= ? AND start <= ? ORDER BY start
+            WHERE series = ?1 AND start >= \(connection.firstStart()) AND start <= ?3 ORDER BY start
             """)
         try statement.bind([
             .integer(series), .integer(window.from), .integer(StatisticsWindow.sum(window.to, -Summaries.length)),

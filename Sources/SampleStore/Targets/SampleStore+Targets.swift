@@ -5,8 +5,8 @@ extension SampleStore {
     public func targets() throws(StoreError) -> [Target] {
         let statement = try connection.statement(
             """
-            SELECT name, anchor, backlog, backlog_end, delivered, left_out, state, words, changed, filter FROM target
-            ORDER BY name
+            SELECT name, anchor, backlog, backlog_end, delivered, left_out, state, words, changed, filter, identity, count, shape,
+                rewriting FROM target ORDER BY name
             """)
         defer { statement.reset() }
         var targets: [Target] = []
@@ -34,6 +34,8 @@ extension SampleStore {
         }
         (target.delivered, target.leftOut) = (Int(row.integer(4)), Int(row.integer(5)))
         (target.state, target.words) = (state, row.optionalText(7))
+        (target.identity, target.count) = (row.optionalText(10), row.integer(11))
+        (target.shape, target.isRewriting) = (row.optionalText(12), row.integer(13) != 0)
         return target
     }
 
@@ -41,12 +43,13 @@ extension SampleStore {
     public func save(_ target: Target, setAside: [SetAside] = [], taken: [SampleIdentity] = []) throws {
         try connection.transaction {
             try connection.run(
-                "INSERT OR REPLACE INTO target VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", .text(target.name),
+                "INSERT OR REPLACE INTO target VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", .text(target.name),
                 .text("\(target.anchor)"),
                 .optional(target.backlog.map { "\($0.anchor)" }), .optional(target.backlog?.end),
                 .integer(Int64(target.delivered)),
                 .integer(Int64(target.leftOut)), .text(target.state.rawValue), .optional(target.words),
-                .integer(target.changed.microseconds), .text(target.filter))
+                .integer(target.changed.microseconds), .text(target.filter), .optional(target.identity),
+                .integer(target.count), .optional(target.shape), .integer(target.isRewriting ? 1 : 0))
             for each in setAside {
                 try connection.run(
                     "INSERT OR REPLACE INTO set_aside VALUES(?, ?, ?, ?, ?, 0)", .text(target.name), .text(each.uuid.description),
@@ -88,6 +91,19 @@ extension SampleStore {
         return found
     }
 
+    /// How many changes a target did not take, and its words for the last of them.
+    public func setAsideSummary(of target: String) throws(StoreError) -> (count: Int, words: String?) {
+        let statement = try connection.statement(
+            """
+            SELECT count(*), (SELECT words FROM set_aside WHERE target = ?1 ORDER BY time DESC, seq DESC LIMIT 1)
+            FROM set_aside WHERE target = ?1
+            """)
+        defer { statement.reset() }
+        try statement.bind([.text(target)])
+        guard try statement.step() else { return (0, nil) }
+        return (Int(statement.integer(0)), statement.optionalText(1))
+    }
+
     /// Has what was set aside told again; all of it where no UUID is given.
     ///
     /// - Returns: how many there are.
@@ -115,6 +131,67 @@ extension SampleStore {
                 count += connection.changes
             }
             return count
+        }
+    }
+
+    /// A target that nothing was ever delivered to: what is new comes beside what there is, where its order does not count.
+    public func newTarget(_ name: String, isOrdered: Bool, filter: String, at time: Instant) throws(StoreError) -> Target {
+        let last = try lastAnchor()
+        guard !isOrdered, last != .beginning else { return Target(name: name, filter: filter, at: time) }
+        return Target(
+            name: name, after: last, backlog: .init(anchor: .beginning, end: try lastChange()), filter: filter, at: time)
+    }
+
+    /// Has a target told everything again, and what is there written anew.
+    public func restart(target name: String, isOrdered: Bool, filter: String, at time: Instant) throws {
+        try connection.transaction {
+            try forget(target: name)
+            var target = try newTarget(name, isOrdered: isOrdered, filter: filter, at: time)
+            target.isRewriting = true
+            try save(target)
+        }
+    }
+
+    /// Whether an anchor is of this store's own history, however much of it was removed for good since: another one is of a copy, or of changes that
+    /// are gone since the store was put back from a copy.
+    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool {
+        guard anchor != .beginning else { return true }
+        guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
+            return false
+        }
+        let last = try connection.integer(
+            """
+            SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
+                (SELECT value FROM setting WHERE name = 'seq'))
+            """, .integer(first))
+        return last.map { first...max(first, $0) ~= anchor.seq } ?? false
+    }
+
+    /// The holder who was said to be the one that feeds this store's targets from now on; `nil` where nobody said so.
+    public func confirmedHolder() throws(StoreError) -> String? {
+        try connection.text("SELECT value FROM setting WHERE name = 'holder'")
+    }
+
+    /// Says which machine and file feed this store's targets from now on, whoever did before.
+    public func confirm(holder: String) throws {
+        try connection.transaction {
+            try connection.run(
+                "INSERT INTO setting VALUES('holder', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", .text(holder))
+            try connection.run("UPDATE target SET state = 'delivering', words = NULL WHERE state = 'stopped'")
+        }
+    }
+
+    /// Gives a copy of a store a name of its own: targets are told everything anew, as by another hub.
+    ///
+    /// - Returns: the new name; ``identifier`` of a store that is opened from now on.
+    public func adoptIdentity() throws -> String {
+        try connection.transaction {
+            let name = UUIDText.random().filter { $0 != "-" }
+            try connection.run("UPDATE setting SET value = ? WHERE name = 'store'", .text(name))
+            try connection.run("DELETE FROM setting WHERE name = 'holder'")
+            try connection.run("DELETE FROM set_aside")
+            try connection.run("DELETE FROM target")
+            return name
         }
     }
 

@@ -42,6 +42,15 @@ public struct Target: Hashable, Sendable {
     /// What is delivered to it, as the configuration had it when it began: another filter makes other contents.
     public var filter: String
 
+    /// The target's own identity, as it was when it was met first; `nil` where it was never met.
+    public var identity: String?
+    /// The number of the last delivery that it acknowledged.
+    public var count: Int64 = 0
+    /// The settings that shaped what is there, as ``filter``; `nil` where an earlier version delivered last.
+    public var shape: String?
+    /// Whether what is there is written anew until it has everything.
+    public var isRewriting = false
+
     /// A target that has everything up to an anchor, and nothing of the backlog.
     public init(name: String, after anchor: Anchor = .beginning, backlog: Backlog? = nil, filter: String, at time: Instant) {
         (self.name, self.anchor, self.backlog, self.filter, changed) = (name, anchor, backlog, filter, time)

@@ -76,7 +76,8 @@ public struct CorrelationQueryDescriptor: Sendable {
 extension SampleStore {
     /// The samples that a correlation names, as they stand today.
     func objects(of correlation: Sample) throws -> [StoredSample] {
-        let named = try correlation.body?.decoded(as: Correlation.self).objects ?? []
+        // A damaged one names nothing, and does not hide its neighbors.
+        let named = (try? correlation.body?.decoded(as: Correlation.self))?.objects ?? []
         return try named.compactMap { SampleIdentity($0) }.compactMap { try object(named: $0) }
     }
 }

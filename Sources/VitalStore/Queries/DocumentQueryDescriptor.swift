@@ -20,6 +20,8 @@ public struct DocumentQueryDescriptor: Sendable {
         public var document: ClinicalDocument
         /// The document, octet for octet; `nil` where it was not asked for.
         public var documentData: [UInt8]?
+        /// Whether what is stored of it cannot be read; then its title is empty. `vitalgate store check --deep` names it.
+        public var isDamaged = false
     }
 
     /// Asks for documents.
@@ -33,7 +35,9 @@ public struct DocumentQueryDescriptor: Sendable {
 
     /// All of them at once.
     ///
-    /// - Throws: `StoreError`, `ContentError` for one that is damaged, `CancellationError`.
+    /// One that is damaged is among them, marked as such.
+    ///
+    /// - Throws: `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [Result] {
         var found: [Result] = []
         for try await result in results(for: store) { found.append(result) }
@@ -65,10 +69,18 @@ public struct DocumentQueryDescriptor: Sendable {
 
             public mutating func next() async throws -> Result? {
                 guard let stored = try await samples.next() else { return nil }
-                let (body, content) = try stored.sample.content(of: .document)
-                return Result(
-                    sample: stored, document: try body.decoded(as: ClinicalDocument.self),
-                    documentData: includesData ? try content.octets() : nil)
+                do {
+                    let (body, content) = try stored.sample.content(of: .document)
+                    return Result(
+                        sample: stored, document: try body.decoded(as: ClinicalDocument.self),
+                        documentData: includesData ? try content.octets() : nil)
+                } catch {
+                    // It does not hide its neighbors.
+                    let document = ClinicalDocument(
+                        title: "", patient: "", custodian: "", author: "", valid: false,
+                        reason: "what is stored of it cannot be read")
+                    return Result(sample: stored, document: document, documentData: nil, isDamaged: true)
+                }
             }
         }
     }

@@ -12,6 +12,10 @@ enum ClientsCommand: Command {
     static let purpose = Option(
         names: ["--purpose"], value: "TEXT", help: "What it wants the data for; the person reads this.")
 
+    static let requires = Option(
+        names: ["--requires"], value: "TYPES",
+        help: "Clinical types without which it does not work: three or more, joined by commas.")
+
     static let specification = CommandSpecification(
         name: "clients", summary: "Programs that may ask for health data, and what a person grants them.",
         discussion: """
@@ -24,7 +28,8 @@ enum ClientsCommand: Command {
             CommandSpecification(
                 name: "add", summary: "Add a client and print its token, once.", arguments: [client],
                 options: [
-                    purpose, Option(names: ["--policy"], value: "URL", help: "Where its privacy policy stands."), expires,
+                    purpose, Option(names: ["--policy"], value: "URL", help: "Where its privacy policy stands."), requires,
+                    expires,
                     SharedOptions.timeZone,
                 ],
                 examples: [Example("vitalgate clients add grafana --purpose 'Charts of my weight'", "A client, and its token.")]),
@@ -34,6 +39,12 @@ enum ClientsCommand: Command {
                     Option(names: ["--revoke"], help: "The client's earlier tokens let nobody in any more."), expires,
                     SharedOptions.timeZone,
                 ]),
+            CommandSpecification(
+                name: "requires", summary: "Set the clinical types without which a client does not work.",
+                discussion: """
+                    They are three or more types that are granted object by object. A client is told that one of them was refused, and never which. \
+                    The set is fixed when the client is added or first asks with it, and only this command changes it.
+                    """, arguments: [client], options: [requires, Option(names: ["--none"], help: "It works without any.")]),
             CommandSpecification(
                 name: "revoke", summary: "Let nobody in any more with a client's tokens.", arguments: [client]),
             CommandSpecification(
@@ -68,6 +79,7 @@ enum ClientsCommand: Command {
             let store = try context.access().openForWriting(creating: false)
             let count = try store.revokeTokens(of: try client(context, store), at: context.machine.now())
             context.note("\(count) \(count == 1 ? "token lets" : "tokens let") nobody in any more")
+        case "requires": try setRequired(context)
         case "forget": try forget(context)
         case "grants": try ClientGrants.show(context)
         case "grant": try ClientGrants.grant(context)
@@ -94,11 +106,38 @@ enum ClientsCommand: Command {
         }
         let expires = try context.instant(option: "--expires", zone: try context.zone())
         let now = context.machine.now()
+        let required = try requiredTypes(invocation)
         let store = try context.access().openForWriting(creating: true)
         let client = try store.addClient(
             named: invocation.argument("NAME") ?? "", purpose: purpose, policy: invocation.string("--policy"), expires: expires,
             at: now)
+        if let required { try store.setRequiredTypes(required, of: client) }
         try context.streams.output.write("\(try store.makeToken(for: client, at: now))\n")
+    }
+
+    /// The types of `--requires`; `nil` without it.
+    private static func requiredTypes(_ invocation: Invocation) throws -> Set<ObjectType>? {
+        guard let text = invocation.string("--requires") else { return nil }
+        let types = Set(
+            try text.split(separator: ",").map { name in
+                guard let type = ObjectType(String(name)), type.isAskedByObject else {
+                    throw invocation.invalid("--requires", value: text, expected: "clinical types, such as labResultRecord")
+                }
+                return type
+            })
+        guard types.count >= 3 else {
+            throw invocation.invalid("--requires", value: text, expected: "three or more clinical types")
+        }
+        return types
+    }
+
+    private static func setRequired(_ context: CommandContext) throws {
+        let invocation = context.invocation
+        guard let types = invocation.flag("--none") ? [] : try requiredTypes(invocation) else {
+            throw invocation.invalid("--requires", value: "", expected: "clinical types, or --none")
+        }
+        let store = try context.access().openForWriting(creating: false)
+        try store.setRequiredTypes(types, of: try client(context, store))
     }
 
     private static func token(_ context: CommandContext) throws {

@@ -2,6 +2,7 @@ import Formats
 import HealthModel
 import Pipeline
 import Profiles
+import Wire
 
 /// Prints decoded frames, their fields and their samples, as one object each.
 struct FramePrinter {
@@ -17,6 +18,14 @@ struct FramePrinter {
         object.set("profile", match.profile.id)
         object.set("place", place?.description)
         object.set("fields", raw: interpreter.fieldsJSON)
+        if let cutOff = interpreter.frame.cutOff {
+            var rest = JSONObject()
+            rest.set("field", cutOff.field)
+            rest.set("at", cutOff.offset)
+            rest.set("octets", HexadecimalText.text(cutOff.octets).uppercased())
+            object.set("cutOff", rest)
+            context.note("vitalgate: octet \(cutOff.offset): \(cutOff.field) is cut off; the whole values before it count")
+        }
         var samples: [GatedSample] = []
         do throws(Refusal) {
             var readings: [Reading] = []

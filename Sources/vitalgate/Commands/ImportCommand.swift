@@ -18,8 +18,15 @@ enum ImportCommand: Command {
             stored, duplicate, quarantined or refused. Importing a file twice, or again after an interruption, stores nothing twice. Nothing is \
             guessed: a row whose date, hour or unit is open is refused, with the option that settles it.
             """,
-        arguments: [Argument(name: "FILE", help: "Files to read; - for standard input.", arity: .oneOrMore, completion: .file)],
+        arguments: [
+            Argument(name: "FILE", help: "Files to read; - for standard input; none with --from.", arity: .any, completion: .file)
+        ],
         options: [
+            Option(
+                names: ["--from"], value: "TARGET",
+                help:
+                    "Read back what a target of the configuration has of this store, such as after an older backup was put back.",
+                completion: .command("vitalgate targets list --names")),
             Option(
                 names: ["--profile"], value: "ID", help: "Read the files by this profile.",
                 completion: .command("vitalgate profile list --ids")),
@@ -43,6 +50,9 @@ enum ImportCommand: Command {
             Option(
                 names: ["--keep-invalid-documents"],
                 help: "Keep a clinical document that is not as HL7's schema demands, marked as not valid; else it is refused."),
+            Option(
+                names: ["--whole"],
+                help: "The files are whole: store the last row of a table that ends without a line break; else it is held."),
             Option(names: ["--no-links"], help: "Neither follow a link nor read what is no file; what the inbox uses."),
             Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
             Format.option, Format.safe,
@@ -56,6 +66,17 @@ enum ImportCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let access = try context.access()
         let zone = try context.zone()
+        if let name = context.invocation.string("--from") {
+            if let file = context.invocation.arguments("FILE").first {
+                throw context.invocation.invalid("FILE", value: file, expected: "no file together with --from")
+            }
+            let lines = try TargetLines(context, target: name)
+            defer { lines.remove() }
+            return try read([lines.file], access, zone, context)
+        }
+        guard !context.invocation.arguments("FILE").isEmpty else {
+            throw UsageError(.missingArgument("FILE"), command: "vitalgate import")
+        }
         // A file that is missing does not keep the others out.
         var files: [FileArgument] = []
         var code = ExitCode.success
@@ -69,15 +90,21 @@ enum ImportCommand: Command {
         }
         // With nothing to read there is no reason to make a store.
         guard !files.isEmpty else { return code }
+        return graver(code, try read(files, access, zone, context))
+    }
+
+    private static func read(
+        _ files: [FileArgument], _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext
+    ) throws -> ExitCode {
         Interruption.watch()
         // Who asks, and what a sensor brings meanwhile, does not wait behind a file.
         _ = nice(5)
         let run = ImportRun(
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
-        if context.invocation.flag("--dry-run") { return graver(code, try rehearse(run, files, access)) }
+        if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
-        try store.closeAbandoned(where: ProcessIdentity.isGone)
-        code = graver(code, try run.importAll(files, into: store))
+        try store.closeAbandoned()
+        let code = try run.importAll(files, into: store)
         try store.checkpoint()
         return code
     }
@@ -102,7 +129,7 @@ enum ImportCommand: Command {
         }
         defer {
             if let folder {
-                for name in ["store.db", "store.db-wal", "store.db-shm"] { unlink("\(folder)/\(name)") }
+                for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-running"] { unlink("\(folder)/\(name)") }
                 rmdir(folder)
             }
         }
@@ -168,7 +195,8 @@ private struct ImportRun {
             path: path, file: input, options: options, library: library, registry: registry, received: received)
         let service = ImportService(
             store: store, now: context.machine.now, zone: zone, isCancelled: { Interruption.isAsked },
-            comparesPaths: !context.invocation.flag("--exact"))
+            comparesPaths: !context.invocation.flag("--exact"),
+            trustsOpenEnds: context.invocation.flag("--whole") || file.isStandardInput)
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let began = Monotonic.nanoseconds()
         let outcome = try service.run(reading, received: received) { state in
@@ -181,6 +209,12 @@ private struct ImportRun {
         let account = outcome.account
         for note in account.notes { context.note("\(path): \(note)") }
         if let zone = account.zone { context.note("\(path): local times are read in \(zone)") }
+        let unread = reading.unread.counts
+        if !unread.isEmpty { context.note("\(path): not read: \(Self.list(unread))") }
+        if account.read == 0, reading.isOfDatabase, !unread.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
+            context.note("\(path): the database has rows, and no profile reads any of its readings")
+            code = ImportCommand.graver(code, .dataError)
+        }
         if account.read == 0, account.skipped.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
             context.note("\(path): there are no readings in it")
         }
@@ -194,7 +228,7 @@ private struct ImportRun {
         }
         if account.quarantined > 0 {
             context.note(
-                "\(path): \(Readable.count(account.quarantined, "reading")) cannot be true and \(account.quarantined == 1 ? "is" : "are") held: "
+                "\(path): \(Readable.count(account.quarantined, "reading")) \(account.isCut ? "" : "cannot be true and ")\(account.quarantined == 1 ? "is" : "are") held: "
                     + "'vitalgate quarantine list'"
             )
         }
@@ -203,6 +237,13 @@ private struct ImportRun {
         if account.refused > 0 || account.quarantined > 0 { code = ImportCommand.graver(code, .dataError) }
         if let failure = outcome.failure, failure.kind == .inputOutput { code = ImportCommand.graver(code, .ioError) }
         return account
+    }
+
+    /// What nobody reads, the most of it first; the ledger has it all.
+    private static func list(_ unread: [SkipKind: Int]) -> String {
+        let sorted = unread.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }
+        let shown = sorted.prefix(8).map { "\($0.key.name) (\(Readable.count($0.value)))" }.joined(separator: ", ")
+        return sorted.count > 8 ? shown + ", and \(sorted.count - 8) more" : shown
     }
 
     /// Whether what was refused first was read well, and only came too late.

@@ -2,17 +2,7 @@ import CommandLineKit
 import Formats
 import Gateway
 import HealthModel
-import Ingestion
 import SampleStore
-
-extension IngestAccount {
-    /// An import that was killed could not say so any more; the next command that writes closes its account for good.
-    fileprivate var asItStands: IngestAccount {
-        var account = self
-        if state == "running", let owner, ProcessIdentity.isGone(owner) { account.state = "interrupted" }
-        return account
-    }
-}
 
 /// `ingest`: the ledger.
 enum IngestCommand: Command {
@@ -33,7 +23,8 @@ enum IngestCommand: Command {
                 name: "undo", summary: "Take back what an ingest did.",
                 discussion: """
                     What it stored is deleted, what it deleted comes back. Deleted stays deleted: importing the same file again stores nothing. \
-                    A reading that a second file brought as well, as a duplicate, goes with the first. With --forget no trace is left, so that the file can be imported anew, in another time zone say.
+                    A reading that a second file brought as well, as a duplicate, goes with the first. With --forget no trace is left, so that the file can be imported anew, in another time zone say. \
+                    While an import or the hub still adds to it, it is not undone: exit status 75.
                     """,
                 arguments: [Argument(name: "N", help: "The ingest's number.")],
                 options: [Option(names: ["--forget"], help: "Leave no tombstones: the same readings may come again.")]),
@@ -54,14 +45,14 @@ enum IngestCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let limit = try context.invocation.integer("--limit", in: 0...Int.max) ?? .max
-        let accounts = try context.openForReading().accounts(limit: limit).map(\.asItStands)
+        let accounts = try context.openForReading().accounts(limit: limit)
         try AccountReport(context: context, zone: try context.zone()).write(accounts)
     }
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let number = try number(context)
-        guard let account = try store.account(of: number)?.asItStands else {
+        guard let account = try store.account(of: number) else {
             throw StoreError(.invalid, "there is no ingest \(number)")
         }
         let report = AccountReport(context: context, zone: try context.zone())

@@ -50,7 +50,7 @@ enum ReplayCommand: Command {
         let recording = try recording(access, context)
         access.configuration.subject = access.configuration.subject ?? recording.subject
         let store = try recording.isDemo ? access.openDemo() : access.openForWriting(creating: true)
-        try store.closeAbandoned(where: ProcessIdentity.isGone)
+        try store.closeAbandoned()
         let (account, code) = try replayed(recording.replay, into: store, context)
         try AccountReport(context: context, zone: try context.zone()).write([account])
         try store.checkpoint()
@@ -63,7 +63,7 @@ enum ReplayCommand: Command {
         guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer {
-            for name in ["store.db", "store.db-wal", "store.db-shm"] { unlink("\(folder)/\(name)") }
+            for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-running"] { unlink("\(folder)/\(name)") }
             rmdir(folder)
         }
         let store = try SampleStore(

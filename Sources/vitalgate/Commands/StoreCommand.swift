@@ -48,11 +48,21 @@ enum StoreCommand: Command {
                 name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
                 arguments: [Argument(name: "FILE", help: "The copy; it must not exist yet.", completion: .file)]),
             CommandSpecification(
+                name: "adopt", summary: "Give a copied store an identity of its own.",
+                discussion: """
+                    A store has a name of its own, by which targets know whose readings they have. A copy has the same name, as on a card that was cloned, and a target refuses the second one that comes. By default this \
+                    command gives the copy another name: it is a hub of its own from now on, and tells its targets everything. Its readings have the same UUIDs, so that no target has them twice.
+
+                    With --moved the store stays who it is: it has come to this machine, or to this path, and goes on here. The other one is refused from then on.
+                    """,
+                options: [Option(names: ["--moved"], help: "It is the same store, at another place.")]),
+            CommandSpecification(
                 name: "stats", summary: "Show size, bytes a sample, and the series.", options: [Format.option, Format.safe]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         if context.invocation.path.last == "merge" { return try merge(context) }
+        if context.invocation.path.last == "adopt" { return try adopt(context) }
         if context.invocation.path.last == "prune" { return try PruneReport(context).run() }
         let store = try context.openForReading()
         switch context.invocation.path.last {
@@ -62,6 +72,22 @@ enum StoreCommand: Command {
             try store.backup(to: target)
             context.note("the store is copied to \(target)")
         default: try stats(store, context)
+        }
+        return .success
+    }
+
+    private static func adopt(_ context: CommandContext) throws -> ExitCode {
+        let store = try context.access().openForWriting(creating: false)
+        let holder = context.machine.holder(ofStore: store.path)
+        if context.invocation.flag("--moved") {
+            try store.confirm(holder: holder.id)
+            context.note("this store feeds its targets from \(holder.name) from now on")
+        } else {
+            let before = store.identifier.prefix(8)
+            let name = try store.adoptIdentity()
+            context.note(
+                "this store was \(before), and is \(name.filter { $0 != "-" }.prefix(8)) from now on; its targets are told everything. A hub or an export that has it open has to be started again"
+            )
         }
         return .success
     }

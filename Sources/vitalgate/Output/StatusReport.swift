@@ -32,6 +32,11 @@ struct StatusReport {
         if !status.sources.isEmpty { blocks.append(sources(status).rendered(width: width, unicode: unicode)) }
         if !status.devices.isEmpty {
             blocks.append(devices(status).rendered(width: width, unicode: unicode))
+            let reasons = status.devices.compactMap { device in
+                let name = device.name.isEmpty ? device.address : device.name
+                return device.reason.map { "\(TerminalText.sanitized(name)) waits: \(TerminalText.sanitized($0))\n" }
+            }
+            if !reasons.isEmpty { blocks.append(reasons.joined()) }
         } else {
             blocks.append("no device is adopted\n")
         }
@@ -152,6 +157,7 @@ struct StatusReport {
         object.set("name", device.name)
         object.set("source", device.source)
         object.set("state", device.state)
+        object.set("reason", device.reason)
         object.set("last", device.last?.description)
         object.set("rate", device.rate)
         object.set("expectedInterval", device.expectedInterval)
@@ -196,7 +202,8 @@ struct StatusReport {
             add(
                 "device", device.address,
                 [
-                    ("name", device.name), ("source", device.source), ("state", device.state), ("last", device.last?.description),
+                    ("name", device.name), ("source", device.source), ("state", device.state), ("reason", device.reason),
+                    ("last", device.last?.description),
                     ("rate", device.rate.map(\.description)), ("expectedInterval", device.expectedInterval.map(\.description)),
                     ("silentSince", device.silentSince?.description), ("battery", device.battery.map(\.description)),
                 ])

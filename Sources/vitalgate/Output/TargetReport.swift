@@ -17,6 +17,8 @@ struct TargetReport {
         var known: Target?
         var waiting: Int
         var setAside: Int
+        /// The target's words for the last change that it did not take.
+        var refusal: String?
         /// Seconds since the first reading that waits came in.
         var lag: Int
     }
@@ -39,8 +41,9 @@ struct TargetReport {
 
     private func entry(_ name: String, _ kind: String, _ known: Target?, _ store: SampleStore) throws -> Entry {
         let waiting = try known.map(store.changesWaiting) ?? Int(store.lastChange())
+        let setAside = try store.setAsideSummary(of: name)
         return Entry(
-            name: name, kind: kind, known: known, waiting: waiting, setAside: try store.setAside(by: name).count,
+            name: name, kind: kind, known: known, waiting: waiting, setAside: setAside.count, refusal: setAside.words,
             lag: waiting == 0 ? 0 : try lag(known, store))
     }
 
@@ -75,7 +78,7 @@ struct TargetReport {
             rows: entries.map {
                 [
                     $0.name, $0.kind, state(of: $0), "\($0.known?.delivered ?? 0)", "\($0.known?.leftOut ?? 0)", "\($0.waiting)",
-                    "\($0.setAside)", $0.waiting == 0 ? "" : "\($0.lag) s", TerminalText.sanitized($0.known?.words ?? ""),
+                    "\($0.setAside)", $0.waiting == 0 ? "" : "\($0.lag) s", TerminalText.sanitized(said(by: $0)),
                 ]
             })
     }
@@ -84,6 +87,12 @@ struct TargetReport {
     private func state(of entry: Entry) -> String {
         guard !entry.kind.isEmpty else { return "removed" }
         return entry.known?.state.rawValue ?? "new"
+    }
+
+    /// What it said last where it takes nothing, else of what it did not take.
+    private func said(by entry: Entry) -> String {
+        if let words = entry.known?.words { return words }
+        return entry.refusal.map { "set aside: \($0)" } ?? ""
     }
 
     private func object(_ entry: Entry) -> JSONObject {
@@ -97,6 +106,7 @@ struct TargetReport {
         object.set("setAside", entry.setAside)
         object.set("lag", entry.lag)
         object.set("said", entry.known?.words)
+        object.set("refused", entry.refusal)
         object.set("changed", entry.known?.changed.description)
         return object
     }

@@ -82,8 +82,11 @@ public final class Listener {
         }
     }
 
+    /// All that was published up to now, but for what says who feeds the broker.
+    public func heard() throws -> [Message] { try everything().filter { !$0.topic.contains("/mark/") } }
+
     /// All that was published up to now.
-    public func heard() throws -> [Message] {
+    public func everything() throws -> [Message] {
         marks += 1
         let mark = "\(marks)"
         try publish("test/mark", mark)

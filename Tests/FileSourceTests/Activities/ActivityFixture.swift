@@ -7,7 +7,8 @@ import Pipeline
 struct ImportedActivity {
     var readings: [Reading] = []
     var refused: [Refusal] = []
-    var skipped: [String] = []
+    /// What is counted by name, whether it is a whole row or a part of one.
+    var counted: [String: Int] = [:]
     var error: SourceError?
 
     init(tcx octets: some Collection<UInt8>) throws {
@@ -25,10 +26,15 @@ struct ImportedActivity {
         do {
             try source.forEachFrame { frame in
                 do throws(Refusal) {
-                    if case .skipped(let kind) = try interpreter.interpret(frame, into: &readings) { skipped.append(kind.name) }
+                    if case .skipped(let kind) = try interpreter.interpret(frame, into: &readings) {
+                        counted[kind.name, default: 0] += 1
+                    }
                 } catch {
                     refused.append(error)
                 }
+                guard let rest = interpreter.takeLeftOut() else { return }
+                refused += rest.refusals
+                for (kind, count) in rest.skipped { counted[kind.name, default: 0] += count }
             }
         } catch {
             self.error = error as? SourceError
@@ -61,6 +67,28 @@ struct FITBytes {
         octets += Array(".FIT".utf8) + data
         let sum = Self.checksum(octets)
         return octets + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+    }
+
+    /// Appends a definition and a message of it: fields of number, octets and type, the lowest octet first.
+    mutating func add(_ message: UInt16, _ fields: [(number: UInt8, size: Int, type: UInt8, value: UInt64)]) {
+        data += [0x40, 0, 0, UInt8(message & 0xFF), UInt8(message >> 8), UInt8(fields.count)]
+        for field in fields { data += [field.number, UInt8(field.size), field.type] }
+        data.append(0)
+        for field in fields {
+            for index in 0..<field.size { data.append(UInt8(truncatingIfNeeded: field.value >> UInt64(8 * index))) }
+        }
+    }
+
+    /// Appends a file_id of a type: 4 is an activity.
+    mutating func addFile(_ type: UInt64) { add(0, [(0, 1, 0x00, type)]) }
+
+    /// Appends a point with a heart rate, and a place where there is one.
+    mutating func addPoint(_ time: UInt64, heartRate: UInt64, place: UInt64? = nil) {
+        var fields: [(number: UInt8, size: Int, type: UInt8, value: UInt64)] = [
+            (253, 4, 0x86, time), (3, 1, 0x02, heartRate),
+        ]
+        if let place { fields += [(0, 4, 0x85, place), (1, 4, 0x85, place)] }
+        add(20, fields)
     }
 
     /// Bit by bit, as the program's is by a table.

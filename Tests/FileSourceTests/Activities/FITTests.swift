@@ -13,7 +13,7 @@ import Testing
         let file = try ImportedActivity(fit: try file(name))
         #expect(file.error == nil)
         #expect(file.refused.isEmpty)
-        #expect(file.skipped == ["hrv"])
+        #expect(file.counted == ["hrv": 1, "record.distance": 2, "developer.field_0": 1])
         #expect(
             file.lines == [
                 "heartRate 112 /min 115200 +02:00", "cyclingCadence 80.5000000 /min 115200 +02:00",
@@ -64,11 +64,15 @@ import Testing
         #expect(both.error == nil)
     }
 
-    @Test func withoutASessionPointsAreKeptAndTheWorkoutIsRefused() throws {
+    @Test func withoutASessionPointsAreKeptAndTheWorkoutIsOfThem() throws {
         let file = try ImportedActivity(fit: try file("no-session"))
         #expect(file.lines == ["heartRate 100 /min 2700000 -"])
         // The second is told in seconds since the device was switched on.
-        #expect(file.refused.map(\.reason) == ["the point has no time", "the activity has no start"])
+        #expect(file.refused.map(\.reason) == ["the point has no time"])
+        let workout = try #require(file.of(.workout).first)
+        #expect(workout.numeral.text == "3000" && workout.ordinal == 0 && workout.metadata == nil)
+        let only = Instant(seconds: 1_777_593_600 + 2_700_000)
+        #expect(workout.time == .instants(start: only, end: only, offset: nil))
     }
 
     @Test func otherFilesAreRefused() throws {

@@ -25,7 +25,10 @@ import Testing
                 "cyclingSpeed 6.5 m/s 115200 -", "heartRate 128 /min 115230 -", "heartRate 133 /min 115320 -",
             ])
         // A point that tells nothing but how far it was, and a course, which nobody went.
-        #expect(file.skipped == ["trackpoint", "plannedRoute"])
+        #expect(
+            file.counted == [
+                "trackpoint": 1, "plannedRoute": 1, "DistanceMeters": 3, "MaximumSpeed": 1, "Intensity": 3, "TriggerMethod": 3,
+            ])
         let origin = try #require(file.readings.first?.origin)
         #expect(origin.source == SourceRevision(id: "tcx", name: "Garmin Connect API", version: "26.5"))
         #expect(origin.device?.key == "Garmin Edge 530/3123456789")
@@ -78,15 +81,17 @@ import Testing
         return "\(identity)"
     }
 
-    @Test func aSportThatNobodyKnowsIsNoGuess() throws {
+    @Test func aSportThatNobodyKnowsIsOtherWithItsWord() throws {
         let file = try ImportedActivity(tcx: try file())
-        #expect(file.of(.workout).map(\.numeral.text) == ["13", "-1"])
+        #expect(file.of(.workout).map(\.numeral.text) == ["13", "46"])
         let others = try ImportedActivity(
             tcx: tcx(
                 #"<Activity Sport="Yoga">\#(lap())</Activity><Activity Sport="Chess">\#(lap())</Activity>"#
                     + #"<Activity Sport="Other">\#(lap())</Activity><Activity Sport="Running">\#(lap())</Activity>"#))
-        #expect(others.of(.workout).map(\.numeral.text) == ["-1", "-1", "3000", "37"])
-        #expect(Set(others.of(.workout).map(\.ordinal)).count == 3)
+        #expect(others.of(.workout).map(\.numeral.text) == ["57", "3000", "3000", "37"])
+        // Other and what nobody knows are not the same.
+        #expect(Set(others.of(.workout).map(\.ordinal)).count == 2)
+        #expect(others.of(.workout).map { $0.metadata?["sport"] } == ["Yoga", "Chess", "Other", "Running"].map { .string($0) })
     }
 
     /// A multi-sport session, with what lies between its parts; other prefixes; a lap by itself has the average that it tells.
@@ -101,7 +106,7 @@ import Testing
                 "<MultiSportSession><Id>2026-05-02T08:00:00Z</Id><FirstSport><Activity Sport=\"Running\">\(lap(heart))</Activity>"
                     + "</FirstSport><NextSport><Transition StartTime=\"2026-05-02T08:01:00Z\"/><Activity Sport=\"Biking\">"
                     + "<Id>2026-05-02T08:02:00Z</Id></Activity></NextSport></MultiSportSession>"))
-        #expect(session.skipped == ["transition"])
+        #expect(session.counted == ["transition": 1])
         #expect(session.workout?.statistics.last?.average?.numeral.text == "140")
         #expect(session.workout?.events.isEmpty == true)
         #expect(session.refused.map(\.reason) == ["the activity has no end"])
@@ -130,11 +135,21 @@ import Testing
         #expect(file.readings.map(\.origin.type.id) == ["workout"])
     }
 
-    @Test func refusesAWorkoutWhoseLapIsWrongOnce() throws {
+    /// A lap that cannot be is refused by itself, with its line. The others are no sum of the activity then.
+    @Test func refusesALapByItself() throws {
+        let bad = "\n" + lap(seconds: "-1") + "\n" + lap(seconds: "x")
+        let alone = try ImportedActivity(tcx: tcx(#"<Activity Sport="Running">\#(bad)</Activity>"#))
+        #expect(
+            alone.refused.map(\.reason) == [
+                "the timer's time is below 0", "the timer's time is no number that can be", "the activity has no end",
+            ])
+        #expect(alone.refused.prefix(2).map(\.place) == [Place(.line, 2), Place(.line, 3)])
+        #expect(alone.readings.isEmpty)
         let file = try ImportedActivity(
-            tcx: tcx(#"<Activity Sport="Running">\#(lap(seconds: "-1"))\#(lap(seconds: "x"))</Activity>"#))
-        #expect(file.refused.map(\.reason) == ["the timer's time is below 0"])
-        #expect(file.readings.isEmpty)
+            tcx: tcx(#"<Activity Sport="Running">\#(lap("<DistanceMeters>5</DistanceMeters>"))\#(bad)</Activity>"#))
+        #expect(file.refused.count == 2 && file.readings.map(\.origin.type.id) == ["workout"])
+        #expect(file.workout?.duration == nil && file.workout?.totalDistance == nil)
+        #expect(file.workout?.events.map(\.end) == [60_000_000])
     }
 
     /// What stands behind an activity is part of its samples: half a file gives none of them.

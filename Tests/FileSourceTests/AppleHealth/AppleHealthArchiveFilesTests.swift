@@ -39,10 +39,25 @@ import Testing
         #expect(try points(of: export.readings.last) == [["1.5"], ["2"]])
         #expect(
             export.refused == [
-                "the electrocardiogram has no voltages",
-                "the electrocardiogram has no date that is written as YYYY-MM-DD HH:MM:SS +HHMM",
-                "a line is longer than 4096 bytes",
+                "electrocardiogram: electrocardiograms/ecg_2.csv, line 1: the electrocardiogram has no voltages",
+                "electrocardiogram: electrocardiograms/ecg_3.csv, line 1: the electrocardiogram has no date that is written as "
+                    + "YYYY-MM-DD HH:MM:SS +HHMM",
+                "electrocardiogram: electrocardiograms/ecg_5.csv, line 1: a line is longer than 4096 bytes",
             ])
+    }
+
+    /// As a phone in Japanese writes it.
+    @Test func anElectrocardiogramInJapanese() throws {
+        let export = ImportedExport(path: try testFile("activities/ecg-japanese.zip").path)
+        #expect(export.error == nil && export.refused == [] && export.skipped == [])
+        #expect(export.readings.map(\.origin.type.id) == ["heartRate", "electrocardiogram"])
+        let reading = try #require(export.readings.last)
+        #expect(reading.numeral.text == "100" && reading.metadata?["classification"] == .string("洞調律"))
+        #expect(try points(of: reading).count == 4)
+        let told = try #require(reading.body).decoded(as: Electrocardiogram.self)
+        #expect(told.samplingFrequency?.numeral.text == "512" && told.lead == "リードI")
+        let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: .test)
+        #expect(samples.map(\.rule) == [nil])
     }
 
     /// What is delivered of clinical records, and what is refused.

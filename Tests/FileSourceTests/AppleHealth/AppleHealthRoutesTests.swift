@@ -84,14 +84,44 @@ import Testing
         // The same route has the same identity in the form of after.
         let later = archive(Self.workout(Self.route("/workout-routes/a.gpx")), [("workout-routes/a.gpx", Self.gpx)])
         #expect(identity(export.readings[1]) == identity(later.readings[1]))
-        // A location that cannot be read refuses its route, and nothing else.
+        // A location that cannot be read is refused by itself.
         let bad = ImportedExport(
             elements: Self.workout(
                 Self.route(nil, content: locations[0] + #"<Location date="2024-06-17" latitude="1" longitude="1"/>"#)
                     + Self.route(nil, content: locations[1], start: "2024-06-17 13:58:41 +0900")))
         #expect(bad.refused == ["route: the time of a location cannot be read"])
-        #expect(bad.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
-        #expect(try #require(bad.readings[0].body).decoded(as: Workout.self).routes == [identity(bad.readings[1])])
+        #expect(bad.readings.map(\.origin.type.id) == ["workout", "workoutRoute", "workoutRoute"])
+        #expect(try points(of: bad.readings[1]).map { $0[1] } == ["35.0"])
+        #expect(
+            try #require(bad.readings[0].body).decoded(as: Workout.self).routes == bad.readings.dropFirst().map(identity))
+    }
+
+    /// A location that cannot be is refused by itself: in the export, with its line, and in a file, with the file's name and line.
+    @Test(arguments: ["1901", "2099"]) func aLocationOfAnImpossibleTime(year: String) throws {
+        let location = { (year: String, second: Int) in
+            #"<Location date="\#(year)-06-17 13:58:4\#(second) +0900" latitude="35" longitude="139"/>"# + "\n"
+        }
+        let reason =
+            "the time " + (year == "1901" ? "lies before 1971: the clock it comes from was not set" : "lies in the future")
+        let inline = ImportedExport(
+            elements: Self.workout(Self.route(nil, content: location("2024", 1) + location(year, 2) + location("2024", 3))))
+        #expect(inline.refused == ["route: a location of the route: " + reason])
+        #expect(inline.events.first { if case .refused = $0.event { true } else { false } }?.place == Place(.line, 3))
+        #expect(try points(of: inline.readings.last).map { $0[0] } == ["3000000", "5000000"])
+        let gpx = Self.gpx.replacing(
+            "</trkseg>", with: #"<trkpt lat="1" lon="1"><time>\#(year)-06-17T04:58:41Z</time><hr>60</hr></trkpt></trkseg>"#)
+        let export = archive(Self.workout(Self.route("/r/a.gpx")), [("r/a.gpx", gpx)])
+        #expect(export.refused == ["route: r/a.gpx, line 4: a location of the route: " + reason])
+        #expect(export.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
+        #expect(try points(of: export.readings.last).map { $0[0] } == ["1000000", "2000000"])
+    }
+
+    /// What the watch's own records tell is not taken again from the file of a route, and counted.
+    @Test func numbersOfALocationAreCounted() {
+        let gpx = Self.gpx.replacing("<time>", with: "<hr>60</hr><cad>80</cad><sat>7</sat><time>")
+        let export = archive(Self.workout(Self.route("/r/a.gpx")), [("r/a.gpx", gpx)])
+        #expect(export.refused == [] && export.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
+        #expect(export.skipped.sorted() == ["cad", "cad", "hr", "hr", "sat", "sat"])
     }
 
     @Test func theSyncIdentifierIsTheRecord() throws {
@@ -138,7 +168,8 @@ import Testing
     @Test func aRouteThatNobodyNamesIsOneOfItsOwn() {
         let export = archive(record(), [("workout-routes/a.gpx", Self.gpx), ("notes.txt", "x"), ("pictures/b.json", "{}")])
         #expect(export.readings.map(\.origin.source.id) == ["apple-health/Watch", "gpx"])
-        #expect(export.readings.last?.origin.source.name == "Apple Health Export" && export.skipped == [])
+        #expect(export.readings.last?.origin.source.name == "Apple Health Export")
+        #expect(export.skipped == ["file.json", "file.txt"])
     }
 
     /// Beside an export by itself: no link is followed, nothing is opened that is no file.

@@ -34,6 +34,11 @@ struct ImportedExport {
                 } catch {
                     events.append((error.place, .refused(error.reason)))
                 }
+                guard let rest = interpreter.takeLeftOut() else { return }
+                events += rest.refusals.map { ($0.place, .refused($0.reason)) }
+                for (kind, count) in rest.skipped.sorted(by: { $0.key.name < $1.key.name }) {
+                    events += (0..<count).map { _ in (frame.place, .skipped(kind.name)) }
+                }
             }
         } catch {
             self.error = error as? SourceError ?? SourceError(.inputOutput, "not a source's error: \(error)")

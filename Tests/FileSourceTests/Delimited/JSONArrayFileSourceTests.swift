@@ -26,8 +26,36 @@ import Testing
         #expect(try Self.read(#"[{"time":1},\#(element),{"time":3}]"#) == [Row(1, "1", ""), .malformed(2), Row(3, "3", "")])
     }
 
-    @Test(arguments: ["", "{}", "[", "[{}", #"[{"time": "x"#, "[{}] x", "[{} {}]", "[{},", #"[{"a":"\"#])
+    @Test(arguments: ["", "{}]", "{} x", #"{"time": 1"#, "[", "[{}", #"[{"time": "x"#, "[{}] x", "[{} {}]", "[{},", #"[{"a":"\"#])
     func refusesABrokenArray(text: String) { #expect(throws: SourceError.self) { try Self.read(text) } }
+
+    /// Objects one behind another, as `mongoexport` writes them; one that is broken does not stop the next.
+    @Test func readsObjectsWithoutAList() throws {
+        #expect(try Self.read("{}") == [Row(1, "", "")])
+        let text = "{\"time\": 1}\n{\"time\": \"x\", \"value\": {\"bpm\": 2}}\r\n {\"time\": @}\n{\"time\":4}\n"
+        #expect(try Self.read(text) == [Row(1, "1", ""), Row(2, "x", "2"), .malformed(3), Row(4, "4", "")])
+    }
+
+    /// MongoDB's Extended JSON: the value is what is wrapped.
+    @Test func unwrapsExtendedJSON() throws {
+        let text = #"""
+            {"time": {"$numberLong": "17"}, "value": {"bpm": {"$numberInt": "61"}}}
+            {"time": {"$date": {"$numberLong": "18"}}, "value": {"bpm": {"$numberDouble": "6.5"}}}
+            {"time": { "$date" : "2026-11-20T06:31:00Z" }, "value": {"bpm": 7}}
+            """#
+        #expect(try Self.read(text) == [Row(1, "17", "61"), Row(2, "18", "6.5"), Row(3, "2026-11-20T06:31:00Z", "7")])
+    }
+
+    /// Members that nobody asks for are counted by their paths, but for those that have no value or are ignored.
+    @Test func countsUnreadMembers() throws {
+        let text =
+            #"{"status": 200, "rows": [{"time": 1, "trend": "Flat", "raw": {"a": 1, "b": null}}, {"time": 2, "trend": "Up", "id": 3, "x": {"y": 1}}], "more": 1}"#
+        let source = JSONArrayFileSource(
+            bytes: Array(text.utf8), paths: ["time"], rows: "rows", ignored: ["id", "x.*"], received: Instant(seconds: 0))
+        try source.forEachFrame { _ in }
+        let counts = Dictionary(uniqueKeysWithValues: source.unread.counts.map { ($0.key.name, $0.value) })
+        #expect(counts == ["member trend": 2, "member raw.a": 1, "member status": 1, "member more": 1])
+    }
 
     @Test func depthAndLengthAreBounded() throws {
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)

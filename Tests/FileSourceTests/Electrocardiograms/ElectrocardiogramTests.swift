@@ -70,7 +70,8 @@ import Testing
         #expect(!text.contains("Somebody") && !text.contains("1902"))
     }
 
-    /// The lines are told by their order, a comma divides decimals, and what the classification is called there is held.
+    /// The lines are told by their order, a comma divides decimals, and what the classification is called there is kept beside the case that
+    /// HealthKit has for what is not recognized.
     @Test func inGerman() throws {
         let file = try ImportedFile(electrocardiogram: german)
         #expect(file.refused == [])
@@ -78,23 +79,29 @@ import Testing
         #expect(try points(of: reading) == [["-180.596"], ["-199.83"], ["12"]])
         let told = try #require(reading.body).decoded(as: Electrocardiogram.self)
         #expect(told.samplingFrequency?.numeral.text == "511.562" && told.lead == "Ableitung I")
-        #expect(reading.numeral.text == "-1" && reading.ordinal != 0)
+        #expect(reading.numeral.text == "100" && reading.ordinal != 0)
         #expect(reading.metadata?["classification"] == .string("Sinusrhythmus"))
         let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: .test)
-        #expect(samples.map(\.rule) == [.unknownValue])
+        #expect(samples.map(\.rule) == [nil])
     }
 
     @Test(arguments: [
         ("Sinus Rhythm", 1), ("Atrial Fibrillation", 2), ("HKElectrocardiogramClassificationInconclusiveOther", 6), ("", 0),
-        ("Unrecognized", 100), ("Inconclusive", -1), ("Heart Rate Over 120", -1), ("Rythme sinusal", -1),
+        ("Unrecognized", 100), ("Inconclusive", 6), ("Heart Rate Over 120", 4), ("Inconclusive: Heart Rate Over 150", 4),
+        ("Heart Rate Under 50", 3), ("Poor Recording", 5), ("Rythme sinusal", 100), ("洞調律", 100),
     ])
     func classifications(name: String, number: Int64) throws {
         let file = try ImportedFile(electrocardiogram: english(classification: name))
         #expect(file.readings.first?.numeral == Numeral(coefficient: number))
+        // What is more, or less, than HealthKit's own name is kept.
+        let isExact = [0, 1, 2].contains(number) || name.hasPrefix("HK") || name == "Unrecognized"
+        #expect(file.readings.first?.metadata?["classification"] == (isExact ? nil : .string(name)))
     }
 
     @Test(arguments: [
-        ("512 Hz", "512"), ("512.000 Hz", "512.000"), ("511,422 hertz", "511.422"), ("512Hz", "512"), ("1.234,5 hertz", nil),
+        ("512 Hz", "512"), ("512.000 Hz", "512.000"), ("511,422 hertz", "511.422"), ("512Hz", "512"), ("512ヘルツ", "512"),
+        ("512 赫兹", "512"), ("512\u{A0}헤르츠", "512"), ("511,5 герца", "511.5"), ("512 Гц", "512"),
+        ("هرتز ٥١٢", "512"), ("\u{200F}٥١١٫٥ هرتز", "511.5"), ("de 512 hertz", nil), ("512 ヘルツ 3", nil), ("1.234,5 hertz", nil),
         ("512", nil), ("512 bpm", nil), ("0 Hz", nil), ("200000 Hz", nil), ("-1 Hz", nil),
     ])
     func rates(text: String, expected: String?) throws {

@@ -9,6 +9,8 @@ struct ImportedFile {
     var readings: [Reading] = []
     var refused: [Refusal] = []
     var skipped: [String] = []
+    /// Parts of rows that are counted by name.
+    var counted: [String: Int] = [:]
     var error: SourceError?
 
     init(gpx text: some Collection<UInt8>) throws {
@@ -31,6 +33,9 @@ struct ImportedFile {
                 } catch {
                     refused.append(error)
                 }
+                guard let rest = interpreter.takeLeftOut() else { return }
+                refused += rest.refusals
+                for (kind, count) in rest.skipped { counted[kind.name, default: 0] += count }
             }
         } catch {
             self.error = error as? SourceError
@@ -128,20 +133,26 @@ func points(of reading: Reading?) throws -> [[String]] {
         (#"<trkpt lat="1" lon="1"><ele>high</ele></trkpt>"#, "the altitude of a location is no number"),
         (#"<trkpt lat="1" lon="1"/>"#, "no location of the route has a time: it was planned, and nothing tells that it was gone"),
     ])
-    func aBadLocationRefusesItsTrackAlone(bad: String, reason: String) throws {
+    func aBadLocationIsRefusedByItself(bad: String, reason: String) throws {
         let file = try ImportedFile(gpx: gpx("\n" + track(bad) + "\n" + track(point())))
         #expect(file.refused.map(\.reason) == [reason] && file.refused.first?.place == Place(.line, 2))
         #expect(file.readings.count == 1 && file.error == nil)
+        guard !reason.contains("planned") else { return }
+        // The others of its track are a route.
+        let among = try ImportedFile(gpx: gpx("\n" + track(point() + "\n" + bad + point(lat: "36"))))
+        #expect(among.refused.map(\.reason) == [reason] && among.refused.first?.place == Place(.line, 3))
+        #expect(try points(of: among.readings.first).map { $0[1] } == ["35.5", "36"])
     }
 
     /// Plain ones come many at once, and each still has its line.
     @Test(arguments: [0, 1, 63, 64, 99])
     func aBadLocationAmongManyIsNamedByItsLine(bad: Int) throws {
-        let points = (0..<100).map { point(lat: $0 == bad ? "95" : "35.\($0)") }
+        let points = (0..<100).map { point(lat: $0 == bad ? "95" : "35.\(100 + $0)") }
         let file = try ImportedFile(gpx: gpx("\n" + track(points.joined(separator: "\n")) + track(point())))
         let alone = try ImportedFile(gpx: gpx("\n" + track(point(lat: "95"))))
         let first = try #require(alone.refused.first).place.number
-        #expect(file.refused.map(\.place) == [Place(.line, first + bad)] && file.readings.count == 1)
+        #expect(file.refused.map(\.place) == [Place(.line, first + bad)] && file.readings.count == 2)
+        #expect(try FileSourceTests.points(of: file.readings.first).count == 99)
     }
 
     /// Nothing that a DOCTYPE declares is ever known.

@@ -107,13 +107,15 @@ final class RadioBench {
     }
 
     /// The device's clock is read; it is so many seconds ahead of what the zone's clocks show.
-    func compareClocks(ahead seconds: Int64 = 0, zoneHours: Int32 = 1) {
+    func compareClocks(
+        ahead seconds: Int64 = 0, zoneHours: Int32 = 1, of address: BluetoothAddress = RadioBench.address
+    ) {
         let expected = clock.now.wallTime(at: ZoneOffset(seconds: zoneHours * 3600))
         service.learned(
             ClockEvidence(
                 shown: WallTime(microseconds: expected.microseconds + seconds * 1_000_000), received: clock.now,
                 expected: expected),
-            for: Self.address)
+            for: address)
     }
 
     func adopt(_ profiles: String..., at address: BluetoothAddress = RadioBench.address) throws {

@@ -185,19 +185,19 @@ import Testing
             let entry = ReadEntry(subject: TestStore.subject, type: "heartRate", day: "2026-11-20", count: 3)
             let grant = Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .all, mayWrite: false)
             try store.set(grant, of: client, at: Self.now)
-            try store.note([entry], readBy: client)
-            try store.note([entry], readBy: client)
+            try store.enterReads([entry], readBy: client)
+            try store.enterReads([entry], readBy: client)
             #expect(try store.readLedger(of: client).map(\.count) == [6])
             // What is counted behind a withdrawal was given before it; of somebody who never granted anything there is nothing to count.
             try store.set(
                 Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
                 at: Self.now)
-            try store.note(
+            try store.enterReads(
                 [entry, ReadEntry(subject: RestrictionTests.other, type: "heartRate", day: "2026-11-20", count: 1)],
                 readBy: client)
             #expect(try store.readLedger(of: client).map(\.count) == [9])
             try store.remove(client)
-            try store.note([entry], readBy: client)
+            try store.enterReads([entry], readBy: client)
             #expect(try store.connection.integer("SELECT count(*) FROM read_by") == 0)
         }
     }

@@ -97,8 +97,9 @@ import Testing
         _ = try client("other", test, "stepCount", .all)
         try test.execute(
             """
+            \(TestStore.beforeMeasurements)
             DROP TABLE lost; INSERT INTO setting SELECT 'pruned', value FROM setting WHERE name = 'seq';
-            PRAGMA user_version = \(Schema.version - 1)
+            PRAGMA user_version = \(Schema.steps.firstIndex { $0.name == "lost changes" } ?? 0)
             """)
         test.isSound = false
         try test.reopen()

@@ -46,4 +46,36 @@ import Testing
             withExtendedLifetime(interruption) {}
         }
     }
+
+    /// A range that lies before what is granted costs the same, whether or not anything is hidden there.
+    @Test(arguments: [0, 30_000]) func whatIsHiddenCostsNothing(hidden: Int) throws {
+        try TestStore.with { test in
+            let (make, other) = (try SampleMaker(), try SampleMaker(.bodyMass))
+            try test.keepExactly(try (0..<hidden).map { try make("\(60 + $0 % 40)", at: Double($0)) })
+            try test.keepExactly([try make("61", at: 40_000), try other("70", at: 40_000)])
+            let now = TestStore.received
+            let client = try test.store.addClient(named: "page", purpose: "Tests", at: now)
+            func time(_ second: Double) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6)) }
+            try test.store.set(
+                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(time(35_000)), mayWrite: false),
+                of: client, at: now)
+            let reader = try test.another(.read)
+            try reader.restrict(to: client)
+            let interruption = Interruption {}
+            // Thirty thousand rows are some hundred thousand steps.
+            interruption.begin(on: reader.connection, after: 20_000)
+            for types: Set<SampleType> in [[.heartRate], [.bodyMass]] {
+                let cursor = try reader.samples(matching: SampleQuery(types: types, from: time(0), to: time(30_000)))
+                #expect(try cursor.next() == nil)
+                cursor.close()
+                let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
+                let type = try #require(types.first)
+                var query = StatisticsQuery(type: type, intervals: days, from: time(0), priority: [])
+                query.to = time(30_000)
+                #expect(try reader.statistics(query).allSatisfy { $0.count == 0 })
+            }
+            interruption.end(on: reader.connection)
+            withExtendedLifetime(interruption) {}
+        }
+    }
 }

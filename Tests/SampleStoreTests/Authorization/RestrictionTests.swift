@@ -25,10 +25,27 @@ import Testing
                 source: SourceRevision(id: source, name: source, version: nil),
                 device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
-            record: RecordIdentifier(id: name, version: 1), body: try SampleBody(encoding: ["told": name]), place: Place(.line, 1)
+            record: RecordIdentifier(id: name, version: 1), body: try body(name, id), place: Place(.line, 1)
         )
         return try #require(
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
+    }
+
+    private static let resources = [
+        "conditionRecord": "Condition", "allergyRecord": "AllergyIntolerance", "immunizationRecord": "Immunization",
+        "procedureRecord": "Procedure", "labResultRecord": "Observation", "vitalSignRecord": "Observation",
+        "medicationRecord": "MedicationRequest", "coverageRecord": "Coverage", "clinicalNoteRecord": "DocumentReference",
+    ]
+
+    private static func body(_ name: String, _ id: String) throws -> SampleBody {
+        guard let resource = resources[id] else {
+            return try SampleBody(
+                encoding: ClinicalDocument(title: name, patient: "p", custodian: "c", author: "a", valid: true),
+                content: try PackedContent(Array("<ClinicalDocument/>".utf8)))
+        }
+        return try SampleBody(
+            encoding: ClinicalRecord(displayName: name, resourceType: resource, identifier: name, version: "R4"),
+            content: try PackedContent(Array("{\"resourceType\":\"\(resource)\"}".utf8)))
     }
 
     static func restricted(_ test: TestStore, to client: Client) throws -> SampleStore {

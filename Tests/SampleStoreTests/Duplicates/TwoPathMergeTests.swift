@@ -178,7 +178,9 @@ import Testing
                     #expect(try test.samples().count == sum - merged.count, comment)
                     #expect(try test.store.retellings().allSatisfy(\.isLeft), comment)
                 }
-                #expect(try test.store.check(deep: true).filter { !$0.contains("store merge") } == [], comment)
+                let problems = try test.store.check(deep: true).filter { !$0.contains("store merge") }
+                let entries = try test.store.accounts().map { "\($0.id) \($0.kind) \($0.state)" }
+                #expect(problems == [], "\(comment): \(entries)")
             }
         }
     }

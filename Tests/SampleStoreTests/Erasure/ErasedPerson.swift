@@ -196,7 +196,7 @@ struct ErasedPerson {
     private func addClients() throws {
         let store = try test.store
         for subject in [Self.subject, TestStore.subject] {
-            try store.note([ReadEntry(subject: subject, type: "heartRate", day: "2026-01-01", count: 3)], readBy: client)
+            try store.enterReads([ReadEntry(subject: subject, type: "heartRate", day: "2026-01-01", count: 3)], readBy: client)
             try store.request(
                 AuthorizationRequest(subject: subject, read: [ObjectType(.bodyMass)], write: []), for: client,
                 at: RestrictionTests.now)

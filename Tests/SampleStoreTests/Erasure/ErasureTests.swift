@@ -276,7 +276,7 @@ import Testing
             let entries = [ErasedPerson.subject, TestStore.subject].map {
                 ReadEntry(subject: $0, type: "heartRate", day: "2026-01-02", count: 1)
             }
-            try test.store.note(entries, readBy: person.client)
+            try test.store.enterReads(entries, readBy: person.client)
             #expect(try Set(test.store.readLedger(of: person.client).map(\.subject)) == [TestStore.subject])
             #expect(try !Self.contains(Self.octets(test), Array(ErasedPerson.subject.utf8)))
         }

@@ -3,28 +3,21 @@ import Pipeline
 
 @testable import SampleStore
 
-/// What a store with repairs promises, without any of how it keeps it: readings by UUID, live or dead, and which became which.
+/// What a store with repairs promises, without any of how it keeps it: what was reported, decided, and repaired, and what is live of it
+/// (``MeasurementModel``).
 struct StoreModel {
     struct Entry {
         var sample: Sample
         var ordinal: UInt32
-        /// The ingest that brought it.
-        var bringer: Int64
-        /// What made it what it is now.
-        var cause: Int64
         /// A dead one's, where a repair, or its undoing, put another in its place.
         var isReplaced = false
     }
 
-    struct Migration {
-        var ingest: Int64
-        var pairs: [(old: SampleIdentity, new: SampleIdentity, isMerged: Bool)]
-        var isApplied = true
-    }
-
-    var live: [SampleIdentity: Entry] = [:]
-    var dead: [SampleIdentity: Entry] = [:]
-    var migrations: [Int64: Migration] = [:]
+    private var core = MeasurementModel<SampleIdentity>()
+    /// Everything that is, or was, a sample.
+    private var known: [SampleIdentity: Entry] = [:]
+    private(set) var live: [SampleIdentity: Entry] = [:]
+    private(set) var dead: [SampleIdentity: Entry] = [:]
     /// What each repaired sample was made from, and by which repair.
     private var parents: [SampleIdentity: (old: SampleIdentity, repair: String)] = [:]
     /// The right identities of repaired readings, with the series they belong to.
@@ -34,62 +27,71 @@ struct StoreModel {
 
     var lines: Set<String> { Set(live.values.map { TestStore.line($0.sample) }) }
 
+    /// The repairs that are applied.
+    var applied: Set<Int64> { core.applied }
+
+    /// - Returns: how many samples are live now and were not, or were and are not.
+    @discardableResult private mutating func settle() -> Int {
+        let now = core.live
+        let before = Set(live.keys)
+        let replaced = Set(core.repaired.filter { core.applied.contains($0.migration) }.map(\.old))
+        let undone = Set(core.repaired.filter { !core.applied.contains($0.migration) }.compactMap(\.new))
+        live = known.filter { now.contains($0.key) }
+        dead = known.filter { !now.contains($0.key) }
+        for identity in dead.keys where replaced.contains(identity) || undone.contains(identity) {
+            dead[identity]?.isReplaced = true
+        }
+        return Set(live.keys).symmetricDifference(before).count
+    }
+
     mutating func keep(_ gated: GatedSample, ordinal: UInt32, ingest: Int64) -> SampleOutcome {
         let identity = gated.sample.identity
         note(gated.sample.origin.seriesKey)
-        guard live[identity] == nil, dead[identity] == nil else { return .duplicate }
+        guard known[identity] == nil else { return .duplicate }
         if let alias = aliases[identity], alias.key == gated.sample.origin.seriesKey { return .duplicate }
-        live[identity] = Entry(sample: gated.sample, ordinal: ordinal, bringer: ingest, cause: ingest)
+        known[identity] = Entry(sample: gated.sample, ordinal: ordinal)
+        core.report(identity, entry: ingest)
+        settle()
         return .stored
     }
 
     mutating func delete(_ identities: [SampleIdentity], ingest: Int64) {
-        for identity in identities {
-            guard var entry = live.removeValue(forKey: identity) else { continue }
-            entry.cause = ingest
-            entry.isReplaced = false
-            dead[identity] = entry
-        }
+        for identity in identities where live[identity] != nil { core.decisions.append((.deleted, identity, ingest)) }
+        settle()
     }
 
-    /// Those that may come back: what a repair replaced does not.
+    /// Those that may come back.
     func restorable(_ identities: some Sequence<SampleIdentity>) -> [SampleIdentity] {
-        identities.filter { dead[$0].map { !$0.isReplaced } ?? false }
+        var next = core
+        for identity in identities { next.decisions.append((.restored, identity, .max)) }
+        let live = next.live
+        return identities.filter { live.contains($0) }
     }
 
     mutating func restore(_ identities: [SampleIdentity], ingest: Int64) {
-        for identity in restorable(identities) {
-            guard var entry = dead.removeValue(forKey: identity) else { continue }
-            entry.cause = ingest
-            live[identity] = entry
-        }
+        for identity in identities { core.decisions.append((.restored, identity, ingest)) }
+        settle()
     }
 
-    /// Whether an ingest may be undone: not while a repair of its readings stands.
-    func isRepaired(broughtBy ingest: Int64) -> Bool {
-        dead.values.contains { entry in
-            entry.bringer == ingest && migrations.values.contains { $0.isApplied && $0.ingest == entry.cause }
-        }
-    }
-
-    /// What each undoing undid.
-    var undoes: [Int64: Int64] = [:]
-
-    /// What the undoing of an entry takes back as a whole: itself, or what the undoing of an undoing takes back.
-    func takenBack(by undone: Int64) -> Int64 {
-        guard let own = undoes[undone], let first = undoes[own] else { return undone }
-        return takenBack(by: first)
-    }
+    func isRefused(undoing entry: Int64) -> Bool { core.isRefused(undoing: entry) }
 
     mutating func undo(_ undone: Int64, forget: Bool, ingest: Int64) -> Int {
-        let taken = takenBack(by: undone)
-        let stored = live.filter { $0.value.bringer == taken || $0.value.cause == undone }.map(\.key)
-        if ingest > 0 { undoes[ingest] = undone }
-        let removed = restorable(dead.filter { $0.value.cause == undone }.map(\.key))
-        delete(stored, ingest: ingest)
-        restore(removed, ingest: ingest)
-        if forget { dead = dead.filter { $0.value.bringer != undone } }
-        return stored.count + removed.count
+        var count = 0
+        if core.ledger.isActive(undone) {
+            core.ledger.note(ingest, undoes: undone)
+            count = settle()
+        }
+        guard forget else { return count }
+        let gone = Set(core.reports.filter { $0.entry == undone && live[$0.place] == nil }.map(\.place))
+        var forms = gone
+        for _ in core.repaired {
+            forms.formUnion(core.repaired.filter { forms.contains($0.old) }.compactMap(\.new))
+        }
+        core.forgetReports(of: gone)
+        core.decisions.removeAll { forms.contains($0.place) }
+        for identity in gone { known[identity] = nil }
+        settle()
+        return count
     }
 
     // MARK: Repairs
@@ -130,57 +132,37 @@ struct StoreModel {
     }
 
     mutating func migrate(_ repair: Repair, of type: SampleType, _ id: Int64, ingest: Int64) -> Int {
-        var migration = Migration(ingest: ingest, pairs: [])
+        var count = 0
         for (identity, outcome, right, isMerged) in plan(repair, of: type) {
             guard let entry = live[identity] else { continue }
-            if isMerged, let right {
-                migration.pairs.append((identity, right.identity, true))
-                continue
+            count += 1
+            var new: SampleIdentity?
+            if !isMerged {
+                let entry = repaired(entry, outcome, by: repair.text)
+                new = entry.sample.identity
+                note(entry.sample.origin.seriesKey)
+                parents[entry.sample.identity] = (identity, repair.text)
+                known[entry.sample.identity] = entry
+                if let right, aliases[right.identity] == nil { aliases[right.identity] = (id, right.key) }
             }
-            let new = repaired(entry, outcome, by: repair.text, ingest: ingest)
-            note(new.sample.origin.seriesKey)
-            migration.pairs.append((identity, new.sample.identity, false))
-            parents[new.sample.identity] = (identity, repair.text)
-            live[new.sample.identity] = new
-            dead[new.sample.identity] = nil
-            if let right, aliases[right.identity] == nil { aliases[right.identity] = (id, right.key) }
+            // The same repair once more takes the place of the one that was undone.
+            core.repaired.removeAll { $0.old == identity && $0.new == new }
+            core.repaired.append(.init(old: identity, new: new, migration: id))
         }
-        for pair in migration.pairs {
-            guard var old = live.removeValue(forKey: pair.old) else { continue }
-            old.cause = ingest
-            old.isReplaced = true
-            dead[pair.old] = old
-        }
-        if !migration.pairs.isEmpty { migrations[id] = migration }
-        return migration.pairs.count
+        if count > 0 { core.applied.insert(id) }
+        settle()
+        return count
     }
 
     /// Whether later repairs stand on this one.
-    func isRepairedAgain(_ id: Int64) -> Bool {
-        migrations[id]?.pairs.contains { pair in
-            dead[pair.new].map { entry in migrations.values.contains { $0.isApplied && $0.ingest == entry.cause } } ?? false
-        } ?? false
-    }
+    func isRepairedAgain(_ id: Int64) -> Bool { core.isRepairedAgain(id) }
 
-    mutating func undoMigration(_ id: Int64, ingest: Int64) -> Int {
-        guard let migration = migrations[id] else { return 0 }
-        migrations[id]?.isApplied = false
-        var count = 0
-        for pair in migration.pairs {
-            let new = live[pair.new]
-            guard var old = dead[pair.old], old.isReplaced, pair.isMerged || new != nil else { continue }
-            old.cause = ingest
-            live[pair.old] = old
-            dead[pair.old] = nil
-            count += 1
-            guard !pair.isMerged, let new else { continue }
-            live[pair.new] = nil
-            dead[pair.new] = new
-            dead[pair.new]?.cause = ingest
-            dead[pair.new]?.isReplaced = true
-        }
+    mutating func undoMigration(_ id: Int64) -> Int {
+        let before = Set(live.keys)
+        core.applied.remove(id)
+        settle()
         aliases = aliases.filter { $0.value.migration != id }
-        return count
+        return Set(live.keys).subtracting(before).count
     }
 
     private func wasRepaired(_ identity: SampleIdentity, by repair: String) -> Bool {
@@ -218,7 +200,7 @@ struct StoreModel {
             series: outcome.origin.seriesKey, start: outcome.start.microseconds, repaired: entry.sample.identity, by: repair)
     }
 
-    private func repaired(_ entry: Entry, _ outcome: Repairer.Outcome, by repair: String, ingest: Int64) -> Entry {
+    private func repaired(_ entry: Entry, _ outcome: Repairer.Outcome, by repair: String) -> Entry {
         var sample = entry.sample
         sample.origin = outcome.origin
         (sample.numeral, sample.unit, sample.value) = (outcome.numeral, outcome.unit, outcome.value)
@@ -226,6 +208,6 @@ struct StoreModel {
         sample.timeOrigin = outcome.timeOrigin
         sample.nominalStart = outcome.start.microseconds
         sample.identity = Self.repaired(entry, outcome, by: repair)
-        return Entry(sample: sample, ordinal: entry.ordinal, bringer: ingest, cause: ingest)
+        return Entry(sample: sample, ordinal: entry.ordinal)
     }
 }

@@ -71,7 +71,9 @@ private final class PropertySequence {
     private var isCrashing = false
     private(set) var tally = PropertyTally()
     private var time = TestStore.received.microseconds
-    private var comment: Comment { "seed \(seed)" }
+    /// What was done so far.
+    private var story: [String] = []
+    private var comment: Comment { "seed \(seed): \(story.joined(separator: "; "))" }
     private let makers: [SampleMaker]
     private var other: SampleStore?
     private var follower = ChangeFollower()
@@ -148,6 +150,10 @@ private final class PropertySequence {
         }
     }
 
+    private static func names(_ identities: [SampleIdentity]) -> String {
+        identities.map { String("\($0)".suffix(4)) }.joined(separator: ", ")
+    }
+
     private func backUp() throws {
         let name = "backup-\(time)"
         try writer().backup(to: test.folder.file(name))
@@ -193,6 +199,7 @@ private final class PropertySequence {
         }
         _ = try ingest.finish(at: time)
         ingests.append(ingest.id)
+        story.append("\(ingest.id): import")
     }
 
     private func delete() throws {
@@ -201,6 +208,7 @@ private final class PropertySequence {
         let description = description(.delete)
         guard let ingest = try change({ try $0.delete(chosen, description: description).ingest }) else { return }
         model.delete(chosen, ingest: ingest)
+        story.append("\(ingest): delete \(Self.names(chosen))")
         ingests.append(ingest)
     }
 
@@ -208,6 +216,7 @@ private final class PropertySequence {
         let chosen = some(model.dead.keys)
         guard !chosen.isEmpty else { return }
         let allowed = model.restorable(chosen)
+        story.append("restore \(Self.names(chosen))")
         guard allowed.count == chosen.count else {
             #expect(throws: StoreError.self, comment) { try writer().restore(chosen, description: description(.restore)) }
             return
@@ -221,11 +230,13 @@ private final class PropertySequence {
         guard let undone = ingests.randomElement(using: &random) else { return }
         let forget = Bool.random(using: &random)
         if !forget, try test.store.account(of: undone)?.state == "undone" { return }
-        let refused = model.isRepaired(broughtBy: model.takenBack(by: undone))
+        let isUndone = try test.store.account(of: undone)?.state == "undone"
+        let refused = !isUndone && model.isRefused(undoing: undone)
         do {
             let (ingest, count) = try writer().undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)
             #expect(count == model.undo(undone, forget: forget, ingest: ingest), comment)
+            story.append("\(ingest): undo \(undone)\(forget ? " and forget" : "")")
             if ingest > 0 { ingests.append(ingest) }
         } catch let error as StoreError where error.kind == .invalid {
             tally.refused += 1
@@ -264,12 +275,13 @@ private final class PropertySequence {
         tally.merged += plan.merged
         #expect(plan.repaired + plan.merged == count, "\(repair.text), seed \(seed)")
         guard let migration else { return }
+        story.append("\(ingest): \(repair.text) as \(migration), \(plan.merged) merged")
         let after = try samplesByIdentity()
         try checkSum(repair, migration, plan, before, after)
         // At once taken back, it is as if it had never been.
         guard Int.random(in: 0..<3, using: &random) == 0 else { return }
-        let (undoing, undone) = try writer().undoMigration(migration, at: request.now)
-        #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration, ingest: undoing), comment)
+        let (_, undone) = try writer().undoMigration(migration, at: request.now)
+        #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration), comment)
         #expect(try samplesByIdentity() == before, comment)
         tally.undone += undone
     }
@@ -326,15 +338,16 @@ private final class PropertySequence {
     }
 
     private func undoMigration() throws {
-        guard let id = model.migrations.filter({ $0.value.isApplied }).keys.sorted().randomElement(using: &random) else { return }
+        guard let id = model.applied.sorted().randomElement(using: &random) else { return }
         guard !model.isRepairedAgain(id) else {
             #expect(throws: StoreError.self, comment) { try writer().undoMigration(id, at: TestStore.later) }
             return
         }
         let now = Instant(microseconds: time)
-        guard let (ingest, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
+        guard let (_, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
         tally.undone += count
-        #expect(count == model.undoMigration(id, ingest: ingest), comment)
+        story.append("undo repair \(id)")
+        #expect(count == model.undoMigration(id), comment)
     }
 
     /// In the middle of a change the process ends.

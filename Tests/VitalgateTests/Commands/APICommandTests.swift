@@ -1,6 +1,7 @@
 import ExportTesting
 import FoundationEssentials
 import Glibc
+import HTTPServerTesting
 import Testing
 
 /// `api serve` and the hub's own service, asked by curl.
@@ -166,6 +167,27 @@ import Testing
         #expect(access(folder.path("api.socket"), F_OK) != 0)
     }
 
+    /// A process that serves is started again when it is killed, and the hub goes on.
+    @Test func theHubOutlivesWhatServes() throws {
+        let process = try started(["run", "--inbox", folder.path("inbox")])
+        defer { process.signal(SIGTERM) }
+        let children = try RunningVitalgate(
+            command: ["/bin/sh", "-c", "grep -l 'api.serve' /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3"],
+            environment: environment
+        ).wait().output.split(whereSeparator: \.isNewline).compactMap { Int32($0) }
+        let child = try #require(children.first { Self.parent(of: $0) == process.process })
+        kill(child, SIGKILL)
+        #expect(eventually { process.errors.contains("api: it ended (signal 9)") })
+        #expect(eventually { process.errors.components(separatedBy: "listens at").count > 2 })
+        #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))
+        #expect(try run(["status", "--format", "ndjson"]).output.contains("{\"name\":\"api\",\"state\":\"running\""))
+    }
+
+    private static func parent(of process: Int32) -> Int32? {
+        let status = try? String(contentsOf: URL(filePath: "/proc/\(process)/stat"), encoding: .utf8)
+        return status.flatMap { $0.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) } }
+    }
+
     @Test func servesOverTLS() throws {
         let certificate = try Certificate(in: folder.root)
         try configure("listen: \"0.0.0.0:0\", certificate: \"\(certificate.path)\", key: \"\(certificate.key)\"")
@@ -177,6 +199,36 @@ import Testing
             environment: environment
         ).wait()
         #expect(answer.output == (try run(["api", "openapi"]).output), "\(answer.errors)")
+        // RFC 8996: 1.0 and 1.1 are not spoken.
+        for (version, isSpoken) in [("-tls1", false), ("-tls1_1", false), ("-tls1_2", true), ("-tls1_3", true)] {
+            let answer = try RunningVitalgate(
+                command: [
+                    "/bin/sh", "-c",
+                    "echo | timeout 20 openssl s_client -connect localhost:\(port) \(version) -cipher ALL@SECLEVEL=0 2>&1 || true",
+                ], environment: environment
+            ).wait()
+            let isAgreed = answer.output.contains("Cipher is") && !answer.output.contains("Cipher is (NONE)")
+            #expect(isAgreed == isSpoken, "\(version)")
+        }
+        let head = try RunningVitalgate(
+            command: [
+                "/usr/bin/curl", "-sS", "-o", "/dev/null", "-D", "-", "--cacert", certificate.path,
+                "https://localhost:\(port)/openapi.json",
+            ],
+            environment: environment
+        ).wait()
+        #expect(head.output.lowercased().contains("strict-transport-security: max-age=31536000"), "\(head.output)")
+        // The test's key is for everybody to read.
+        #expect(process.errors.contains("everybody on this machine can read the key"))
+        #expect(try run(["doctor"]).output.contains("everybody on this machine can read the key"))
+    }
+
+    @Test func plainHTTPForOthersIsWarnedOf() throws {
+        try configure("listen: \"0.0.0.0:0\", plain: true")
+        let process = try started(["api", "serve"])
+        defer { process.signal(SIGTERM) }
+        #expect(eventually { process.errors.contains("plain HTTP at") })
+        #expect(try run(["doctor"]).output.contains("plain HTTP at"))
     }
 
     @Test func nothingListensUnlessItIsConfigured() throws {

@@ -31,6 +31,27 @@ import Testing
         #expect(stored["uuid"] == samples[0]["uuid"])
     }
 
+    /// Half an interval at the end of a strap's packet: the rest of the packet counts, and a strict reader refuses it all.
+    @Test func namesWhatWasCutOff() throws {
+        let run = try folder.vitalgate("decode", "2A37", "16480C03FF", "--subject", Household.subject)
+        #expect(run.status == 0)
+        #expect(run.errors.contains("octet 4: rr_intervals is cut off"))
+        let object = try JSON(run.last)
+        #expect(object["fields"]["heart_rate"]["value"].double == 72)
+        #expect(object["cutOff"]["field"].text == "rr_intervals" && object["cutOff"]["octets"].text == "FF")
+        #expect(object["cutOff"]["at"].double == 4)
+        guard case .list(let samples) = object["samples"] else {
+            Issue.record("samples is a list")
+            return
+        }
+        #expect(samples.map { $0["type"].text } == ["heartRate", "heartbeatInterval"])
+        let strict = try folder.vitalgate("decode", "2A37", "16480C03FF", "--strict")
+        #expect(strict.status == 65 && strict.lines.isEmpty)
+        #expect(strict.errors.contains("octet 4: truncated: rr_intervals is missing or cut off"))
+        // A field that is no list takes the frame with it.
+        #expect(try folder.vitalgate("decode", "2A37", "184801").status == 65)
+    }
+
     @Test func refusesAMalformedRow() throws {
         let run = try folder.vitalgate(
             "decode", "csv",

@@ -85,12 +85,12 @@ import Testing
     @Test func aMissingConfigurationIsSaid() throws {
         let options = ["--store", folder.store, "--config", folder.path("none.json5")]
         let run = try Vitalgate.run(options + ["query", "all"], environment: Vitalgate.environment(home: folder.root))
-        #expect(run.status == 64)
+        #expect(run.status == 78)
         #expect(run.errors.contains("none.json5"))
         try folder.write("wrong.json5", "{ stor: 'x' }")
         let wrong = try Vitalgate.run(
             ["--config", folder.path("wrong.json5"), "query", "all"], environment: Vitalgate.environment(home: folder.root))
-        #expect(wrong.status == 64)
+        #expect(wrong.status == 78)
         #expect(wrong.errors.contains("stor"))
     }
 

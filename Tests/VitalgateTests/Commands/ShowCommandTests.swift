@@ -115,22 +115,26 @@ import Testing
     @Test func nothingDrivesTheTerminal() throws {
         var objects = try ObjectStore()
         let hostile = "a\u{1B}[2Jb\nc\u{202E}d"
+        // A name with a line break does not enter the store.
+        let name = "a\u{1B}[2Jb\u{85}c\u{202E}d"
         try objects.add(
             "document", "cda",
             try SampleBody(
                 encoding: ClinicalDocument(
-                    title: hostile, patient: hostile, custodian: hostile, author: hostile, valid: false, reason: hostile)),
-            source: hostile)
+                    title: hostile, patient: hostile, custodian: hostile, author: hostile, valid: false, reason: hostile),
+                content: PackedContent(Array("<ClinicalDocument/>".utf8))),
+            source: name)
         try objects.add(
             "record", "conditionRecord",
             try SampleBody(
                 encoding: ClinicalRecord(
-                    displayName: hostile, resourceType: hostile, identifier: hostile, version: hostile, dates: [hostile: hostile],
-                    codes: [Coding(system: hostile, code: hostile, display: hostile)])))
+                    displayName: hostile, resourceType: "Condition", identifier: hostile, version: hostile,
+                    dates: [hostile: hostile], codes: [Coding(system: hostile, code: hostile, display: hostile)]),
+                content: PackedContent(Array("{\"resourceType\":\"Condition\"}".utf8))))
         try objects.add(
             "route", "workoutRoute",
-            try SampleBody(encoding: WorkoutRoute(points: Points(columns: [.init(hostile)], count: 9), workout: hostile)))
-        try objects.add("sleep", "sleepAnalysis", number: "3", lasting: 60, source: hostile)
+            try SampleBody(encoding: WorkoutRoute(points: Points(columns: [.init(hostile)], count: 0), name: hostile)))
+        try objects.add("sleep", "sleepAnalysis", number: "3", lasting: 60, source: name)
         for arguments in [
             ["show", objects["document"]], ["show", objects["record"]], ["show", objects["route"]], ["show", objects["sleep"]],
             ["query", "sleepAnalysis", "--chart"], ["show", objects["record"], "--format", "ndjson"],

@@ -181,7 +181,7 @@ import Testing
             "{ units: [] }",
         ] {
             try folder.write("config.json5", wrong)
-            #expect(try folder.vitalgate("stats", "heartRate", "--every", "1d").status == 64, "\(wrong)")
+            #expect(try folder.vitalgate("stats", "heartRate", "--every", "1d").status == 78, "\(wrong)")
         }
     }
 

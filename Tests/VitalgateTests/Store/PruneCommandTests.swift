@@ -64,7 +64,7 @@ import Testing
     func whatTheConfigurationCannotSay(retention: String) throws {
         try folder.write("config.json5", "{ retention: \(retention) }\n")
         let run = try folder.vitalgate("store", "prune", "--yes")
-        #expect(run.status == 64 && run.errors.contains("retention"), "\(run.status): \(run.errors)")
+        #expect(run.status == 78 && run.errors.contains("retention"), "\(run.status): \(run.errors)")
         try folder.write("config.json5", "{}\n")
         #expect(try count() == 10)
     }

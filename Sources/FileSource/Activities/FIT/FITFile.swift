@@ -9,14 +9,14 @@ public enum FITFile {
         guard let head, head.count == 12 else { return false }
         return (head[0] == 12 || head[0] == 14) && head[8...] == [0x2E, 0x46, 0x49, 0x54]
     }
-
-    /// What is counted, and no part of an activity's samples: beats apart from points, lengths of a pool.
-    static let counted: [UInt16: String] = [78: "hrv", 101: "length", 132: "hr"]
 }
 
 /// Delivers a FIT file row by row, for ``ActivityInterpreter``.
 ///
 /// The file is read twice: first to its end, where its checksum stands, and what recorded and what sport it was. A damaged file gives nothing.
+///
+/// Several files may stand one behind the other: activities, and what watches chain behind them (a strap's heart rates, settings). Each has a
+/// checksum of its own: one that is damaged is refused by itself. Of one that is no activity the messages are counted by their names.
 public struct FITFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
@@ -31,7 +31,7 @@ public struct FITFileSource: FrameSource {
 
     /// Gives each row to `handle`: activities in the order of their starts, points in that of the file.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        let summaries = try summaries()
+        let parts = try parts()
         meter?.bytes = 0
         var rows = ExportRows()
         defer { rows.deallocate() }
@@ -42,44 +42,79 @@ public struct FITFileSource: FrameSource {
             }
             rows.removeFinished()
         }
-        var (file, open) = (0, -1)
-        var reader = FITReader(FileInput(self.file, meter: meter))
-        try reader.forEachMessage { message, offset in
-            guard file < summaries.count else { throw SourceError(.malformed, "the file was changed while it was read") }
-            let (summary, place) = (summaries[file], Place(.byte, offset))
-            guard let message else {
-                Self.advance(&open, to: max(summary.sessions.count, 1), summary, &rows, at: place)
-                (file, open) = (file + 1, -1)
-                return try flush()
-            }
-            if message.definition.message == FITProfile.Message.record {
-                let session = FITSummary.date(message.time).map { summary.session(at: $0) } ?? max(open, 0)
+        let bounds = TimeBounds(received: received)
+        var (part, open) = (0, -1)
+        var reader = FITReader(FileInput(file, meter: meter))
+        try reader.forEachEvent { event, offset in
+            guard part < parts.count else { throw SourceError(.malformed, "the file was changed while it was read") }
+            let place = Place(.byte, offset)
+            switch (event, parts[part]) {
+            case (.message(let message), .read(let summary)) where summary.isActivity:
+                guard message.definition.message == FITProfile.Message.record else { return }
+                // A time that cannot be says nothing of the session.
+                let time = FITSummary.date(message.time).flatMap {
+                    bounds.fault(of: FITSummary.microseconds($0)) == nil ? $0 : nil
+                }
+                let session = time.map { summary.session(at: $0) } ?? max(open, 0)
                 Self.advance(&open, to: session, summary, &rows, at: place)
                 rows.append(ActivityRow.point, Self.point(message), at: place)
-            } else if let kind = FITFile.counted[message.definition.message] {
-                rows.append(ActivityRow.skip, [Array(kind.utf8)], at: place)
-            } else {
-                return
+            case (.message, _): return
+            case (_, .read(let summary)):
+                if summary.isActivity { Self.advance(&open, to: max(summary.sessions.count, 1), summary, &rows, at: place) }
+                for (name, count) in summary.skips.counts(isActivity: summary.isActivity) {
+                    rows.append(ActivityRow.skip, [Array(name.utf8), Array("\(count)".utf8)], at: place)
+                }
+                (part, open) = (part + 1, -1)
+            case (_, .broken(let error)):
+                let reason = "file \(part + 1) of \(parts.count) in one: \(error.reason)"
+                rows.append(ActivityRow.refused, [Array(reason.utf8)], at: error.place ?? place)
+                (part, open) = (part + 1, -1)
             }
             try flush()
         }
     }
 
-    private func summaries() throws -> [FITSummary] {
-        var summaries: [FITSummary] = []
+    /// One of the files that stand in the file.
+    private enum Part {
+        case read(FITSummary)
+        case broken(SourceError)
+    }
+
+    /// - Throws: if no activity can be read.
+    private func parts() throws -> [Part] {
+        var parts: [Part] = []
         var summary = FITSummary()
+        var failure: SourceError?
         var reader = FITReader(FileInput(file))
-        try reader.forEachMessage { message, offset in
-            if let message { return try summary.add(message) }
-            guard summary.file == FITProfile.activityFile else {
-                let type = summary.file.map { "\($0)" } ?? "unknown"
-                throw SourceError(.malformed, "it is a FIT file of type \(type), and activities, type 4, are read alone")
+        try reader.forEachEvent { event, offset in
+            switch event {
+            case .message(let message):
+                guard failure == nil else { return }
+                do throws(SourceError) { try summary.add(message, at: offset) } catch { failure = error }
+                return
+            case .broken(let error): parts.append(.broken(failure ?? error))
+            case .end: parts.append(failure.map { .broken($0) } ?? .read(summary))
             }
-            guard summaries.count < 1000 else { throw SourceError(.malformed, "more than 1000 FIT files stand in one") }
-            summaries.append(summary)
-            summary = FITSummary()
+            guard parts.count <= 1000 else { throw SourceError(.malformed, "more than 1000 FIT files stand in one") }
+            (summary, failure) = (FITSummary(), nil)
         }
-        return summaries
+        try Self.check(parts)
+        return parts
+    }
+
+    /// - Throws: why there is no activity: what is damaged, else what the first file is.
+    private static func check(_ parts: [Part]) throws(SourceError) {
+        var type: UInt64?
+        var damage: SourceError?
+        for part in parts.reversed() {
+            switch part {
+            case .read(let summary) where summary.isActivity: return
+            case .read(let summary): type = summary.file
+            case .broken(let error): damage = error
+            }
+        }
+        let words = type.map { "\($0)" } ?? "unknown"
+        throw damage ?? SourceError(.malformed, "it is a FIT file of type \(words), and activities, type 4, are read alone")
     }
 
     /// Ends activities and begins others, until `session` is open; behind the last all are ended.
@@ -97,14 +132,18 @@ public struct FITFileSource: FrameSource {
 
     private static func end(_ session: Int, _ summary: FITSummary, _ rows: inout ExportRows, at place: Place) {
         guard session < max(summary.sessions.count, 1) else { return }
-        for (type, time) in summary.pauses where summary.session(at: time) == session {
-            rows.append(ActivityRow.event, [FITSummary.seconds(time), Array("\(type)".utf8)], at: place)
+        for pause in summary.pauses where summary.session(at: pause.time) == session {
+            rows.append(
+                ActivityRow.event, [FITSummary.seconds(pause.time), Array("\(pause.type)".utf8)], at: Place(.byte, pause.offset))
         }
         for lap in summary.laps where summary.session(at: lap.start ?? 0) == session {
-            rows.append(ActivityRow.lap, lap.figures, at: place)
+            rows.append(ActivityRow.lap, lap.figures, at: Place(.byte, lap.offset))
         }
-        let none = [[UInt8]](repeating: [], count: ActivityRow.Figures.count - 1)
-        rows.append(ActivityRow.end, session < summary.sessions.count ? summary.sessions[session].figures : none, at: place)
+        guard session < summary.sessions.count else {
+            return rows.append(
+                ActivityRow.end, [[UInt8]](repeating: [], count: ActivityRow.Figures.count - 1), at: place)
+        }
+        rows.append(ActivityRow.end, summary.sessions[session].figures, at: Place(.byte, summary.sessions[session].offset))
     }
 
     private static func point(_ message: FITMessage) -> [[UInt8]] {

@@ -7,11 +7,20 @@ struct FITMessage {
         var type: UInt8
     }
 
+    /// A field that an app has added.
+    struct DeveloperField {
+        var number: UInt8
+        var size: Int
+        /// Which of the file's apps.
+        var index: UInt8
+    }
+
     /// What a local number stands for until it is defined anew.
     struct Definition {
         var message: UInt16
         var isBigEndian: Bool
         var fields: [Field]
+        var developers: [DeveloperField]
         /// Of the fields, and those of developers behind them, in octets.
         var length: Int
     }
@@ -39,6 +48,24 @@ struct FITMessage {
         guard let (field, octets) = Self.find(number, definition, octets), field.type == 0x07 else { return nil }
         let text = Array(octets.prefix { $0 != 0 })
         return text.isEmpty ? nil : text
+    }
+
+    /// Gives the number of each field that tells something to `field`, and those that apps have added to `developer`.
+    func forEachToldField(_ field: (UInt8) -> Void, developer: (DeveloperField) -> Void) {
+        var start = octets.startIndex
+        for known in definition.fields {
+            let end = start + known.size
+            guard end <= octets.endIndex else { return }
+            if FITBaseType.isTold(octets[start..<end], known.type, isBigEndian: definition.isBigEndian) { field(known.number) }
+            start = end
+        }
+        for known in definition.developers {
+            let end = start + known.size
+            guard end <= octets.endIndex else { return }
+            // What it would hold for none, its description says; all bits set is none of nearly all types.
+            if octets[start..<end].contains(where: { $0 != 0xFF }) { developer(known) }
+            start = end
+        }
     }
 
     private static func find(
@@ -82,6 +109,24 @@ struct FITBaseType {
     let size: Int
     let isSigned: Bool
     let invalid: UInt64
+
+    /// Whether octets of a type, one number or a list, hold anything but what stands for none.
+    static func isTold(_ octets: ArraySlice<UInt8>, _ code: UInt8, isBigEndian: Bool) -> Bool {
+        if code == 0x07 { return octets.contains { $0 != 0 } }
+        guard let type = FITBaseType(code), !octets.isEmpty, octets.count % type.size == 0 else {
+            return octets.contains { $0 != 0xFF }
+        }
+        var start = octets.startIndex
+        while start < octets.endIndex {
+            var bits: UInt64 = 0
+            for index in 0..<type.size {
+                bits = bits << 8 | UInt64(octets[start + (isBigEndian ? index : type.size - 1 - index)])
+            }
+            if bits != type.invalid { return true }
+            start += type.size
+        }
+        return false
+    }
 
     /// `nil` for texts, fractions and what the protocol does not know.
     init?(_ code: UInt8) {

@@ -14,6 +14,10 @@ enum FITProfile {
         static let event: UInt16 = 21
         static let deviceInfo: UInt16 = 23
         static let activity: UInt16 = 34
+        static let sport: UInt16 = 12
+        static let fileCreator: UInt16 = 49
+        static let fieldDescription: UInt16 = 206
+        static let developerDataID: UInt16 = 207
     }
 
     /// The field of a message's time, in every message that has one (`timestamp`, seconds since ``epoch``).
@@ -66,7 +70,7 @@ enum FITProfile {
     ]
 
     /// `number=name`, one behind the other.
-    private static func names(_ text: String) -> [UInt64: String] {
+    static func names(_ text: String) -> [UInt64: String] {
         var names: [UInt64: String] = [:]
         for entry in text.split(separator: " ") {
             let parts = entry.split(separator: "=")

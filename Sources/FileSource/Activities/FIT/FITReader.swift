@@ -8,7 +8,8 @@ import Pipeline
 ///     data         1nnt tttt, the fields: the time is that of the message before, its five lowest bits t
 ///     checksum     2
 ///
-/// Source: Garmin's FIT protocol, as fitdecode 0.11.0 (MIT) reads it. Several files may stand one behind the other.
+/// Source: Garmin's FIT protocol, as fitdecode 0.11.0 (MIT) reads it. Several files may stand one behind the other, each with a header and
+/// a checksum of its own.
 struct FITReader {
     private let input: any ByteInput
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -21,27 +22,75 @@ struct FITReader {
 
     init(_ input: any ByteInput) { self.input = input }
 
-    /// Gives each message of each file to `body`, with the offset of its first octet, and `nil` at the end of each file.
+    /// What is found, in the order of the octets.
+    enum Event {
+        case message(FITMessage)
+        /// A file of the chain ends, and its checksum is right.
+        case end
+        /// A file of the chain cannot be read from a place on. What came of it is worth nothing.
+        case broken(SourceError)
+    }
+
+    /// Gives each message of each file to `body`, with the offset of its first octet, and the end of each file. A file that is damaged ends there
+    /// by itself: its header says where the next one begins.
     ///
-    /// - Throws: ``SourceError`` with the offset from which on it cannot be read.
-    mutating func forEachMessage(_ body: (FITMessage?, Int) throws -> Void) throws {
+    /// - Throws: what `body` throws; ``SourceError`` if the octets cannot be had.
+    mutating func forEachEvent(_ body: (Event, Int) throws -> Void) throws {
         var isFirst = true
         while try isMore() || isFirst {
             isFirst = false
-            var rest = try header()
             definitions = Array(repeating: nil, count: 16)
             time = nil
-            while rest > 0 {
+            var rest: Int
+            do throws(SourceError) {
+                rest = try header()
+            } catch {
+                try body(.broken(try pass(error, to: nil)), offset)
+                continue
+            }
+            let end = offset + rest + 2
+            var failure: SourceError?
+            while rest > 0, failure == nil {
                 let place = offset
-                if let message = try message(&rest) { try body(message, place) }
+                let next: FITMessage?
+                do throws(SourceError) {
+                    next = try message(&rest)
+                } catch {
+                    failure = try pass(error, to: end)
+                    break
+                }
+                if let next { try body(.message(next), place) }
             }
-            let computed = checksum.value
-            let told = try take(2)
-            guard told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
-                throw damage("its checksum says that it is damaged; nothing of it was taken")
+            if failure == nil {
+                do throws(SourceError) {
+                    try check()
+                } catch {
+                    failure = try pass(error, to: end)
+                }
             }
-            try body(nil, offset)
+            try body(failure.map { .broken($0) } ?? .end, offset)
         }
+    }
+
+    private mutating func check() throws(SourceError) {
+        let computed = checksum.value
+        let told = try take(2)
+        guard told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
+            throw damage("its checksum says that it is damaged; nothing of it was taken")
+        }
+    }
+
+    /// Goes on behind a file that is damaged.
+    ///
+    /// - Parameter end: `nil` if nothing says where the file ends; then nothing behind it can be read either.
+    private mutating func pass(_ damage: SourceError, to end: Int?) throws(SourceError) -> SourceError {
+        guard damage.kind == .malformed else { throw damage }
+        while offset < end ?? .max, try isMore() {
+            let stretch = min((end ?? .max) - offset, self.end - start)
+            start += stretch
+            offset += stretch
+        }
+        return damage
     }
 
     /// - Returns: octets of data.
@@ -79,14 +128,19 @@ struct FITReader {
         guard fixed[1] <= 1 else { throw damage("a definition names an order of octets that there is not") }
         let isBigEndian = fixed[1] == 1
         let message = isBigEndian ? UInt16(fixed[2]) << 8 | UInt16(fixed[3]) : UInt16(fixed[3]) << 8 | UInt16(fixed[2])
-        var definition = FITMessage.Definition(message: message, isBigEndian: isBigEndian, fields: [], length: 0)
+        var definition = FITMessage.Definition(message: message, isBigEndian: isBigEndian, fields: [], developers: [], length: 0)
         for _ in 0..<fixed[4] {
             let field = try take(3, of: &rest)
             definition.fields.append(FITMessage.Field(number: field[0], size: Int(field[1]), type: field[2]))
             definition.length += Int(field[1])
         }
         if head & 0x20 != 0 {
-            for _ in 0..<(try take(1, of: &rest)[0]) { definition.length += Int(try take(3, of: &rest)[1]) }
+            for _ in 0..<(try take(1, of: &rest)[0]) {
+                let field = try take(3, of: &rest)
+                definition.developers.append(
+                    FITMessage.DeveloperField(number: field[0], size: Int(field[1]), index: field[2]))
+                definition.length += Int(field[1])
+            }
         }
         definitions[Int(head & 0x0F)] = definition
         return nil

@@ -17,6 +17,8 @@ struct TCXElements: ElementRows {
     enum Element {
         case other, database, activities, session, part, activity, lap, track, point, position, heartRate, extensions, pointValues
         case averageHeartRate, maximumHeartRate, creator, creatorVersion, author, build, authorVersion
+        /// Of a lap or a point, and nothing is stored of it: it is counted unless others stand in it.
+        case unknown(name: [UInt8])
         /// A text that belongs in a column.
         case text(Holder, Int)
     }
@@ -37,7 +39,10 @@ struct TCXElements: ElementRows {
     private var texts: [UInt8] = []
     private var cells: [Holder: [[UInt8]]] = [:]
     private var isActivityBegun = false
-    private var lines: (point: Int, activity: Int) = (0, 0)
+    private var lines: (point: Int, lap: Int, activity: Int) = (0, 0, 0)
+    private var counts = SkippedElements()
+    /// Whether the element that ended last stood in one that is open.
+    private var isParent = false
     private var names = ElementNames()
     private var count = 0
     /// What the element that begins is counted as.
@@ -55,9 +60,10 @@ struct TCXElements: ElementRows {
         }
         let element = element(ElementText.local(name))
         open.append(element)
+        isParent = false
         if let many = names.note(ElementText.octets(name), attributes) { problem = many }
         if let skipped {
-            rows.append(ActivityRow.skip, [Array(skipped.utf8)], at: Place(.line, line()))
+            rows.append(ActivityRow.skip, [Array(skipped.utf8), [UInt8(ascii: "1")]], at: Place(.line, line()))
             self.skipped = nil
         }
         switch element {
@@ -72,6 +78,7 @@ struct TCXElements: ElementRows {
         case .lap:
             cells[.lap] = Array(repeating: [], count: ActivityRow.Figures.count - 1)
             set(.lap, ActivityRow.Figures.start, ElementText.attribute("StartTime", attributes))
+            lines.lap = line()
             if !isActivityBegun { set(.activity, ActivityRow.Activity.start, ElementText.attribute("StartTime", attributes)) }
             begin()
         case .point:
@@ -84,16 +91,20 @@ struct TCXElements: ElementRows {
 
     mutating func end(line: () -> Int) {
         guard problem == nil, let element = open.popLast() else { return }
+        let isLeaf = !isParent
+        isParent = true
         switch element {
+        case .unknown(let name): if isLeaf { counts.count(name) }
         case .text(let holder, let column):
             if cells[holder]?[column - 1].isEmpty == true { cells[holder]?[column - 1] = Self.trimmed(texts) }
         case .point: rows.append(ActivityRow.point, cells[.point] ?? [], at: Place(.line, lines.point))
-        case .lap: rows.append(ActivityRow.lap, cells[.lap] ?? [], at: Place(.line, line()))
+        case .lap: rows.append(ActivityRow.lap, cells[.lap] ?? [], at: Place(.line, lines.lap))
         case .activity:
             begin()
             rows.append(Self.creator, cells[.creator] ?? [], at: Place(.line, line()))
             let none = [[UInt8]](repeating: [], count: ActivityRow.Figures.count - 1)
             rows.append(ActivityRow.end, none, at: Place(.line, lines.activity))
+            counts.put(into: &rows, ActivityRow.skip, at: Place(.line, line()))
         case .author: rows.append(Self.author, cells[.author] ?? [], at: Place(.line, line()))
         default: break
         }
@@ -137,6 +148,7 @@ struct TCXElements: ElementRows {
             if name.isText("Lap") { return .lap }
             if name.isText("Id") { return .text(.activity, ActivityRow.Activity.start) }
             if name.isText("Creator") { return .creator }
+            return .unknown(name: Array(name))
         case .lap: return Self.partOfLap(name)
         case .averageHeartRate:
             if name.isText("Value") { return .text(.lap, ActivityRow.Figures.averageHeartRate) }
@@ -144,6 +156,8 @@ struct TCXElements: ElementRows {
             if name.isText("Value") { return .text(.lap, ActivityRow.Figures.maximumHeartRate) }
         case .track:
             if name.isText("Trackpoint") { return .point }
+            return .unknown(name: Array(name))
+        case .unknown: return .unknown(name: Array(name))
         case .point, .position, .heartRate, .extensions, .pointValues: return Self.partOfPoint(name, in: parent)
         case .creator, .creatorVersion, .author, .build, .authorVersion: return Self.partOfSource(name, in: parent)
         case .other, .text: break
@@ -158,7 +172,7 @@ struct TCXElements: ElementRows {
         if name.isText("DistanceMeters") { return .text(.lap, Column.distance) }
         if name.isText("Calories") { return .text(.lap, Column.energy) }
         if name.isText("AverageHeartRateBpm") { return .averageHeartRate }
-        return name.isText("MaximumHeartRateBpm") ? .maximumHeartRate : .other
+        return name.isText("MaximumHeartRateBpm") ? .maximumHeartRate : .unknown(name: Array(name))
     }
 
     private static func partOfPoint(_ name: UnsafeRawBufferPointer, in parent: Element) -> Element {
@@ -183,7 +197,7 @@ struct TCXElements: ElementRows {
             if name.isText("Watts") { return .text(.point, Column.power) }
         default: break
         }
-        return .other
+        return .unknown(name: Array(name))
     }
 
     private static func partOfSource(_ name: UnsafeRawBufferPointer, in parent: Element) -> Element {

@@ -81,7 +81,7 @@ enum CarePage {
         let circles: [HTML] = values.enumerated().map { index, value in
             let mark: HTML = index == marked ? " class=\"marked\"" : ""
             return
-                "<circle\(mark) cx=\"\(8 + index * 12)\" cy=\"\(Int((46 - (value - low) / span * 40).rounded()))\" r=\"\(index == marked ? 5 : 3)\"/>"
+                "<circle\(mark) cx=\"\(8 + index * 12)\" cy=\"\(Coordinate.pixels(46 - (value - low) / span * 40))\" r=\"\(index == marked ? 5 : 3)\"/>"
         }
         return
             "<svg class=\"dots\" viewBox=\"0 0 \(16 + 12 * values.count) 52\" role=\"img\" aria-label=\"\(label)\">\(circles)</svg>"
@@ -146,12 +146,18 @@ enum CarePage {
             refusals.isEmpty
             ? "<p>\(texts("care.noneRefused"))</p>"
             : "<h2>\(texts("care.refusals"))</h2>\(ClientsPage.table("refusals", texts("care.settle"), heads, refusals))"
+        let skips: [HTML] = account.skipped.sorted { $0.key < $1.key }.map { kind, count in
+            "<tr><th scope=\"row\">\(kind)</th><td>\(PageValues.grouped(Int64(count)))</td></tr>"
+        }
+        let skipped = ClientsPage.table(
+            "skipped", texts("care.skipped"), ["care.skippedName", "care.skippedCount"].map { texts($0) }, skips)
         let notes: [HTML] = account.notes.map { "<li>\($0)</li>" }
         let body: HTML = """
             <h1>\(texts("care.ingest", "\(number)"))</h1>
             \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call)]))
             \(HTML.choose(!notes.isEmpty, "<h2>\(texts("care.assumed"))</h2><ul>\(notes)</ul>"))
             \(refused)
+            \(HTML.choose(!skips.isEmpty, skipped))
             """
         return .page(PageLayout(call: call, title: texts("care.ingest", "\(number)"), place: "/page/care").whole(body))
     }

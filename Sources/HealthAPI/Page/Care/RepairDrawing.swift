@@ -23,7 +23,7 @@ struct RepairDrawing {
         func bar(_ x: Int, _ count: Int, _ name: HTML) -> HTML {
             guard count > 0 else { return "" }
             // However little there is, it is seen.
-            let tall = max(2, Int((Double(count) / most * Double(Self.height)).rounded()))
+            let tall = max(2, Coordinate.pixels(Double(count) / most * Double(Self.height)))
             return
                 "<rect class=\"\(name)\" x=\"\(x)\" y=\"\(Self.height - tall)\" width=\"\(Self.barWidth - 1)\" height=\"\(tall)\"/>"
         }
@@ -46,7 +46,7 @@ struct RepairDrawing {
         let moved = plan.examples.map { ($0.before.start.microseconds, $0.after.start.microseconds) }
         let all = moved.flatMap { [$0.0, $0.1] }
         guard let low = all.min(), let high = all.max(), high > low else { return "" }
-        func x(_ time: Int64) -> Int { 6 + Int(Double(time - low) / Double(high - low) * 288) }
+        func x(_ time: Int64) -> Int { 6 + Coordinate.pixels(Double(time - low) / Double(high - low) * 288) }
         let lines: [HTML] = moved.map { before, after in
             """
             <line x1="\(x(before))" y1="8" x2="\(x(after))" y2="44"/><circle class="before" cx="\(x(before))" cy="8" r="4"/><circle class="after" cx="\(x(after))" cy="44" r="4"/>

@@ -20,7 +20,7 @@ enum RingsCard {
         let rings = [("rings.move", day.move), ("rings.exercise", day.exercise), ("rings.stand", day.stand)]
         let circles: [HTML] = zip(rings, radii).enumerated().map { index, each in
             let length = 628 * each.1 / 100
-            let filled = Int(Double(length) * min(max(each.0.1.fraction ?? 0, 0), 1))
+            let filled = Coordinate.pixels(Double(length) * min(max(each.0.1.fraction ?? 0, 0), 1))
             return """
                 <circle class="way ring\(index)" cx="50" cy="50" r="\(each.1)"/>\
                 <circle class="ring\(index)" cx="50" cy="50" r="\(each.1)" stroke-dasharray="\(filled) \(length)" transform="rotate(-90 50 50)"/>

@@ -1,6 +1,7 @@
 import CommandLineKit
 import EventLoopKit
 import Gateway
+import Glibc
 import HTTPServerKit
 import HealthAPI
 
@@ -16,19 +17,31 @@ enum APICommand: Command {
                     configured; this is for a machine without one. Nobody is answered without a client's token, but for /openapi.json. The log \
                     holds no requests. SIGINT and SIGTERM stop it.
                     """,
-                options: [SharedOptions.timeZone],
+                options: [
+                    SharedOptions.timeZone,
+                    Option(names: ["--inbox"], value: "FOLDER", help: "Where the page puts files; hub.inbox without it."),
+                    SharedOptions.untilEOF,
+                ],
                 examples: [Example("vitalgate api serve", "Serve until it is stopped.")]),
             CommandSpecification(
                 name: "openapi", summary: "Print what can be asked, as an OpenAPI 3.1 document.",
                 examples: [Example("vitalgate api openapi > vitalgate.json", "For a program that makes clients of it.")]),
         ])
 
+    /// Bytes that the process may write to beside its files. Below the limit of the whole hub's unit, so that too many requests end this process alone.
+    private static let memory: rlim_t = 384 << 20
+
+    private static func limitMemory() {
+        var limit = rlimit(rlim_cur: memory, rlim_max: memory)
+        setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit)
+    }
+
     static func run(_ context: CommandContext) throws -> ExitCode {
         guard context.invocation.path.last == "serve" else {
             try context.streams.output.write(HTTPDocument.json)
             return .success
         }
-        guard let settings = try ServiceSettings.configured(context) else {
+        guard var settings = try ServiceSettings.configured(context) else {
             context.note("vitalgate: nothing is served: the configuration says nothing of api.listen (see docs/api.md)")
             return .configuration
         }
@@ -36,8 +49,31 @@ enum APICommand: Command {
         let loop = EventLoop(clock: MachineClock(context.machine))
         loop.onBell = { [unowned loop] in if HubSignals.isStopAsked { loop.stop() } }
         HubSignals.watch(loop.alarm)
+        settings.onWrongCode = { address in
+            context.log(
+                SourceNotice(
+                    .warning, "api", "a wrong code of the page came from \(address.isEmpty ? "a local program" : address)"),
+                isVerbose: false)
+        }
+        let isSupervised = context.invocation.flag("--until-eof")
+        if isSupervised {
+            limitMemory()
+            loop.watch(STDIN_FILENO) { [unowned loop] _ in
+                var octets = [UInt8](repeating: 0, count: 64)
+                if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }
+            }
+            // A hub that does not read holds up nobody.
+            _ = fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK)
+            settings.onWrongToken = { count in
+                let line = "\(count)\n"
+                _ = write(STDOUT_FILENO, line, line.utf8.count)
+            }
+        }
         let service = try HealthService(settings)
         context.inform("api: listens at \(service.address)")
+        for weakness in try context.configuration().api?.weaknesses() ?? [] {
+            context.log(SourceNotice(weakness.isBroken ? .action : .warning, "api", weakness.text), isVerbose: false)
+        }
         if !HubSignals.isStopAsked { loop.run() }
         service.stop()
         return .success

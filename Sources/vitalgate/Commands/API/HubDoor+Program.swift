@@ -29,8 +29,7 @@ extension HubDoor {
     }
 
     private static func inbox(_ context: CommandContext, _ configuration: Configuration) -> String? {
-        let command = context.invocation.path.first
-        return (command == "run" ? context.invocation.string("--inbox") : nil) ?? configuration.hub.inbox
+        context.invocation.string("--inbox") ?? configuration.hub.inbox
     }
 }
 

@@ -18,6 +18,8 @@ final class HubProcess {
     private let lock: HubLock
     private let store: SampleStore
     private let loop: EventLoop
+    private let radio: Radio
+    private var zoneWatch: ZoneWatch?
     private let live: LiveIngest
     private let hub: Hub
     private let manager: ServiceManager
@@ -43,14 +45,14 @@ final class HubProcess {
         configuration = try context.configuration()
         store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
-        try store.closeAbandoned(where: ProcessIdentity.isGone)
+        try store.closeAbandoned()
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
         for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
-        let radio = Radio(machine: context.machine, zone: settings.zone)
+        radio = Radio(machine: context.machine, zone: settings.zone)
         loop = radio.loop
         live = LiveIngest(store: store, now: context.machine.now, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
@@ -67,7 +69,9 @@ final class HubProcess {
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
-        if let settings = try ServiceSettings.configured(context) { hub.add(APIService(settings), policy: .retry) }
+        if try ServiceSettings.configured(context) != nil {
+            hub.add(ServingProcess(serveCommand, loop: loop), policy: .retry)
+        }
         if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
         live.onFailure = { [weak self] in self?.end(with: $0) }
@@ -176,6 +180,7 @@ final class HubProcess {
             try hub.stop()
             throw error
         }
+        zoneWatch = ZoneWatch(loop: loop) { [weak self] in self?.lookAtZone() }
         serveStatus()
         manager.ready(summary)
         if !isOnce { runBeside(configuration) }
@@ -232,12 +237,21 @@ final class HubProcess {
             context.warn("everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
             return
         }
+        radio.zone = settings.zone
         hub.apply(settings)
         if !isOnce, let configuration = try? context.configuration() { runBeside(configuration, restarts: true) }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
             context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
         }
         context.inform("read again: \(settings.devices.count) devices are adopted")
+    }
+
+    /// The machine's zone was set. A zone of the configuration, or of `--time-zone`, counts before it.
+    private func lookAtZone() {
+        guard let zone = try? context.zone(), zone != settings.zone else { return }
+        settings.zone = zone
+        radio.zone = zone
+        hub.apply(settings)
     }
 
     private static func settings(
@@ -268,11 +282,26 @@ final class HubProcess {
         return command + ["--"]
     }
 
+    /// What serves the store over HTTP beside the hub.
+    private var serveCommand: [String] {
+        var command = command + ["api", "serve", "--until-eof"]
+        for folder in context.invocation.strings("--profiles") { command += ["--profiles", Self.absolute(folder)] }
+        if let inbox = context.invocation.string("--inbox") { command += ["--inbox", Self.absolute(inbox)] }
+        if let zone = context.invocation.string("--time-zone") { command += ["--time-zone", zone] }
+        return command
+    }
+
+    /// This program with the hub's store and configuration.
+    private var command: [String] {
+        var command = [ProfileFolders.executable(), "--store", Self.absolute(store.path)]
+        if let path = context.invocation.string("--config") { command += ["--config", Self.absolute(path)] }
+        return command
+    }
+
     /// What runs beside the hub: what keeps each target up to date and tells each observer, and what prunes. All of them read the configuration by
     /// themselves: there is no other place for what a target is.
     private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
-        var command = [ProfileFolders.executable(), "--store", Self.absolute(store.path)]
-        if let path = context.invocation.string("--config") { command += ["--config", Self.absolute(path)] }
+        let command = command
         var commands: [String: [String]] = [:]
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]

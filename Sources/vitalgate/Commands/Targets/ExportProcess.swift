@@ -23,6 +23,8 @@ final class ExportProcess {
     private var failure: (any Error)?
     /// What was said last, so that the same is not said again and again.
     private var said: (state: Target.State, words: String?)?
+    /// How many changes were set aside when that was said last.
+    private var setAside = 0
 
     init(_ context: CommandContext, _ target: TargetConfiguration, _ store: SampleStore) throws {
         (self.context, self.store, name) = (context, store, target.name)
@@ -60,7 +62,7 @@ final class ExportProcess {
     private func end(_ outcome: TargetRun.Outcome, _ before: Target?) throws -> ExitCode {
         let target = self.target.target
         let delivered = target.delivered - (before?.delivered ?? 0)
-        let setAside = try store.setAside(by: name).count
+        let setAside = try store.setAsideSummary(of: name).count
         var words = "\(name): \(Readable.count(delivered, "change")) delivered"
         if target.leftOut > (before?.leftOut ?? 0) {
             words += ", for \(target.leftOut - (before?.leftOut ?? 0)) of which it has no place"
@@ -145,6 +147,7 @@ final class ExportProcess {
 
     private func tell(_ outcome: TargetRun.Outcome) {
         let target = self.target.target
+        if self.target.refusedOfLastStep > 0 { guarded(tellRefusals) }
         guard said?.state != target.state || said?.words != target.words else { return }
         defer { said = (target.state, target.words) }
         let words = target.words ?? ""
@@ -153,5 +156,16 @@ final class ExportProcess {
         case .waiting: context.warn("target \(name): it is asked again, and misses nothing: \(words)")
         case .stopped: context.warn("target \(name): stopped, until 'vitalgate targets retry \(name)': \(words)")
         }
+    }
+
+    /// Says that changes were set aside: the first, and each time that they have become half as many again, so that a trickle is heard and no flood is.
+    private func tellRefusals() throws {
+        let (count, words) = try store.setAsideSummary(of: name)
+        defer { setAside = count > 0 && setAside == 0 ? count : setAside }
+        guard count > setAside + setAside / 2 else { return }
+        setAside = count
+        context.warn(
+            "target \(name): \(Readable.count(count, "change")) set aside so far, and the rest goes on ('vitalgate targets status \(name)'): \(words ?? "")"
+        )
     }
 }

@@ -34,7 +34,8 @@ enum TargetsCommand: Command {
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "check", summary: "Look whether a target can be delivered to.",
-                discussion: "Connects to it, and writes nothing. Exit status 69 where nothing could be delivered now.",
+                discussion:
+                    "Does what a delivery does, where the target allows it: writes a reading that nobody made, reads it and takes it back. Exit status 69 where nothing could be delivered now.",
                 arguments: [target],
                 options: [
                     Option(names: ["--create"], help: "Make what is missing there, such as a database's tables."), Format.option,
@@ -48,14 +49,15 @@ enum TargetsCommand: Command {
             CommandSpecification(
                 name: "verify", summary: "Compare a target with the store, and mend what differs.",
                 discussion: """
-                    They are compared by UUID. What the target lacks is delivered, what is deleted here is deleted there, and it goes on from here: after its filter was changed, or after the target or the \
-                    store was put back from a backup. What this store never had, such as another hub's samples, is counted and left alone.
+                    They are compared by UUID and, where the target can say it, by content. What the target lacks is delivered, what has other content is written anew, what is deleted here is deleted there, and it \
+                    goes on from here: after its filter or its settings changed, where it is another database or folder than the one that was filled, or after the target or the store was put back from a backup. What \
+                    this store never had, such as another hub's samples, is counted and left alone.
                     """, arguments: [target],
                 options: [Option(names: ["--dry-run"], help: "Only compare."), Format.option, Format.safe]),
             CommandSpecification(
                 name: "restart", summary: "Tell a target everything again, from the beginning.",
                 discussion:
-                    "For a target that cannot be asked what it has. One that goes by UUIDs has each sample once all the same; a folder of files gets new lines.",
+                    "For a target that cannot be asked what it has, or whose settings have changed: what is there is written anew. One that goes by UUIDs has each sample once all the same; a folder of files gets new lines.",
                 arguments: [target]),
         ])
 
@@ -157,18 +159,26 @@ enum TargetsCommand: Command {
         let isDry = context.invocation.flag("--dry-run")
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         defer { try? exporter.finish() }
-        let (differences, refused) =
-            isDry
-            ? (try comparison.compare(), 0)
-            : try comparison.repair { progress.update("\(Readable.count($0, "difference")) mended") }
+        let (differences, refused): (TargetDifferences, Int)
+        do {
+            (differences, refused) =
+                isDry
+                ? (try comparison.compare(), 0)
+                : try comparison.repair { progress.update("\(Readable.count($0, "difference")) mended") }
+        } catch let error as DeliveryError {
+            progress.finish()
+            context.warn("\(target.name): \(TerminalText.sanitized(error.reason))")
+            return error.kind == .unfit || error.kind == .unauthorised ? .unavailable : .tryAgain
+        }
         progress.finish()
         try write(differences, refused, context)
-        return refused > 0 || (isDry && differences.missing + differences.surplus > 0) ? .dataError : .success
+        return refused > 0 || (isDry && differences.count > 0) ? .dataError : .success
     }
 
     private static func write(_ differences: TargetDifferences, _ refused: Int, _ context: CommandContext) throws {
         let counts = [
-            ("equal", differences.equal), ("missing", differences.missing), ("surplus", differences.surplus),
+            ("equal", differences.equal), ("missing", differences.missing), ("differing", differences.differing),
+            ("surplus", differences.surplus),
             ("foreign", differences.foreign), ("setAside", refused),
         ]
         if context.format == .ndjson {
@@ -182,9 +192,17 @@ enum TargetsCommand: Command {
     private static func restart(_ context: CommandContext) throws {
         let name = context.invocation.argument("TARGET") ?? ""
         let store = try context.access().openForWriting(creating: false)
-        // One that the configuration names no more can be forgotten as well.
-        if try store.target(name) == nil { _ = try context.target(name) }
-        try TargetLock(store: store.path, target: name).holding { try store.forget(target: name) }
+        guard let target = try context.configuration().targets.first(where: { $0.name == name }) else {
+            // One that the configuration names no more can be forgotten as well.
+            if try store.target(name) == nil { _ = try context.target(name) }
+            try TargetLock(store: store.path, target: name).holding { try store.forget(target: name) }
+            return context.note("\(name) is forgotten")
+        }
+        let (settings, exporter) = try context.assemble(target, store)
+        try TargetLock(store: store.path, target: name).holding {
+            try store.restart(
+                target: name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: context.machine.now())
+        }
         context.note("\(name) is told everything again")
     }
 }

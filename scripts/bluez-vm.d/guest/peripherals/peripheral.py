@@ -360,14 +360,16 @@ class Peripheral(Neighbour):
         await self.drop()
         self._insert_service(0)
 
-    async def move(self):
-        """The link stays, and the sensor's own services move to other handles: only Service Changed says so."""
+    async def move(self, named='all'):
+        """`move NAME [all|part]`: the link stays, and the sensor's own services move to other handles: only Service Changed says so. With
+        `part` it names the handles of the first alone, so that BlueZ forgets the others and does not look for them."""
         server = self.device.gatt_server
         kept = [service for service in server.services if service.uuid in GENERIC]
         changed = next(value for service in kept for value in service.characteristics if value.uuid == SERVICE_CHANGED)
         server.services = kept + [service for service in server.services if service not in kept]
         self._insert_service(len(kept))
         first = server.services[len(kept)].handle
+        last = 0xFFFF if named == 'all' else server.services[len(kept) + 1].handle - 1
         for connection in self.device.connections.values():
             table = server.subscribers.get(connection, {})
             server.subscribers[connection] = {handle: bits for handle, bits in table.items() if handle < first}
@@ -375,7 +377,7 @@ class Peripheral(Neighbour):
             reached = (server.subscribers[connection].get(changed.handle) or b'\0')[0] & 2
             log(self.name, 'services moved,', 'told' if reached else 'nobody asked')
             if reached:
-                await self._indicate(connection, changed, struct.pack('<HH', first, 0xFFFF))
+                await self._indicate(connection, changed, struct.pack('<HH', first, last))
         self.record(event='moved')
 
     def _insert_service(self, index):

@@ -1,40 +1,7 @@
-import EventLoopKit
 import Gateway
 import HTTPServerKit
 import HealthAPI
 import Ingestion
-import Pipeline
-import SampleStore
-
-/// The store's answers over HTTP as a part of the hub: on threads and with readers of its own, so that nothing that is read or written waits for them.
-final class APIService: HubSource {
-    let name = "api"
-    weak var host: (any HubSourceHost)?
-    private let settings: ServiceSettings
-    private var service: HealthService?
-
-    init(_ settings: ServiceSettings) { self.settings = settings }
-
-    var wrongTokens: Int? { service?.wrongTokens }
-
-    /// It has its own settings for as long as the hub runs.
-    func apply(_ settings: HubSettings) {}
-
-    func start() throws(SourceError) {
-        do {
-            let service = try HealthService(settings)
-            host?.told(SourceNotice(.information, name, "listens at \(service.address)"))
-            self.service = service
-        } catch {
-            throw SourceError(.inputOutput, "\(error)")
-        }
-    }
-
-    func stop() {
-        service?.stop()
-        service = nil
-    }
-}
 
 extension ServiceSettings {
     /// What the configuration says; `nil` where it says nothing of an API.

@@ -1,0 +1,51 @@
+/// What nobody adopts a device for, and is read where it is there: the battery.
+///
+/// One level arrives in up to three ways: as the answer to a read with its echo (``ReadEchoes``), as a notification, and as the property
+/// `Percentage` of org.bluez.Battery1, which BlueZ's own reader of the service keeps (profiles/battery). It is handed on once.
+extension DeviceSession {
+    static let batteryLevel = CharacteristicName(0x180F, 0x2A19)
+
+    /// BlueZ's reading of the level counts where the service itself says nothing on this link.
+    func batteryChanged() {
+        guard isRead(Self.batteryLevel), machine.state == .live, let path,
+            let level = host.tree[path: path, interface: BlueZ.battery]?["Percentage"]?.integer, let octet = UInt8(exactly: level)
+        else { return }
+        tellBattery([octet], isOfService: false)
+    }
+
+    private func isRead(_ name: CharacteristicName) -> Bool {
+        description.reads.contains(name) || description.subscriptions.contains(name) || description.accompaniments.contains(name)
+    }
+
+    /// Within this time one level is one telling, in however many ways it comes (220 ms between the answer and a signal of it were seen).
+    private static let together = Duration.seconds(2)
+
+    func tellBattery(_ value: [UInt8], isOfService: Bool) {
+        let now = loop.clock.uptime
+        if let battery, value == [battery.level] {
+            if now - battery.heard < Self.together {
+                self.battery?.isOfService = battery.isOfService || isOfService
+                return
+            }
+            // The other way tells the same again; the service itself may tell a level twice.
+            if !isOfService { return }
+            if !battery.isOfService {
+                self.battery?.isOfService = true
+                return
+            }
+        }
+        if let battery, battery.isOfService, !isOfService, machine.subscribed.contains(Self.batteryLevel) { return }
+        if let level = value.first { battery = (level, isOfService, now) }
+        deliver("gatt:2A19", value)
+    }
+
+    func tellAccompaniment(_ name: CharacteristicName, _ value: [UInt8]) {
+        if name == Self.batteryLevel { return tellBattery(value, isOfService: true) }
+        deliver("gatt:\(name.characteristic)", value)
+    }
+
+    func readAnswer(_ name: CharacteristicName, _ value: [UInt8]) {
+        if name == Self.batteryLevel { return tellBattery(value, isOfService: true) }
+        deliver("gatt:\(name.characteristic)", value, isAhead: description.descriptions.contains(name))
+    }
+}

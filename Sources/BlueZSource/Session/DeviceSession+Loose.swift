@@ -1,0 +1,46 @@
+import EventLoopKit
+
+/// A stored record that a device sends by itself, outside a collection: a glucose meter's measurement and the context that follows it.
+extension DeviceSession {
+    struct LooseRecord {
+        var name: CharacteristicName
+        var value: [UInt8]
+        var number: UInt16?
+        var heard: Duration
+    }
+
+    /// The context is the next notification (Glucose Service 1.0.1, 3.3.1).
+    private static let contextPatience = Duration.seconds(5)
+
+    /// Keeps a measurement that announces a context, until that comes.
+    func keepsLoose(_ name: CharacteristicName, _ value: [UInt8], _ heard: Duration?) -> Bool {
+        guard let access = description.recordAccess, name == access.measurement, access.context != nil,
+            let bit = access.contextBit, let flags = value.first, flags >> UInt8(bit) & 1 == 1
+        else { return false }
+        handOnLoose()
+        let number = RecordNumber.number(in: value[...], at: access.numberOffset)
+        loose = LooseRecord(name: name, value: value, number: number, heard: heard ?? loop.clock.uptime)
+        looseTimer = loop.after(Self.contextPatience) { [weak self] in self?.handOnLoose() }
+        return true
+    }
+
+    /// Hands on a measurement with its context, which goes first: it is known then when the measurement becomes a sample.
+    func joinsLoose(_ name: CharacteristicName, _ value: [UInt8]) -> Bool {
+        guard let access = description.recordAccess, name == access.context, let record = loose,
+            RecordNumber.number(in: value[...], at: access.numberOffset) == record.number
+        else { return false }
+        loose = nil
+        looseTimer?.cancel()
+        deliver("gatt:\(name.characteristic)", value, heard: record.heard)
+        deliver("gatt:\(record.name.characteristic)", record.value, continues: true, heard: record.heard)
+        return true
+    }
+
+    /// Hands on a measurement whose context did not come. What a later collection says of it completes it in the store.
+    func handOnLoose() {
+        looseTimer?.cancel()
+        guard let record = loose else { return }
+        loose = nil
+        deliver("gatt:\(record.name.characteristic)", record.value, heard: record.heard)
+    }
+}

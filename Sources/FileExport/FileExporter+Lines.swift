@@ -1,0 +1,89 @@
+import FoundationEssentials
+import Glibc
+import HealthModel
+import Pipeline
+
+/// The way back: the lines of a folder without those of what was deleted later.
+extension FileExporter: ReadableExporter {
+    private static let readPortion = 1 << 20
+    /// A document's line is long; a longer one is none of ours.
+    private static let longest = 64 << 20
+
+    public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
+        guard settings.form == .ndjson else {
+            throw DeliveryError(.unfit, "files of the format \(settings.form.rawValue) cannot be read back whole")
+        }
+        let paths = try paths()
+        var deleted: Set<SampleIdentity> = []
+        for path in paths {
+            try Self.forEachLine(of: path) { line in
+                if let uuid = Self.identity(in: line, behind: Self.deletion) { deleted.insert(uuid) }
+                if let uuid = Self.identity(in: line, behind: Self.addition) { deleted.remove(uuid) }
+            }
+        }
+        var octets: [UInt8] = []
+        for path in paths {
+            try Self.forEachLine(of: path) { line in
+                guard let uuid = Self.identity(in: line, behind: Self.addition), !deleted.contains(uuid) else { return }
+                octets += line
+                octets.append(0x0A)
+                guard octets.count >= Self.readPortion else { return }
+                try body(octets)
+                octets.removeAll(keepingCapacity: true)
+            }
+        }
+        if !octets.isEmpty { try body(octets) }
+        return [:]
+    }
+
+    private static let addition = Array(#"{"uuid":""#.utf8)
+    private static let deletion = Array(#"{"deleted":""#.utf8)
+
+    private static func identity(in line: ArraySlice<UInt8>, behind head: [UInt8]) -> SampleIdentity? {
+        guard line.starts(with: head) else { return nil }
+        return SampleIdentity(String(decoding: line.dropFirst(head.count).prefix(36), as: UTF8.self))
+    }
+
+    /// The files in their order: those with a number, and the one that grows.
+    private func paths() throws -> [String] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: settings.folder) else {
+            throw ExportFile.error(settings.folder)
+        }
+        let own = names.filter { $0.hasPrefix("\(context.name)-") || $0 == "\(context.name).ndjson" }
+        if let packed = own.first(where: { $0.hasSuffix(".ndjson.zst") }) {
+            throw DeliveryError(
+                .unfit, "\(settings.folder)/\(packed) is packed: 'vitalgate import FILE…' reads packed files, the oldest first")
+        }
+        let numbered = own.filter { $0.hasSuffix(".ndjson") && $0 != "\(context.name).ndjson" }
+        let ordered = numbered.sorted { Self.number(of: $0) < Self.number(of: $1) }
+        return (ordered + own.filter { $0 == "\(context.name).ndjson" }).map { "\(settings.folder)/\($0)" }
+    }
+
+    /// What counts the files, behind the last `-`.
+    private static func number(of name: String) -> Int {
+        name.dropLast(7).split(separator: "-").last.flatMap { Int($0) } ?? 0
+    }
+
+    private static func forEachLine(of path: String, _ body: (ArraySlice<UInt8>) throws -> Void) throws {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw ExportFile.error(path) }
+        defer { close(file) }
+        var buffer = [UInt8](repeating: 0, count: readPortion)
+        var rest: [UInt8] = []
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ExportFile.error(path) }
+            // What is not ended by a line feed was not acknowledged.
+            guard count > 0 else { return }
+            rest += buffer[..<count]
+            var start = 0
+            while let end = rest[start...].firstIndex(of: 0x0A) {
+                try body(rest[start..<end])
+                start = end + 1
+            }
+            rest.removeSubrange(..<start)
+            guard rest.count <= longest else { throw DeliveryError(.unfit, "\(path): a line is longer than any of ours") }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import EventLoopKit
+import Glibc
+import Ingestion
+import Pipeline
+
+/// Runs `vitalgate api serve` beside the hub, so that no request can stop the radio: the process has its own memory limit, and one that ends is
+/// started again as a source is. It ends with the hub, however that ends.
+public final class ServingProcess: HubSource {
+    public let name = "api"
+    public weak var host: (any HubSourceHost)?
+    /// Requests with a token that nobody has, since the process was started.
+    public private(set) var wrongTokens: Int? = 0
+    private let command: [String]
+    private let loop: EventLoop
+    private var process: KeptProcess?
+    private var words: Descriptor?
+    private var line: [UInt8] = []
+    private static let patience = Duration.milliseconds(1500)
+    private static let longestLine = 256
+
+    /// - Parameter command: what serves, its program's path in front. It writes the number of wrong tokens to its standard output, a line each.
+    public init(_ command: [String], loop: EventLoop) { (self.command, self.loop) = (command, loop) }
+
+    /// A configuration that has changed is read by a new process.
+    public func apply(_ settings: HubSettings) {
+        guard process != nil else { return }
+        stop()
+        do throws(SourceError) {
+            try start()
+        } catch {
+            host?.failed(self, error)
+        }
+    }
+
+    public func start() throws(SourceError) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SourceError(.inputOutput, String(cString: strerror(errno))) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[1]) }
+        let words = Descriptor(owning: ends[0])
+        do throws(SystemFailure) {
+            process = try KeptProcess(command, loop: loop, output: ends[1]) { [weak self] in self?.ended($0) }
+        } catch {
+            throw SourceError(.inputOutput, error.description)
+        }
+        self.words = words
+        wrongTokens = 0
+        loop.watch(words.number) { [weak self] _ in self?.hear() }
+    }
+
+    public func stop() {
+        process?.end(within: Self.patience)
+        process = nil
+        deafen()
+    }
+
+    private func ended(_ status: Int32) {
+        process = nil
+        deafen()
+        host?.failed(self, SourceError(.inputOutput, "it ended (\(KeptProcess.words(for: status)))"))
+    }
+
+    private func deafen() {
+        if let words { loop.unwatch(words.number) }
+        words = nil
+        line.removeAll()
+    }
+
+    private func hear() {
+        guard let words else { return }
+        var octets = [UInt8](repeating: 0, count: 4096)
+        let count = read(words.number, &octets, octets.count)
+        guard count > 0 else { return deafen() }
+        for octet in octets[..<count] {
+            if octet != UInt8(ascii: "\n") {
+                if line.count < Self.longestLine { line.append(octet) }
+                continue
+            }
+            if let number = Int(String(decoding: line, as: UTF8.self)) { wrongTokens = number }
+            line.removeAll(keepingCapacity: true)
+        }
+        host?.changed(self)
+    }
+}

@@ -1,0 +1,36 @@
+/// What identifies a measurement if its timestamp does not: two measurements of a clock that begins anew may have one timestamp.
+///
+///     ordinal = IdentitySubstitute.receipt(frame.received).ordinal(reading.ordinal)
+///
+/// The timestamp stays the nominal time, so that a corrected clock still finds the measurement. The substitute becomes the ordinal of the identity.
+public enum IdentitySubstitute: Hashable, Sendable {
+    /// The number that the device gave its record.
+    case record(Int64)
+    /// When the measurement arrived.
+    case receipt(Instant)
+    /// A digest of all values of the measurement.
+    case content(UInt64)
+
+    /// Ordinals of this range are made here: no frame has as many equal readings.
+    private static let mark: UInt32 = 0x4000_0000
+
+    /// The ordinal of a reading that had `ordinal` among the equal readings of its frame.
+    public func ordinal(_ ordinal: UInt32) -> UInt32 {
+        let text =
+            switch self {
+            case .record(let number): "record \(number)"
+            case .receipt(let time): "receipt \(time.microseconds)"
+            case .content(let digest): "content \(digest)"
+            }
+        let digest = StableHash.hash("vitalgate-substitute-1\n\(text)\n\(ordinal)\n")
+        return Self.mark | UInt32(truncatingIfNeeded: digest ^ digest >> 32) & (Self.mark - 1)
+    }
+}
+
+/// FNV-1a with 64 bits: the same on every machine and in every run, for what is stored. Not for keys that somebody may choose to collide.
+public enum StableHash {
+    /// The hash of a text.
+    public static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
+    }
+}

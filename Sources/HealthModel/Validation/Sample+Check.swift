@@ -1,0 +1,70 @@
+/// What every object has to be to enter a store. ``SampleBody/check(as:deeply:)`` looks at what it says beyond its number.
+extension Sample {
+    /// Times that belong to an object lie within a century of its start, in microseconds.
+    public static let reach: Int64 = 100 * 366 * 86_400_000_000
+    /// The most octets that its metadata may have, as JSON.
+    public static let longestMetadata = 64 << 10
+    /// The first microsecond that the 48 bits of a UUID have no room for.
+    private static let latestNominal = Int64(1) << 48 * 1000
+
+    /// Checks its number and its times; where these are those of a clock in doubt it is held, and its times are not judged.
+    public func checkNumbers() throws(InvalidObject) {
+        guard value.isFinite, numeral.doubleValue.isFinite else { throw InvalidObject("value", "it is not a finite number") }
+        let (first, last) = (start.microseconds, end.microseconds)
+        guard last >= first else { throw InvalidObject("end", "it lies before the start") }
+        guard first >= 0, nominalStart >= 0, nominalStart < Self.latestNominal else {
+            throw InvalidObject("start", "it lies before 1970 or beyond any calendar")
+        }
+        guard last.subtractingReportingOverflow(first).partialValue <= Self.reach else {
+            throw InvalidObject("end", "it lies more than a century after the start")
+        }
+        guard zone.map({ abs($0.seconds) <= 18 * 3600 }) ?? true else {
+            throw InvalidObject("zone", "no clock is so far from UTC")
+        }
+        if let record, record.id.isEmpty || !record.id.isFitName { throw InvalidObject("record", Self.badName) }
+    }
+
+    /// Checks what else is said of it.
+    public func checkMetadata() throws(InvalidObject) {
+        guard let metadata else { return }
+        guard metadata.json.utf8.count <= Self.longestMetadata else {
+            throw InvalidObject("metadata", "it is longer than \(Self.longestMetadata >> 10) KiB")
+        }
+        guard metadata.entries.allSatisfy({ !$0.key.isEmpty && !$0.key.utf8.contains(0) }) else {
+            throw InvalidObject("metadata", "a key is empty, or has a NUL")
+        }
+    }
+
+    static let badName = "it is empty, longer than \(String.longestName >> 10) KiB, or has a line break or a NUL"
+}
+
+extension Origin {
+    /// Checks whose it is and where it comes from.
+    ///
+    /// - Parameter people: persons that are no UUID, as a store of an early version has one.
+    public func check(people: Set<String> = []) throws(InvalidObject) {
+        guard subject == Self.unassigned || UUIDText.isValid(subject) || people.contains(subject) else {
+            throw InvalidObject("subject", "it is neither a UUID nor unassigned")
+        }
+        guard !source.id.isEmpty, source.id.isFitName else { throw InvalidObject("source: id", Sample.badName) }
+        guard !source.name.isEmpty, source.name.isFitName else { throw InvalidObject("source: name", Sample.badName) }
+        guard source.version?.isFitName ?? true else { throw InvalidObject("source: version", Sample.badName) }
+        guard let device else { return }
+        guard !device.key.isEmpty, device.key.isFitName else { throw InvalidObject("device: key", Sample.badName) }
+        for (field, name) in [
+            ("name", device.name), ("manufacturer", device.manufacturer), ("model", device.model), ("serial", device.serial),
+            ("hardware", device.hardware), ("firmware", device.firmware), ("software", device.software), ("udi", device.udi),
+        ] {
+            guard name?.isFitName ?? true else { throw InvalidObject("device: \(field)", Sample.badName) }
+        }
+        guard device.name?.isEmpty != true else { throw InvalidObject("device: name", Sample.badName) }
+    }
+}
+
+extension String {
+    /// Octets that a name has at most.
+    public static let longestName = 16 << 10
+
+    /// Whether it can name something: a series' key ends its lines with a line feed, and C ends a text with a NUL.
+    public var isFitName: Bool { utf8.count <= Self.longestName && !utf8.contains { $0 == 0 || $0 == 0x0A } }
+}

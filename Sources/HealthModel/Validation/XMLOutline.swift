@@ -1,0 +1,137 @@
+/// Looks whether octets are well-formed XML as far as its elements go: each is closed in its order, and there is one root.
+///
+/// Characters and entities are not looked at: whoever reads the document by its schema does that.
+struct XMLOutline {
+    /// Deeper than any document.
+    private static let deepest = 4096
+
+    private let octets: [UInt8]
+    private var place = 0
+
+    /// The local name of the root element; `nil` where the octets are not well-formed.
+    static func root(of octets: [UInt8]) -> String? {
+        var octets = octets
+        if octets.starts(with: [0xEF, 0xBB, 0xBF]) {
+            octets.removeFirst(3)
+        } else if octets.starts(with: [0xFF, 0xFE]) || octets.starts(with: [0xFE, 0xFF]) {
+            let isLittle = octets[0] == 0xFF
+            let units = stride(from: 2, to: octets.count - 1, by: 2).map { (index: Int) -> UInt16 in
+                let (first, second) = (UInt16(octets[index]), UInt16(octets[index + 1]))
+                return isLittle ? second << 8 | first : first << 8 | second
+            }
+            octets = Array(String(decoding: units, as: UTF16.self).utf8)
+        }
+        var outline = XMLOutline(octets: octets)
+        return outline.read()
+    }
+
+    private init(octets: [UInt8]) { self.octets = octets }
+
+    private mutating func read() -> String? {
+        var (open, root): ([Range<Int>], String?) = ([], nil)
+        while place < octets.count {
+            guard octets[place] == UInt8(ascii: "<") else {
+                // Outside of the root there are blanks alone.
+                guard !open.isEmpty || octets[place] <= 0x20, octets[place] != 0 else { return nil }
+                place += 1
+                continue
+            }
+            if starts("<!--") {
+                guard skip(past: "-->", from: 4) else { return nil }
+            } else if starts("<![CDATA[") {
+                guard !open.isEmpty, skip(past: "]]>", from: 9) else { return nil }
+            } else if starts("<?") {
+                guard skip(past: "?>", from: 2) else { return nil }
+            } else if starts("<!DOCTYPE") {
+                guard root == nil, skipType() else { return nil }
+            } else if starts("</") {
+                place += 2
+                guard let name = name(), let last = open.popLast(), octets[name] == octets[last] else { return nil }
+                skipBlanks()
+                guard take(">") else { return nil }
+            } else {
+                place += 1
+                guard let name = name(), !open.isEmpty || root == nil, open.count < Self.deepest, let isEmpty = attributes()
+                else {
+                    return nil
+                }
+                if root == nil {
+                    let text = String(decoding: octets[name], as: UTF8.self)
+                    root = text.split(separator: ":").last.map(String.init)
+                }
+                if !isEmpty { open.append(name) }
+            }
+        }
+        return open.isEmpty ? root : nil
+    }
+
+    private func starts(_ text: StaticString) -> Bool {
+        octets[place...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard place < octets.count, octets[place] == UInt8(ascii: character) else { return false }
+        place += 1
+        return true
+    }
+
+    private mutating func skipBlanks() { while place < octets.count, octets[place] <= 0x20 { place += 1 } }
+
+    private mutating func skip(past end: StaticString, from start: Int) -> Bool {
+        place += start
+        while place < octets.count {
+            if starts(end) {
+                place += end.utf8CodeUnitCount
+                return true
+            }
+            place += 1
+        }
+        return false
+    }
+
+    /// A document type, with its inner subset in brackets.
+    private mutating func skipType() -> Bool {
+        var depth = 0
+        while place < octets.count {
+            let octet = octets[place]
+            place += 1
+            if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "'") {
+                guard let close = octets[place...].firstIndex(of: octet) else { return false }
+                place = close + 1
+            } else if octet == UInt8(ascii: "[") {
+                depth += 1
+            } else if octet == UInt8(ascii: "]") {
+                depth -= 1
+            } else if octet == UInt8(ascii: ">"), depth == 0 {
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func name() -> Range<Int>? {
+        let start = place
+        while place < octets.count, octets[place] > 0x20, !"</>='\"".utf8.contains(octets[place]) { place += 1 }
+        guard place > start, octets[start] >= 0x3A, octets[start] != UInt8(ascii: "?") else { return nil }
+        return start..<place
+    }
+
+    /// The rest of a start tag: whether the element is empty; `nil` where it is not well-formed.
+    private mutating func attributes() -> Bool? {
+        while true {
+            let before = place
+            skipBlanks()
+            if take(">") { return false }
+            if take("/") { return take(">") ? true : nil }
+            guard place > before, name() != nil else { return nil }
+            skipBlanks()
+            guard take("=") else { return nil }
+            skipBlanks()
+            guard place < octets.count, octets[place] == UInt8(ascii: "\"") || octets[place] == UInt8(ascii: "'"),
+                let close = octets[(place + 1)...].firstIndex(of: octets[place]),
+                !octets[place..<close].contains(UInt8(ascii: "<"))
+            else { return nil }
+            place = close + 1
+        }
+    }
+}

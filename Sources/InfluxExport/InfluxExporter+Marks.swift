@@ -1,0 +1,130 @@
+import FoundationEssentials
+import HTTPClientKit
+import HealthModel
+import Pipeline
+
+/// Marks in a database of version 1: one point for each target of each store, in a retention policy of our own that forgets nothing, or beside the
+/// readings where our user may not make one. What is written is read back, so that a server that only takes points is found out.
+extension InfluxExporter {
+    /// Where marks stand.
+    enum MarkPolicy: Equatable {
+        /// In our own policy, at one time for ever.
+        case own
+        /// Among the readings, at the time of the delivery: the server may forget it.
+        case shared
+    }
+
+    private static let measurement = "vitalgate"
+
+    public func found() throws(DeliveryError) -> FoundMark? {
+        guard case .database(let database, _) = settings.place else { return nil }
+        let policy = try policy(in: database)
+        let mark = try readMark(in: database, policy)
+        return FoundMark(identity: mark?.identity, mark: mark, mayForget: policy == .shared)
+    }
+
+    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+        guard case .database(let database, _) = settings.place else { return }
+        try put(mark)
+        guard try readMark(in: database, try policy(in: database)) == mark else {
+            throw DeliveryError(.unfit, "it takes points, and does not return what was written: it is no InfluxDB of version 1")
+        }
+    }
+
+    /// Whether the delivery before this one is the last that is there.
+    func expect(before mark: TargetMark) throws(DeliveryError) {
+        guard case .database(let database, _) = settings.place else { return }
+        let there = try readMark(in: database, try policy(in: database))
+        guard let there, there.count == mark.count - 1, mark.holder.id.isEmpty || there.holder.id == mark.holder.id else {
+            throw DeliveryError(
+                .unreachable, "somebody else has delivered under this target's name, or the database was put back")
+        }
+    }
+
+    func put(_ mark: TargetMark) throws(DeliveryError) {
+        guard case .database(let database, _) = settings.place else { return }
+        let policy = try policy(in: database)
+        var line = Array("\(Self.measurement),store=\(context.store),target=\(context.name) count=\(mark.count)i".utf8)
+        for (name, text) in [
+            ("identity", mark.identity), ("anchor", mark.anchor), ("holder", mark.holder.id), ("holder_name", mark.holder.name),
+        ] {
+            line += ",\(name)=\"".utf8
+            LineProtocol.append(text.filter { $0 != "\n" }, .text, to: &line)
+            line.append(UInt8(ascii: "\""))
+        }
+        let time = policy == .own ? 0 : context.now().microseconds * 1000
+        line += " \(time)\n".utf8
+        try write(line, policy: policy == .own ? Self.measurement : nil)
+    }
+
+    private struct Answer: Decodable {
+        struct Result: Decodable { var series: [Series]? }
+        struct Series: Decodable {
+            var columns: [String]
+            var values: [[Cell]]
+        }
+        struct Cell: Decodable {
+            var text: String?
+            var number: Int64?
+
+            init(from decoder: any Decoder) throws {
+                let value = try decoder.singleValueContainer()
+                text = try? value.decode(String.self)
+                number = text == nil ? try? value.decode(Int64.self) : nil
+            }
+        }
+        var results: [Result]
+    }
+
+    private func rows(_ statement: String, in database: String) throws(DeliveryError) -> [[String: Answer.Cell]] {
+        let text = try query(statement, in: database)
+        guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(text.utf8)) else { return [] }
+        return answer.results.flatMap { $0.series ?? [] }.flatMap { series in
+            series.values.map { Dictionary(zip(series.columns, $0), uniquingKeysWith: { one, _ in one }) }
+        }
+    }
+
+    private func readMark(in database: String, _ policy: MarkPolicy) throws(DeliveryError) -> TargetMark? {
+        let from = policy == .own ? "\(Self.name(Self.measurement)).\(Self.name(Self.measurement))" : Self.name(Self.measurement)
+        let row = try rows(
+            "SELECT * FROM \(from) WHERE store = \(Self.text(context.store)) AND target = \(Self.text(context.name)) ORDER BY time DESC LIMIT 1",
+            in: database
+        ).first
+        guard let row, let identity = row["identity"]?.text, let count = row["count"]?.number else { return nil }
+        return TargetMark(
+            identity: identity, count: count, anchor: row["anchor"]?.text ?? "",
+            holder: StoreHolder(id: row["holder"]?.text ?? "", name: row["holder_name"]?.text ?? ""))
+    }
+
+    /// Our own policy, which is made where it is not there and our user may.
+    private func policy(in database: String) throws(DeliveryError) -> MarkPolicy {
+        if let markPolicy { return markPolicy }
+        do throws(DeliveryError) {
+            try query(
+                "CREATE RETENTION POLICY \(Self.name(Self.measurement)) ON \(Self.name(database)) DURATION INF REPLICATION 1",
+                in: database)
+            markPolicy = .own
+            return .own
+        } catch {
+            guard error.kind == .unauthorised || error.reason.contains("denied") else { throw error }
+            markPolicy = .shared
+            return .shared
+        }
+    }
+
+    /// Writes a point that nobody measured, reads it and deletes it.
+    func rehearse(in database: String) throws(DeliveryError) {
+        let measurement = "vitalgate_check"
+        let time = context.now().microseconds * 1000
+        try write(Array("\(measurement),store=\(context.store) value=1.0,uuid=\"check\" \(time)\n".utf8))
+        let place = "\(Self.name(measurement)) WHERE store = \(Self.text(context.store))"
+        let there = try rows("SELECT \"uuid\" FROM \(place)", in: database)
+        guard there.contains(where: { $0["uuid"]?.text == "check" }) else {
+            throw DeliveryError(.unfit, "it takes points, and does not return what was written: it is no InfluxDB of version 1")
+        }
+        try query("DELETE FROM \(place)", in: database)
+        guard try rows("SELECT \"uuid\" FROM \(place)", in: database).isEmpty else {
+            throw DeliveryError(.unauthorised, "it does not delete what is to go")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import HealthModel
+import Pipeline
+
+/// Finds points in the answer to a query for UUIDs, values and units, which comes as JSON, an object a line, in portions.
+struct PointScanner {
+    private struct Answer: Decodable {
+        struct Result: Decodable {
+            var series: [Series]?
+            var error: String?
+        }
+        struct Series: Decodable {
+            var values: [Row]
+        }
+        /// Time, UUID, value, unit.
+        struct Row: Decodable {
+            var uuid: String?
+            var value: Double?
+            var unit: String?
+
+            init(from decoder: any Decoder) throws {
+                var cells = try decoder.unkeyedContainer()
+                _ = try? cells.decode(Skipped.self)
+                uuid = try? cells.decodeIfPresent(String.self)
+                value = try? cells.decodeIfPresent(Double.self)
+                unit = try? cells.decodeIfPresent(String.self)
+            }
+        }
+        struct Skipped: Decodable {
+            init(from decoder: any Decoder) throws {}
+        }
+        var results: [Result]
+    }
+
+    private var rest: [UInt8] = []
+
+    static func print(value: Double, unit: String) -> UInt64 {
+        var print = ContentPrint()
+        print.add(value)
+        print.add(unit)
+        return print.value
+    }
+
+    mutating func scan(_ octets: [UInt8]) throws -> [HeldSample] {
+        rest += octets
+        var found: [HeldSample] = []
+        while let end = rest.firstIndex(of: 0x0A) {
+            let line = rest[..<end]
+            if !line.isEmpty { found += try Self.points(Data(line)) }
+            rest.removeSubrange(...end)
+        }
+        return found
+    }
+
+    private static func points(_ line: Data) throws -> [HeldSample] {
+        var found: [HeldSample] = []
+        for result in try JSONDecoder().decode(Answer.self, from: line).results {
+            guard result.error == nil else { throw DeliveryError(.unreachable, "a query failed") }
+            for row in (result.series ?? []).flatMap(\.values) {
+                guard let uuid = row.uuid.flatMap({ SampleIdentity($0) }) else { continue }
+                // A point whose fields somebody has changed has no value or no unit.
+                found.append(HeldSample(uuid, print: print(value: row.value ?? .nan, unit: row.unit ?? "")))
+            }
+        }
+        return found
+    }
+}
+
+/// Finds UUIDs in octets that come in portions.
+struct UUIDScanner {
+    private var rest: [UInt8] = []
+
+    mutating func scan(_ octets: [UInt8]) -> [SampleIdentity] {
+        rest += octets
+        var found: [SampleIdentity] = []
+        var index = 0
+        while index + 36 <= rest.count {
+            if rest[index + 8] == 0x2D, rest[index + 13] == 0x2D, rest[index + 18] == 0x2D, rest[index + 23] == 0x2D,
+                let uuid = SampleIdentity(String(decoding: rest[index..<index + 36], as: UTF8.self))
+            {
+                found.append(uuid)
+                index += 36
+            } else {
+                index += 1
+            }
+        }
+        rest.removeFirst(index)
+        return found
+    }
+}

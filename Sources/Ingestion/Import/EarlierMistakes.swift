@@ -1,0 +1,51 @@
+import HealthModel
+import SampleStore
+
+/// Weighings that were stored as a person's before the history showed that they are somebody else's.
+///
+/// They go to ``Origin/unassigned``, with all that was measured in the same frame, as one repair: it is in the ledger, reaches every target, and can be
+/// undone. After it was undone, nothing that was received before it is repaired again.
+struct EarlierMistakes: Hashable {
+    var subject: String
+    /// A weight of the person, in kilograms.
+    var weight: Double
+    /// When it was taken, in microseconds.
+    var time: Int64
+
+    /// What the repair says of who asked for it.
+    static let source = "weights"
+    private static let reach = 400 * Calendar.day
+    /// Of one repair; what is left is found with the next weighing.
+    private static let maximum = 2000
+
+    /// Repairs what there is, after the weight is stored.
+    ///
+    /// - Returns: how many weighings were taken from the person, and the repair's number.
+    func repair(in store: SampleStore, now: Instant, owner: String? = nil) throws -> (count: Int, migration: Int64)? {
+        let undone = try store.migrations().filter { $0.source == Self.source && $0.state == "undone" }.map(\.applied).max()
+        var conditions = SampleConditions(types: [.bodyMass])
+        conditions.from = Instant(microseconds: time &- Self.reach)
+        conditions.to = Instant(microseconds: time &+ 1)
+        let cursor = try store.samples(matching: SampleQuery(types: [.bodyMass], from: conditions.from, to: conditions.to))
+        var own: [Int64] = []
+        var others: [(time: Int64, identity: SampleIdentity)] = []
+        do {
+            defer { cursor.close() }
+            while let next = try cursor.next()?.sample {
+                guard next.origin.subject == subject else { continue }
+                if !PersonHistory.isApart(next.value, weight) {
+                    own.append(next.start.microseconds)
+                } else if undone.map({ next.received.microseconds > $0 }) ?? true {
+                    others.append((next.start.microseconds, next.identity))
+                }
+            }
+        }
+        let mistaken = others.filter { other in
+            own.contains { ($0 &- other.time).magnitude <= UInt64(PersonHistory.week) }
+        }
+        guard !mistaken.isEmpty else { return nil }
+        let done = try store.assign(
+            mistaken.suffix(Self.maximum).map(\.identity), to: Origin.unassigned, now: now, owner: owner, source: Self.source)
+        return done.migration.map { (min(mistaken.count, Self.maximum), $0) }
+    }
+}

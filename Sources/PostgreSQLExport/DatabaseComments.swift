@@ -1,0 +1,111 @@
+import HealthModel
+
+/// What is said of each table and column in the database itself, for who meets them there first.
+struct DatabaseComments {
+    let schema: String
+    let views: DatabaseViews
+
+    private static let tables = [
+        "version": "The steps by which these tables were made.",
+        "self": "The identity of this database, by which a target knows that it is still the one that it filled.",
+        "hub": "The Vitalgate stores that feed this database.",
+        "sample": "One row for each quantity that at least one hub has.",
+        "deletion": "What a hub had and has no more.",
+        "progress": "How far each target of each hub has come. Written with each delivery; do not change it.",
+        "record": "The version that is here of each record that its maker numbered: the highest that any hub brought.",
+        "superseded": "What a hub has and this database has not, since another hub brought a higher version of the same record.",
+        "type": "The types of samples: their names, units, and how their values add up.",
+    ]
+
+    /// By name, in whatever table.
+    private static let columns = [
+        "start_time": "When the reading was made, or began.", "end_time": "When it ended; the start for a moment's reading.",
+        "uuid": "The sample's UUID, made of the reading itself: the same on every hub, for ever.",
+        "type": "The type of the sample, a name of the table type.",
+        "value": "The value, in the unit that the column unit names; of a category the raw number of its case.",
+        "unit": "The UCUM code of the value's unit.", "numeral": "The digits as they were measured.",
+        "numeral_unit": "The UCUM code of the unit that was measured in.",
+        "zone_offset": "Seconds that local time was ahead of UTC at the reading; NULL where that is unknown.",
+        "subject": "The person, a UUID; 'unassigned' where nobody knows whose it is.",
+        "source_id": "What made the reading, by a name that stays.", "source_name": "What made the reading, for people.",
+        "source_version": "The version of what made it.", "device_key": "The device, by a name that stays.",
+        "device_name": "What people call the device.", "device_manufacturer": "Who makes the device.",
+        "device_model": "The maker's name for the kind of device.",
+        "time_origin":
+            "Whose clock the time is: device, device-corrected (its clock is known to be off), or receipt (the hub's on arrival).",
+        "received": "When it reached the hub.", "group_id": "The same for all samples of one packet.",
+        "metadata": "What else is known of the reading, by HealthKit's keys.",
+        "record_id": "The id that its maker gave to the record; NULL for most.",
+        "record_version": "Which edition of the record it is.",
+        "identity": "What the UUID is made of beyond the other columns; NULL for most.",
+        "hubs": "The hubs that have it, by their numbers in the table hub.", "hub_names": "The hubs that have it, by name.",
+        "local_time": "The start as the clock at the reading's place showed it; NULL where the zone is unknown.",
+        "fields": "What has no column of its own, by the names that lines of NDJSON have.",
+        "more_points": "Columns of points beyond those of this table, with their units.",
+        "systolic": "The systolic pressure.", "diastolic": "The diastolic pressure.",
+        "objects": "The UUIDs of the samples that belong together.", "date": "The date, at the place of the reading.",
+        "sum": "The sum of the values.", "count": "How many rows were added up; in progress the number of the last delivery.",
+        "value_name": "The name of the case, such as asleepCore.", "point_count": "How many points there are.",
+        "replaced_by": "The UUID of what took its place, after a repair or by a higher version.",
+        "told": "When this was written here.", "hub": "The hub, by its number in the table hub.",
+        "store": "The store's own name, which it keeps wherever it goes.", "held": "The UUID of the sample.",
+        "by": "The UUID of the version that is here.", "version": "Which edition of the record is here.",
+        "target": "The target's name in the hub's configuration.", "anchor": "The hub's place in its own log of changes.",
+        "holder": "The machine and file that feed this target.", "holder_name": "The same for a person.",
+        "aggregation": "How values over time become one: cumulative ones are added up, discrete ones averaged.",
+        "loinc": "The LOINC code, where one fits every reading of the type.", "kind": "What its samples are, such as quantity.",
+        "display_name": "The name for people.", "number": "Its number.", "made": "When the step was done.",
+        "id": "Its number; in the table self the database's identity.", "name": "Its name.",
+        "is_only": "There is one row.", "time": "When the point was measured.",
+        "seconds": "Seconds after the start, one for each point.",
+        "workout": "The UUID of the workout that it belongs to.", "routes": "The UUIDs of its routes, rows of workout_route.",
+        "duration": "In seconds.", "total_distance": "In metres.", "events": "Pauses, laps and the like, with their times.",
+        "activities": "The parts that it is made of.", "statistics": "Sums and averages by type, with their units.",
+        "latitude": "In degrees.", "longitude": "In degrees.", "altitude": "In metres.", "horizontal_accuracy": "In metres.",
+        "vertical_accuracy": "In metres.", "course": "In degrees from north.", "speed": "In metres a second.",
+        "active_energy_burned": "In kcal.", "active_energy_burned_goal": "In kcal.", "move_time": "In minutes.",
+        "move_time_goal": "In minutes.", "exercise_time": "In minutes.", "exercise_time_goal": "In minutes.",
+        "sampling_frequency": "In Hz.", "average_heart_rate": "In /min.", "heart_rate": "In /min.", "voltage": "In uV.",
+        "resource": "The FHIR resource, to be asked.", "octets": "The octets as they came.", "xml": "The document's text.",
+    ]
+
+    /// What a column is that has its own name alone: its words.
+    private static func comment(_ column: String) -> String {
+        columns[column] ?? "The sample's \(column.replacing("_", with: " ")), as docs/objects.md has it."
+    }
+
+    /// Comments on tables, views and all their columns, by what the database says they have.
+    var statements: [String] {
+        var comments = Self.tables
+        for table in ObjectTable.all {
+            comments[table.name] = "One row for each \(table.name.replacing("_", with: " ")) that at least one hub has."
+        }
+        let named =
+            comments.sorted { $0.key < $1.key }.map {
+                "COMMENT ON TABLE \(schema).\($0.key) IS \(DatabaseSchema.literal($0.value))"
+            }
+            + views.all.map { "COMMENT ON VIEW \(schema).\($0.name) IS \(DatabaseSchema.literal($0.comment))" }
+        let known = Set(comments.keys).union(views.all.map(\.name)).sorted().map { DatabaseSchema.literal($0) }.joined(
+            separator: ", ")
+        // One statement for each column that has no comment yet: somebody's own stays.
+        var cases = Self.columns.sorted { $0.key < $1.key }.map {
+            "WHEN \(DatabaseSchema.literal($0.key)) THEN \(DatabaseSchema.literal($0.value))"
+        }
+        for table in ObjectTable.all {
+            for column in table.columns where Self.columns[column.name] == nil {
+                cases.append("WHEN '\(column.name)' THEN \(DatabaseSchema.literal(Self.comment(column.name)))")
+            }
+        }
+        return named + [
+            """
+            DO $comments$ DECLARE each record; BEGIN
+                FOR each IN SELECT relname, attname, CASE attname \(cases.joined(separator: " ")) ELSE 'As in the table below it.' END AS said
+                    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+                    WHERE relnamespace = '\(schema)'::regnamespace AND relkind IN ('r', 'p', 'v') AND relname IN (\(known))
+                        AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL
+                LOOP EXECUTE format('COMMENT ON COLUMN %I.%I.%I IS %L', '\(schema)', each.relname, each.attname, each.said); END LOOP;
+            END $comments$
+            """
+        ]
+    }
+}

@@ -1,0 +1,97 @@
+import HealthModel
+
+/// The views of a schema: one for each type, such as `heart_rate` or `sleep_analysis`; for the points of series, such as `workout_route_point`; blood
+/// pressures; and sums by the day.
+struct DatabaseViews {
+    let schema: String
+
+    /// One view: its name, what makes it, and what it is.
+    struct View {
+        let name: String
+        let statement: String
+        let comment: String
+    }
+
+    var all: [View] {
+        SampleType.all.compactMap(view) + ObjectTable.all.compactMap(points) + [dailySum]
+    }
+
+    /// Behind the columns that views had from the beginning, since a view that is made anew can only get more of them.
+    private func more(_ held: String = "held") -> String {
+        """
+        \(held).start_time AT TIME ZONE 'UTC' + \(held).zone_offset * interval '1 second' AS local_time, \(held).metadata, \(held).source_id,
+            \(held).device_key, ARRAY(SELECT coalesce(hub.name, hub.store) FROM \(schema).hub WHERE hub.id = ANY(\(held).hubs)) AS hub_names
+        """
+    }
+
+    /// `nil` for a type that is the only one of its table.
+    private func view(of type: SampleType) -> View? {
+        let own: [String]
+        let table: String
+        switch type.kind {
+        case .quantity: (own, table) = (["value", "unit"], "sample")
+        case .category: (own, table) = (["value", "value_name"], "category")
+        case .correlation, .scoredAssessment, .clinicalRecord:
+            guard let known = ObjectTable.byKind[type.kind] else { return nil }
+            (own, table) = (known.columns.map(\.name), known.name)
+        default: return nil
+        }
+        let name = DatabaseSchema.snake(type.id)
+        let unit =
+            type.kind == .quantity ? " Values are in \(type.canonicalUnit.code) where the target asks for no other unit." : ""
+        let loinc = type.loinc.map { " LOINC \($0)." } ?? ""
+        let comment = "\(type.displayName): samples of the type \(type.id).\(unit)\(loinc)"
+        if type.id == "bloodPressure" { return View(name: name, statement: bloodPressure, comment: comment) }
+        return View(
+            name: name,
+            statement: """
+                CREATE OR REPLACE VIEW \(schema).\(name) AS
+                SELECT start_time, end_time, \(own.joined(separator: ", ")), subject, source_name, device_name, uuid, \(more())
+                FROM \(schema).\(table) held WHERE type = '\(type.id)'
+                """, comment: comment)
+    }
+
+    /// A cuff's two pressures of one packet, and pressures that a source put into a correlation. Only the latter have a UUID of their own.
+    private var bloodPressure: String {
+        """
+        CREATE OR REPLACE VIEW \(schema).blood_pressure AS
+        SELECT held.start_time, held.end_time, ARRAY[held.uuid, other.uuid] AS objects, held.subject, held.source_name, held.device_name,
+            NULL::uuid AS uuid, \(more()), held.value AS systolic, other.value AS diastolic, held.unit
+        FROM \(schema).sample held JOIN \(schema).sample other ON other.start_time = held.start_time AND other.group_id = held.group_id
+            AND other.subject = held.subject AND other.source_id = held.source_id
+            AND other.device_key IS NOT DISTINCT FROM held.device_key AND other.type = 'bloodPressureDiastolic'
+        WHERE held.type = 'bloodPressureSystolic' AND NOT EXISTS(
+            SELECT 1 FROM \(schema).correlation WHERE correlation.objects @> ARRAY[held.uuid] AND correlation.type = 'bloodPressure')
+        UNION ALL
+        SELECT held.start_time, held.end_time, held.objects, held.subject, held.source_name, held.device_name, held.uuid, \(more()),
+            systolic.value, diastolic.value, coalesce(systolic.unit, diastolic.unit)
+        FROM \(schema).correlation held
+        LEFT JOIN \(schema).sample systolic ON systolic.uuid = ANY(held.objects) AND systolic.type = 'bloodPressureSystolic'
+        LEFT JOIN \(schema).sample diastolic ON diastolic.uuid = ANY(held.objects) AND diastolic.type = 'bloodPressureDiastolic'
+        WHERE held.type = 'bloodPressure'
+        """
+    }
+
+    /// What adds up, by the date at the place of the reading: each source for itself, since two that count the same steps would be added.
+    private var dailySum: View {
+        View(
+            name: "daily_sum",
+            statement: """
+                CREATE OR REPLACE VIEW \(schema).daily_sum AS
+                SELECT (held.start_time AT TIME ZONE 'UTC' + coalesce(held.zone_offset, 0) * interval '1 second')::date AS date,
+                    held.subject, held.type, held.source_id, held.device_key, sum(held.value) AS sum, held.unit, count(*) AS count
+                FROM \(schema).sample held JOIN \(schema).type ON type.name = held.type AND type.aggregation = 'cumulative'
+                GROUP BY 1, 2, 3, 4, 5, held.unit
+                """,
+            comment:
+                "Sums by day of the types that add up, each source and device for itself. A reading belongs to the day on which it began, in its own zone (UTC where it has none)."
+        )
+    }
+
+    /// A row for each point, for a series.
+    private func points(of table: ObjectTable) -> View? {
+        guard let statement = table.pointView(in: schema) else { return nil }
+        return View(
+            name: table.name + "_point", statement: statement, comment: "The points of each row of \(table.name), one a row.")
+    }
+}

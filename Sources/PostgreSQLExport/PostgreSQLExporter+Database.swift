@@ -1,0 +1,205 @@
+import HealthModel
+import Pipeline
+
+/// The database itself: whether it can be entered and has our tables, who feeds it, and how far that has come.
+extension PostgreSQLExporter {
+    /// Whether it can be entered, has our tables, and takes what a delivery writes: a reading is written, looked for and taken back.
+    public func check() throws(DeliveryError) -> [Finding] {
+        let connection = try PostgreSQLConnection(settings)
+        let server = try connection.run("SELECT current_setting('server_version'), pg_is_in_recovery()")[0]
+        guard server[1] == "f" else { throw DeliveryError(.unfit, "it is a standby server, which takes no changes") }
+        var findings = [
+            Finding(.good, "PostgreSQL", "version \(server[0] ?? "?"), connected to '\(settings.database)' as '\(settings.user)'")
+        ]
+        try checkVersion(try schema.found(connection))
+        try checkRights(connection)
+        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
+        findings.append(Finding(.good, "schema \(settings.schema)", "our tables, version \(schema.version)"))
+        try rehearse(connection)
+        findings.append(Finding(.good, "schema \(settings.schema)", "takes what a delivery writes (it was taken back)"))
+        return findings
+    }
+
+    private func checkRights(_ connection: PostgreSQLConnection) throws(DeliveryError) {
+        var tables = [("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE")]
+        for table in ["sample", "deletion", "record", "superseded"] + ObjectTable.all.map(\.name) {
+            tables.append((table, "SELECT INSERT UPDATE DELETE"))
+        }
+        for (table, rights) in tables {
+            for right in rights.split(separator: " ") {
+                let answer = try connection.run(
+                    "SELECT has_table_privilege($1, $2)", ["\(settings.schema).\(table)", String(right)])
+                guard answer[0][0] == "t" else {
+                    throw DeliveryError(.unauthorised, "'\(settings.user)' has no \(right) on \(settings.schema).\(table)")
+                }
+            }
+        }
+        let others = try connection.run(
+            "SELECT has_sequence_privilege($1, 'USAGE'), has_database_privilege(current_database(), 'TEMPORARY')",
+            ["\(settings.schema).hub_id_seq"])[0]
+        guard others == ["t", "t"] else {
+            throw DeliveryError(
+                .unauthorised, "'\(settings.user)' needs USAGE on \(settings.schema).hub_id_seq, and TEMPORARY on the database")
+        }
+    }
+
+    /// Does what a delivery does with a reading that nobody made, and takes it back.
+    private func rehearse(_ connection: PostgreSQLConnection) throws(DeliveryError) {
+        defer { _ = try? connection.run("ROLLBACK") }
+        try connection.run(Self.begin)
+        let hub = try enterHub(connection)
+        try makeTemporaries(connection)
+        let probe = try probe()
+        var batch = ExportBatch(changes: [.added(StoredSample(sample: probe, ingest: 0, seq: 0))])
+        do throws(DeliveryError) {
+            try write(batch, connection, hub)
+            // Every other kind's table, with no row.
+            let statements = ObjectTable.all.map { $0.taking(in: schema.name, hub: hub, rewriting: true) }
+            try connection.run(statements.joined(separator: ";"))
+            let there = try connection.run(
+                "SELECT source_name FROM \(schema.name).sample WHERE uuid = $1", [probe.identity.description])
+            guard there == [[probe.origin.source.name]] else {
+                throw DeliveryError(.unfit, "what is written does not come back as it was written")
+            }
+            batch.changes = [.deleted(StoredDeletion(sample: probe, replacedBy: nil, ingest: 0, seq: 0))]
+            try write(batch, connection, hub)
+            try connection.run(
+                """
+                INSERT INTO \(schema.name).progress(hub, target, anchor, count) VALUES(\(hub), '', '0', 1)
+                ON CONFLICT(hub, target) DO UPDATE SET count = 1
+                """)
+        } catch {
+            throw DeliveryError(error.kind == .refused ? .unfit : error.kind, "a reading would not be taken: \(error.reason)")
+        }
+    }
+
+    /// A reading that nobody made, with a name as people have them.
+    private func probe() throws(DeliveryError) -> Sample {
+        let origin = Origin(
+            subject: context.me, type: .heartRate,
+            source: SourceRevision(id: "vitalgate.check", name: "Vitalgate’s check, Prüfung, 検査"))
+        let time = context.now()
+        do {
+            let reading = Reading(
+                origin: origin, numeral: try Numeral("60"), unit: try Unit(ucum: "/min"),
+                time: .instants(start: time, end: time, offset: .utc), place: Place(.line, 1))
+            if let sample = try ReadingPath.samples(of: [reading], zone: context.zone, received: time).first {
+                return sample.sample
+            }
+        } catch {
+            throw DeliveryError(.unreachable, "\(error)")
+        }
+        throw DeliveryError(.unreachable, "no reading could be made")
+    }
+
+    private func checkVersion(_ found: Int) throws(DeliveryError) {
+        if found < schema.version {
+            throw DeliveryError(
+                .unfit,
+                "the schema '\(settings.schema)' \(found == 0 ? "has not our tables" : "has tables of an older version"): "
+                    + "'vitalgate targets check \(context.name) --create' makes them")
+        }
+        guard found == schema.version else {
+            throw DeliveryError(.unfit, "the schema '\(settings.schema)' is of a newer Vitalgate: update this one")
+        }
+    }
+
+    /// Makes our tables, or brings those of an older version up to now.
+    public func create() throws(DeliveryError) -> [Finding] {
+        let connection = try PostgreSQLConnection(settings)
+        let found = try schema.create(connection)
+        var findings = [
+            Finding(
+                .good, "schema \(settings.schema)",
+                found == schema.version ? "is as it has to be" : "made, with a view for each type")
+        ]
+        guard settings.isHypertable else { return findings }
+        let isThere = try !connection.run("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'").isEmpty
+        guard isThere else {
+            findings.append(
+                Finding(.warning, "TimescaleDB", "the database has not the extension; the table stays a plain one"))
+            return findings
+        }
+        try connection.run(
+            "SELECT create_hypertable('\(settings.schema).sample', 'start_time', if_not_exists => true, migrate_data => true)")
+        findings.append(Finding(.good, "TimescaleDB", "the samples' table is a hypertable"))
+        return findings
+    }
+
+    // MARK: Sessions
+
+    /// The session, or a new one: its database is looked at before anything is written.
+    func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int) {
+        if let session { return session }
+        let connection = try PostgreSQLConnection(settings)
+        try checkVersion(try schema.found(connection))
+        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
+        // By the lock there is no other who makes the same row.
+        try connection.run(Self.begin)
+        let hub = try enterHub(connection)
+        try connection.run("COMMIT")
+        try makeTemporaries(connection)
+        session = (connection, hub)
+        return (connection, hub)
+    }
+
+    private func enterHub(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
+        let name = schema.name
+        try connection.run("INSERT INTO \(name).hub(store) VALUES($1) ON CONFLICT DO NOTHING", [context.store])
+        let hub = try connection.run("SELECT id FROM \(name).hub WHERE store = $1", [context.store])[0][0].flatMap { Int($0) }
+        guard let hub else { throw DeliveryError(.unfit, "the table \(name).hub gives no number") }
+        return hub
+    }
+
+    private func makeTemporaries(_ connection: PostgreSQLConnection) throws(DeliveryError) {
+        try connection.run(
+            """
+            \(CopyText.temporary);
+            CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by uuid) ON COMMIT DELETE ROWS;
+            \(ObjectRows.temporary);
+            """)
+    }
+
+    // MARK: Marks
+
+    public func found() throws(DeliveryError) -> FoundMark? {
+        let (connection, hub) = try opened()
+        do throws(DeliveryError) {
+            let identity = try connection.run("SELECT id FROM \(schema.name).self").first?.first ?? nil
+            let row = try connection.run(
+                "SELECT count, anchor, holder, holder_name FROM \(schema.name).progress WHERE hub = \(hub) AND target = $1",
+                [context.name]
+            ).first
+            let mark = row.map {
+                TargetMark(
+                    identity: identity ?? "", count: $0[0].flatMap { Int64($0) } ?? 0, anchor: $0[1] ?? "",
+                    holder: StoreHolder(id: $0[2] ?? "", name: $0[3] ?? ""))
+            }
+            return FoundMark(identity: identity, mark: mark)
+        } catch {
+            session = nil
+            throw error
+        }
+    }
+
+    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+        let (connection, hub) = try opened()
+        do throws(DeliveryError) {
+            try connection.run(Self.begin)
+            try connection.run(
+                """
+                INSERT INTO \(schema.name).progress(hub, target, anchor, count, holder, holder_name)
+                VALUES(\(hub), $1, $2, $3::bigint, $4, $5) ON CONFLICT(hub, target) DO UPDATE SET
+                    anchor = excluded.anchor, count = excluded.count, holder = excluded.holder, holder_name = excluded.holder_name,
+                    told = now()
+                """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id, mark.holder.name])
+            if !mark.holder.name.isEmpty {
+                try connection.run("UPDATE \(schema.name).hub SET name = $1 WHERE id = \(hub)", [mark.holder.name])
+            }
+            try connection.run("COMMIT")
+        } catch {
+            session = nil
+            throw error
+        }
+    }
+}

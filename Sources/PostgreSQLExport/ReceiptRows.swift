@@ -1,0 +1,44 @@
+/// Readings of a device without a clock that two hubs heard: each names it by its own moment of receipt, and so by another UUID.
+///
+/// What a row carries is enough to join two of them where nothing else could be meant: the same person, type, source, device, digits and unit, both dated
+/// by receipt, from different hubs, at most two seconds apart, and no other reading of that device and type within ten seconds of either. In a denser
+/// stream nobody can tell a reading that one hub missed from one that both heard, and both rows stay.
+///
+/// The row that is there first stays; what the other hub has is noted in `superseded`, so that its comparison does not miss it.
+enum ReceiptRows {
+    private static let window = "interval '2 seconds'"
+    private static let apart = "interval '10 seconds'"
+
+    /// Rows of one device and type.
+    private static func isSameSeries(_ one: String, _ other: String) -> String {
+        """
+        \(one).type = \(other).type AND \(one).subject = \(other).subject AND \(one).source_id = \(other).source_id
+            AND \(one).device_key = \(other).device_key
+        """
+    }
+
+    /// Before rows of the temporary table `incoming` are moved, where other hubs write to the database as well.
+    static func joins(in schema: String, hub: Int) -> [String] {
+        [
+            """
+            INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), s.uuid FROM incoming i JOIN \(schema).sample s
+                ON \(isSameSeries("s", "i")) AND s.start_time BETWEEN i.start_time - \(window) AND i.start_time + \(window)
+                AND s.end_time - s.start_time = i.end_time - i.start_time AND s.numeral = i.numeral
+                AND s.numeral_unit = i.numeral_unit AND s.time_origin = 'receipt' AND s.uuid <> i.uuid
+                AND NOT s.hubs @> ARRAY[\(hub)]
+            WHERE i.time_origin = 'receipt' AND i.device_key IS NOT NULL
+                AND NOT EXISTS(SELECT 1 FROM \(schema).sample o WHERE \(isSameSeries("o", "s")) AND o.uuid <> s.uuid
+                    AND o.start_time BETWEEN s.start_time - \(apart) AND s.start_time + \(apart))
+                AND NOT EXISTS(SELECT 1 FROM incoming o WHERE \(isSameSeries("o", "i")) AND o.uuid <> i.uuid
+                    AND o.start_time BETWEEN i.start_time - \(apart) AND i.start_time + \(apart))
+                AND NOT EXISTS(SELECT 1 FROM \(schema).superseded k WHERE k.by = s.uuid AND k.hub = \(hub))
+                AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE k.uuid = i.uuid)
+                ON CONFLICT(held, hub) DO NOTHING
+            """,
+            """
+            DELETE FROM incoming i USING \(schema).superseded k WHERE k.held = i.uuid AND k.hub = \(hub) AND i.time_origin = 'receipt'
+                AND EXISTS(SELECT 1 FROM \(schema).sample s WHERE s.uuid = k.by)
+            """,
+        ]
+    }
+}

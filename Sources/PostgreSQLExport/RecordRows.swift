@@ -1,0 +1,88 @@
+/// Records that their makers numbered, of which the database has one version, whichever hub brings it: the highest.
+///
+/// - `record`: the version that is there, by person, type, source, device and the maker's id. Its key is what enforces it.
+/// - `superseded`: what a hub has and the database has not, since another hub brought a higher version.
+///
+/// Where the highest version is withdrawn, nothing is known of the record any more, and a lower one that a hub still has is missing there: a comparison
+/// tells it again.
+enum RecordRows {
+    static func creation(in schema: String) -> String {
+        """
+        CREATE TABLE \(schema).record(
+            subject text NOT NULL, type text NOT NULL, source_id text NOT NULL, device_key text NOT NULL, record_id text NOT NULL,
+            version bigint NOT NULL, held uuid NOT NULL, PRIMARY KEY(subject, type, source_id, device_key, record_id));
+        CREATE INDEX record_held ON \(schema).record(held);
+        CREATE TABLE \(schema).superseded(
+            held uuid NOT NULL, hub integer NOT NULL REFERENCES \(schema).hub, by uuid NOT NULL, PRIMARY KEY(held, hub));
+        CREATE INDEX superseded_by ON \(schema).superseded(by);
+        """
+    }
+
+    /// Rows that came and records, by what a record is known by.
+    private static let isSame = """
+        r.subject = i.subject AND r.type = i.type AND r.source_id = i.source_id AND r.device_key = coalesce(i.device_key, '')
+            AND r.record_id = i.record_id
+        """
+
+    /// Before rows are moved: what is not higher than what is there goes no further, and what is lower there gives way.
+    ///
+    /// - Parameters:
+    ///   - incoming: the temporary table.
+    ///   - tables: those that its rows go to.
+    static func claims(of incoming: String, into tables: [String], in schema: String, hub: Int) -> [String] {
+        var statements = [
+            """
+            INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), r.held FROM \(incoming) i JOIN \(schema).record r
+                ON \(isSame) WHERE r.held <> i.uuid AND r.version >= i.record_version
+                ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by
+            """,
+            """
+            DELETE FROM \(incoming) i USING \(schema).record r
+                WHERE \(isSame) AND r.held <> i.uuid AND r.version >= i.record_version
+            """,
+            """
+            DELETE FROM \(incoming) r USING \(incoming) i WHERE r.subject = i.subject AND r.type = i.type
+                AND r.source_id = i.source_id AND coalesce(r.device_key, '') = coalesce(i.device_key, '')
+                AND r.record_id = i.record_id AND (r.record_version, r.uuid) < (i.record_version, i.uuid)
+            """,
+        ]
+        for table in tables {
+            statements.append(
+                """
+                INSERT INTO \(schema).superseded(held, hub, by) SELECT s.uuid, h.hub, i.uuid FROM \(incoming) i
+                    JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table) s ON s.uuid = r.held, unnest(s.hubs) AS h(hub)
+                    WHERE r.held <> i.uuid ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by
+                """)
+            statements.append(
+                """
+                DELETE FROM \(schema).\(table) s USING \(incoming) i, \(schema).record r
+                    WHERE \(isSame) AND s.uuid = r.held AND r.held <> i.uuid
+                """)
+        }
+        statements += [
+            """
+            UPDATE \(schema).superseded SET by = i.uuid FROM \(incoming) i JOIN \(schema).record r ON \(isSame)
+                WHERE superseded.by = r.held AND r.held <> i.uuid
+            """,
+            """
+            INSERT INTO \(schema).record(subject, type, source_id, device_key, record_id, version, held)
+                SELECT subject, type, source_id, coalesce(device_key, ''), record_id, record_version, uuid FROM \(incoming)
+                WHERE record_id IS NOT NULL
+                ON CONFLICT(subject, type, source_id, device_key, record_id)
+                DO UPDATE SET version = excluded.version, held = excluded.held
+            """,
+            "DELETE FROM \(schema).superseded USING \(incoming) i WHERE superseded.held = i.uuid AND superseded.hub = \(hub)",
+        ]
+        return statements
+    }
+
+    /// After rows went, those of the temporary table `gone`: where the highest version is there no more, nothing is known of its record.
+    static func releases(of tables: [String], in schema: String, hub: Int) -> [String] {
+        let isThere = tables.map { "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid)" }.joined(separator: " OR ")
+        return [
+            "DELETE FROM \(schema).superseded USING gone WHERE superseded.held = gone.uuid AND superseded.hub = \(hub)",
+            "DELETE FROM \(schema).superseded USING gone WHERE superseded.by = gone.uuid AND NOT (\(isThere))",
+            "DELETE FROM \(schema).record USING gone WHERE record.held = gone.uuid AND NOT (\(isThere))",
+        ]
+    }
+}

@@ -1,0 +1,116 @@
+import Glibc
+import HealthModel
+
+/// What clients were given and the store's ledger does not have yet: files beside the store, so that a killed program loses no account and no read
+/// costs a commit. They hold counts by client, person, type and day, and no values.
+///
+/// A file belongs to the program that locks it. The ledger remembers which files it has, in the transaction that entered them, so none counts twice.
+public final class ReadJournal {
+    private let store: String
+    private var file: (id: String, descriptor: Int32)?
+
+    /// What a client was given.
+    public struct Entry: Hashable, Sendable {
+        /// ``Client/id``.
+        public var client: Int64
+        /// How much of what.
+        public var read: ReadEntry
+
+        /// What the client of this number was given.
+        public init(client: Int64, read: ReadEntry) { (self.client, self.read) = (client, read) }
+    }
+
+    /// - Parameter store: the store's path.
+    public init(store: String) { self.store = store }
+
+    deinit { end() }
+
+    /// Notes what a client was given, in one write.
+    ///
+    /// - Returns: whether it is in the file; on a full disk it is not.
+    public func append(_ entries: [Entry]) -> Bool {
+        guard let descriptor = begin() else { return false }
+        let text = entries.map {
+            "\($0.client)\t\($0.read.subject)\t\($0.read.type)\t\($0.read.day)\t\($0.read.count)\n"
+        }.joined()
+        return write(descriptor, text, text.utf8.count) == text.utf8.count
+    }
+
+    /// Lets go of the file. The next entry begins another.
+    public func end() {
+        if let file { close(file.descriptor) }
+        file = nil
+    }
+
+    private func begin() -> Int32? {
+        if let file { return file.descriptor }
+        let id = (0..<16).map { _ in String(UInt8.random(in: 0..<16), radix: 16) }.joined()
+        let descriptor = open(
+            Self.path(store, id), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return nil }
+        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        file = (id, descriptor)
+        return descriptor
+    }
+
+    // MARK: Files
+
+    private static let suffix = "-reads."
+    /// Bytes of a file: a minute of reads has a few kilobytes.
+    private static let longest = 4 << 20
+
+    static func path(_ store: String, _ id: String) -> String { store + suffix + id }
+
+    /// The files beside a store, by their ids.
+    static func ids(_ store: String) -> [String] {
+        let parts = store.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "."
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        let prefix = "\(parts.last ?? "")\(suffix)"
+        var ids: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { octets in
+                String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let id = name.dropFirst(prefix.count)
+            if name.hasPrefix(prefix), id.utf8.count == 16, id.utf8.allSatisfy(isHex) { ids.append(String(id)) }
+        }
+        return ids.sorted()
+    }
+
+    private static func isHex(_ octet: UInt8) -> Bool {
+        (0x30...0x39).contains(octet) || (0x61...0x66).contains(octet)
+    }
+
+    /// Whether there is a file that the ledger may lack.
+    public static func isThere(_ store: String) -> Bool { !ids(store).isEmpty }
+
+    /// Whether no running program writes to the file.
+    static func isLeft(_ store: String, _ id: String) -> Bool {
+        let descriptor = open(path(store, id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) == 0
+    }
+
+    /// The whole lines of a file: the last one of a program that was killed may be a part.
+    static func read(_ path: String) -> [Entry] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while text.count < longest {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            guard count > 0 else { break }
+            text += piece[..<count]
+        }
+        guard let end = text.lastIndex(of: 0x0A) else { return [] }
+        return String(decoding: text[..<end], as: UTF8.self).split(separator: "\n").compactMap { line in
+            let cells = line.split(separator: "\t").map(String.init)
+            guard cells.count == 5, let client = Int64(cells[0]), let count = Int(cells[4]), count > 0 else { return nil }
+            return Entry(client: client, read: ReadEntry(subject: cells[1], type: cells[2], day: cells[3], count: count))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import HealthModel
+
+/// The readings that were found to be the same as a sample: its witnesses.
+struct WitnessRows {
+    let connection: Connection
+
+    /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
+    /// most have that come over a second path with seconds.
+    static let near: Int64 = 5_000_000
+    /// SQL's condition for the others. The index of them has it in a step of the schema: another distance needs another step, or no
+    /// statement that names the index can be prepared.
+    static let isFar = "start - of_start NOT BETWEEN -\(near) AND \(near)"
+
+    /// Has SQLite use the index of them: without statistics it takes the primary key's first column for the better choice.
+    static let byFar = "INDEXED BY witness_far"
+
+    /// SQL's condition that neither the import that brought a witness nor the merge that found it is undone.
+    static let isActive =
+        "NOT EXISTS(SELECT 1 FROM main.ingest AS i WHERE i.id IN (decision.ingest, decision.merge) AND i.state = 'undone')"
+
+    /// The statement that selects witnesses of a sample, past a client's views, which have no index: whoever tells of one reads it before.
+    /// The sample's series is `?1`, its start `?2`, its hash `?3`.
+    static func ofFirst(_ columns: String, _ condition: String, order: String) -> String {
+        """
+        \([("", "start BETWEEN ?2 - \(near) AND ?2 + \(near)"), (byFar, isFar)].map {
+            """
+            SELECT \(columns) FROM series AS own CROSS JOIN series AS path ON path.type = own.type AND path.subject = own.subject
+                CROSS JOIN main.witness_row \($0) ON series = path.id AND \($1) CROSS JOIN main.decision ON decision.id = witness_row.decision
+            WHERE own.id = ?1 AND of_series = ?1 AND of_start = ?2 AND of_hash = ?3 AND \(condition)
+            """
+        }.joined(separator: " UNION ALL ")) ORDER BY \(order)
+        """
+    }
+
+    /// Whether other readings are a sample's witnesses, or linked with it.
+    static func isLeanedOn(_ place: SampleKey, _ connection: Connection) throws(StoreError) -> Bool {
+        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+        let statement = try connection.statement(ofFirst("ingest", isActive, order: "ingest"))
+        defer { statement.reset() }
+        try statement.bind(here)
+        if try statement.step() { return true }
+        return try connection.integer(
+            """
+            SELECT 1 FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
+            UNION ALL SELECT 1 FROM link WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3
+            """, here[0], here[1], here[2]) != nil
+    }
+
+    /// The UUID of what is, or was, at a place.
+    func uuid(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
+        for table in ["sample", "deleted", "witness"] {
+            let skew = try connection.integer(
+                "SELECT skew FROM \(table) JOIN context ON context.id = context WHERE series = ? AND start = ? AND hash = ?",
+                .integer(place.series), .integer(place.start), .blob(place.hash))
+            guard let skew else { continue }
+            return place.identity(skew: skew)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,208 @@
+import CSQLite
+import HealthModel
+import Pipeline
+
+/// A connection to another program's database.
+struct ForeignConnection {
+    private let handle: OpaquePointer
+
+    init(_ origin: DatabaseFileSource.Origin) throws(SourceError) {
+        var handle: OpaquePointer?
+        let code: Int32
+        switch origin {
+        case .path(let path):
+            // A file that is read and not changed meanwhile: no lock, no journal, and no second file beside it.
+            let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
+            code = sqlite3_open_v2("file:\(Self.escaped(path))?immutable=1", &handle, flags, nil)
+        case .script:
+            code = sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        }
+        guard code == SQLITE_OK, let handle else {
+            sqlite3_close(handle)
+            throw SourceError(.inputOutput, "the database cannot be opened (SQLite \(code))")
+        }
+        self.handle = handle
+        // Neither a file nor a vector's script reaches another file.
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(DatabaseFileSource.maximumValue))
+        sqlite3_exec(handle, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
+        if case .script(let script) = origin {
+            let text = String(decoding: script, as: UTF8.self)
+            let code = sqlite3_exec(handle, text, nil, nil, nil)
+            guard code == SQLITE_OK else {
+                sqlite3_close(handle)
+                throw SourceError(.malformed, "the script is no SQL (SQLite \(code))")
+            }
+        }
+    }
+
+    func close() { sqlite3_close(handle) }
+
+    /// A path as a part of a URI.
+    private static func escaped(_ path: String) -> String {
+        var text = ""
+        for byte in path.utf8 {
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+                || byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26
+            {
+                text.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+
+    /// A name as SQL takes it.
+    private static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+
+    /// What of a wanted table is there.
+    struct Plan {
+        var table: ForeignTable
+        var columns: [ForeignTable.Column]
+        /// By their place among the table's joins; those that are not there, and are not needed, are left out.
+        var joins: [Int]
+        var exclusion: ForeignTable.Exclusion?
+    }
+
+    /// The wanted columns that are there; nil where the table is not, or lacks one that it needs.
+    func plan(of table: ForeignTable) throws -> Plan? {
+        let own = try names(of: table.name)
+        guard !own.isEmpty else { return nil }
+        var joined: [Int: Set<String>] = [:]
+        for (index, join) in table.joins.enumerated() {
+            guard (join.from.map { joined[$0] ?? [] } ?? own).contains(join.column) else { continue }
+            let names = try names(of: join.table)
+            if names.contains(join.key) { joined[index] = names }
+        }
+        var found: [ForeignTable.Column] = []
+        for column in table.columns {
+            if (column.join.map { joined[$0] ?? [] } ?? own).contains(column.column) {
+                found.append(column)
+            } else if column.isRequired {
+                return nil
+            }
+        }
+        var exclusion = table.exclusion
+        if let wanted = exclusion {
+            let others = try names(of: wanted.table)
+            let needed = [wanted.key] + (wanted.condition.map { [$0.column] } ?? [])
+            if !own.contains(wanted.column) || !needed.allSatisfy(others.contains) { exclusion = nil }
+        }
+        return Plan(table: table, columns: found, joins: joined.keys.sorted(), exclusion: exclusion)
+    }
+
+    /// The columns of a table that is stored in the file; none where there is no such table.
+    func names(of table: String) throws -> Set<String> {
+        var names: Set<String> = []
+        // A view or a virtual table has no page of its own.
+        let sql =
+            "SELECT i.name FROM sqlite_master m, pragma_table_info(m.name) i WHERE m.type = 'table' AND m.rootpage > 0 AND m.name = ?1"
+        try run(sql, table) { cells in
+            if names.count < 1000, let cell = cells.first { names.insert(String(decoding: cell, as: UTF8.self)) }
+        }
+        return names
+    }
+
+    func values(of column: ForeignTable.Column, in table: ForeignTable, limit: Int) throws -> Set<String> {
+        var values: Set<String> = []
+        try run("SELECT DISTINCT \(Self.quoted(column.column)) FROM \(Self.quoted(table.name)) LIMIT \(limit)") { cells in
+            if let cell = cells.first { values.insert(String(decoding: cell, as: UTF8.self)) }
+        }
+        return values
+    }
+
+    /// Every row of a table.
+    func rows(of plan: Plan, _ body: ([UnsafeRawBufferPointer]) throws -> Void) throws {
+        func alias(_ join: Int?) -> String { join.map { "j\($0)" } ?? "a" }
+        func value(_ column: ForeignTable.Column) -> String {
+            let name = "\(alias(column.join)).\(Self.quoted(column.column))"
+            return column.isOctets ? "CASE typeof(\(name)) WHEN 'blob' THEN lower(hex(\(name))) ELSE \(name) END" : name
+        }
+        var sql = "SELECT \(plan.columns.map(value).joined(separator: ", ")) FROM \(Self.quoted(plan.table.name)) a"
+        for index in plan.joins {
+            let join = plan.table.joins[index]
+            sql += " LEFT JOIN \(Self.quoted(join.table)) \(alias(index))"
+            sql += " ON \(alias(join.from)).\(Self.quoted(join.column)) = \(alias(index)).\(Self.quoted(join.key))"
+        }
+        if let exclusion = plan.exclusion {
+            sql += " WHERE a.\(Self.quoted(exclusion.column)) IS NULL OR a.\(Self.quoted(exclusion.column)) NOT IN"
+            sql += " (SELECT \(Self.quoted(exclusion.key)) FROM \(Self.quoted(exclusion.table))"
+            sql += " WHERE \(Self.quoted(exclusion.key)) IS NOT NULL"
+            if let condition = exclusion.condition {
+                let values = condition.values.map(Self.literal).joined(separator: ", ")
+                sql += " AND CAST(\(Self.quoted(condition.column)) AS TEXT) IN (\(values))"
+            }
+            sql += ")"
+        }
+        let order = plan.table.order.compactMap { name in plan.columns.first { $0.name == name } }
+        if !order.isEmpty {
+            sql += " ORDER BY "
+            sql += order.map { "\(alias($0.join)).\(Self.quoted($0.column))" }.joined(separator: ", ")
+        }
+        try run(sql, nil, body)
+    }
+
+    /// The tables that are stored in the file, in the order of their names.
+    func tables() throws -> [String] {
+        var tables: [String] = []
+        let sql =
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name LIMIT 4096"
+        try run(sql) { cells in if let cell = cells.first { tables.append(String(decoding: cell, as: UTF8.self)) } }
+        return tables
+    }
+
+    /// How many rows a table has.
+    func rows(in table: String) throws -> Int {
+        var count = 0
+        try run("SELECT count(*) FROM \(Self.quoted(table))") { cells in count = Self.number(cells.first) }
+        return count
+    }
+
+    /// How many values each of some columns has, but for texts that stand for none.
+    func values(of columns: [String], in table: String, without empties: [String]) throws -> [Int] {
+        let none = ([""] + empties).map(Self.literal).joined(separator: ", ")
+        let sums = columns.map { "total(\(Self.quoted($0)) IS NOT NULL AND CAST(\(Self.quoted($0)) AS TEXT) NOT IN (\(none)))" }
+        var counts: [Int] = []
+        try run("SELECT \(sums.map { "CAST(\($0) AS INTEGER)" }.joined(separator: ", ")) FROM \(Self.quoted(table))") { cells in
+            counts = cells.map { Self.number($0) }
+        }
+        return counts
+    }
+
+    private static func number(_ cell: UnsafeRawBufferPointer?) -> Int {
+        cell.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
+    private static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+
+    private func run(
+        _ sql: String, _ text: String? = nil, _ body: ([UnsafeRawBufferPointer]) throws -> Void
+    ) throws {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else { throw unreadable() }
+        defer { sqlite3_finalize(statement) }
+        if let text { sqlite3_bind_text(statement, 1, text, -1, vitalgate_sqlite_transient) }
+        let count = sqlite3_column_count(statement)
+        var cells: [UnsafeRawBufferPointer] = []
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw unreadable() }
+            cells.removeAll(keepingCapacity: true)
+            for index in 0..<count {
+                // Octets are no text, whatever they are.
+                let isBlob = sqlite3_column_type(statement, index) == SQLITE_BLOB
+                let text = isBlob ? nil : sqlite3_column_text(statement, index)
+                cells.append(
+                    UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : Int(sqlite3_column_bytes(statement, index))))
+            }
+            try body(cells)
+        }
+    }
+
+    private func unreadable() -> SourceError {
+        SourceError(.malformed, "the database cannot be read (SQLite \(sqlite3_extended_errcode(handle)))")
+    }
+}

@@ -1,0 +1,114 @@
+import HealthModel
+
+/// Forgets the tombstones of what an import brought, so that the same file can be imported anew. Used inside a transaction.
+struct Forgetting {
+    private let connection: Connection
+    private let deletion: Deletion
+
+    init(_ deletion: Deletion) {
+        connection = deletion.connection
+        self.deletion = deletion
+    }
+
+    /// Forgets what an ingest brought, and returns how much that was.
+    func forget(_ ingest: Int64) throws(StoreError) -> Int {
+        try handOver(of: ingest)
+        let table = SampleTable(connection: connection)
+        try table.forgetPlacesOfWitnesses(broughtBy: ingest)
+        try connection.run(
+            "DELETE FROM witness_row WHERE decision IN (SELECT id FROM decision WHERE ingest = ?)", .integer(ingest))
+        let witnesses = connection.changes
+        try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
+        try forgetDecisionsOnForms(of: ingest)
+        let count = try table.forget(broughtBy: ingest)
+        // For the ledger's sums: a forgotten row gives its place away when the same sample comes and is deleted once more.
+        try connection.run(
+            "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+            .integer(Int64(count)))
+        try connection.run("DELETE FROM quarantine WHERE ingest = ? AND state <> 'accepted'", .integer(ingest))
+        try Judgements(connection: connection).removeOrphans()
+        try connection.run("DELETE FROM characteristic WHERE ingest = ?", .integer(ingest))
+        return count + witnesses + connection.changes
+    }
+
+    /// Another report of the same reading takes the place of one that is forgotten: the others were compared with that one, and what a person
+    /// decided is about all of them.
+    private func handOver(of ingest: Int64) throws(StoreError) {
+        guard try connection.integer("SELECT 1 FROM decision LIMIT 1") != nil else { return }
+        let statement = try connection.statement(
+            """
+            SELECT series, start, hash FROM deleted WHERE NOT forgotten AND \(SampleTable.bringer) = ?1
+                AND series IN (SELECT of_series FROM decision UNION SELECT series FROM witness_row)
+            UNION SELECT series, start, hash FROM witness WHERE witness.ingest = ?1
+            """)
+        try statement.bind([.integer(ingest)])
+        var places: [SampleKey] = []
+        while try statement.step() {
+            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+        }
+        statement.reset()
+        let reader = MeasurementReader(connection: connection)
+        for place in places {
+            let history = try reader.measurement(of: place).history
+            guard let own = history.reports.first(where: { $0.place == place }) else { continue }
+            let others = history.reports.filter { $0.group == own.group && $0.place != place && $0.entry != ingest }
+            guard
+                let heir = others.first(where: { history.form(of: $0.place).map(history.live.contains) ?? false })
+                    ?? others.first(where: { $0.first == nil }) ?? others.first
+            else { continue }
+            try connection.run(
+                "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",
+                .integer(place.series), .integer(place.start), .blob(place.hash), .integer(heir.place.series),
+                .integer(heir.place.start), .blob(heir.place.hash))
+            if own.first == nil { try makeFirst(heir.place, insteadOf: place, reader) }
+        }
+    }
+
+    /// Lets what was compared with one report be compared with another one, which becomes a sample, or a tombstone where it is not live.
+    private func makeFirst(_ heir: SampleKey, insteadOf first: SampleKey, _ reader: MeasurementReader) throws(StoreError) {
+        let here: [Value] = [.integer(heir.series), .integer(heir.start), .blob(heir.hash)]
+        if try reader.row(at: heir) == nil {
+            // A row that was no sample so far has to be one before it can be a tombstone.
+            try deletion.addWitness(heir)
+            try deletion.bury([SampleTable.Burial(place: heir)])
+        }
+        for other in try reader.witnesses(of: first) where other != heir {
+            let place: [Value] = [.integer(other.series), .integer(other.start), .blob(other.hash)]
+            let known = try connection.integer(
+                """
+                SELECT other.id FROM witness_row CROSS JOIN decision AS own ON own.id = decision
+                    CROSS JOIN decision AS other ON (other.ingest, other.rule) = (own.ingest, own.rule) AND other.merge IS own.merge
+                WHERE series = ? AND start = ? AND hash = ? AND other.of_series = ?
+                """, place[0], place[1], place[2], here[0])
+            var decision = known
+            if decision == nil {
+                try connection.run(
+                    """
+                    INSERT INTO decision(ingest, of_series, rule, merge) SELECT ingest, ?, rule, merge FROM witness_row
+                        CROSS JOIN decision ON decision.id = decision WHERE series = ? AND start = ? AND hash = ?
+                    """, here[0], place[0], place[1], place[2])
+                decision = connection.lastInsertedRow
+            }
+            try connection.run(
+                "UPDATE witness_row SET decision = ?, of_start = ?, of_hash = ? WHERE series = ? AND start = ? AND hash = ?",
+                .optional(decision), here[1], here[2], place[0], place[1], place[2])
+        }
+        try connection.run(
+            "DELETE FROM witness_row WHERE series = ? AND start = ? AND hash = ?", here[0], here[1], here[2])
+    }
+
+    /// What was decided of what repairs had made of a reading is not about the same reading imported anew.
+    private func forgetDecisionsOnForms(of ingest: Int64) throws(StoreError) {
+        guard try connection.integer("SELECT 1 FROM repaired LIMIT 1") != nil,
+            try connection.integer("SELECT 1 FROM decided LIMIT 1") != nil
+        else { return }
+        try connection.run(
+            """
+            WITH RECURSIVE form(series, start, hash) AS (
+                SELECT series, start, hash FROM deleted WHERE NOT forgotten AND \(SampleTable.bringer) = ?
+                UNION SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r
+                    ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged)
+            DELETE FROM decided WHERE (series, start, hash) IN (SELECT series, start, hash FROM form)
+            """, .integer(ingest))
+    }
+}

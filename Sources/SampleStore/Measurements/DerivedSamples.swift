@@ -1,0 +1,50 @@
+import HealthModel
+
+/// From which samples others were computed, such as an estimate of fat-free mass from a weight and an impedance. Used inside a transaction.
+struct DerivedSamples {
+    let connection: Connection
+
+    /// What was computed from the sample here.
+    func samples(from place: SampleKey) throws(StoreError) -> [SampleKey] {
+        try places(
+            "SELECT series, start, hash FROM derived WHERE of_series = ? AND of_start = ? AND of_hash = ?",
+            [.integer(place.series), .integer(place.start), .blob(place.hash)])
+    }
+
+    /// Settles what was computed from samples that a repair replaced or made.
+    func settle(after migration: Int64, _ deletion: Deletion) throws(StoreError) {
+        guard try connection.integer("SELECT 1 FROM derived LIMIT 1") != nil else { return }
+        let touched = try places(
+            """
+            SELECT d.series, d.start, d.hash FROM derived AS d CROSS JOIN repaired AS r
+                ON (r.old_series, r.old_start, r.old_hash) = (of_series, of_start, of_hash) WHERE migration = ?1
+            UNION SELECT d.series, d.start, d.hash FROM derived AS d CROSS JOIN repaired AS r
+                ON (r.series, r.start, r.hash) = (of_series, of_start, of_hash) WHERE migration = ?1
+            """, [.integer(migration)])
+        try Settlement(deletion).settle(touched)
+    }
+
+    /// Notes from what a sample was computed.
+    func note(_ place: SampleKey, from inputs: [SampleKey]) throws(StoreError) {
+        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+        let basis = try connection.integer(
+            "SELECT coalesce(max(basis), 0) + 1 FROM derived WHERE series = ? AND start = ? AND hash = ?", here[0], here[1],
+            here[2])
+        for input in inputs {
+            try connection.run(
+                "INSERT OR IGNORE INTO derived VALUES(?, ?, ?, ?, ?, ?, ?)", here[0], here[1], here[2], .integer(basis ?? 1),
+                .integer(input.series), .integer(input.start), .blob(input.hash))
+        }
+    }
+
+    private func places(_ sql: String, _ bindings: [Value]) throws(StoreError) -> [SampleKey] {
+        let statement = try connection.statement(sql)
+        defer { statement.reset() }
+        try statement.bind(bindings)
+        var places: [SampleKey] = []
+        while try statement.step() {
+            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+        }
+        return places
+    }
+}

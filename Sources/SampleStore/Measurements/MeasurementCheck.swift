@@ -1,0 +1,60 @@
+import HealthModel
+
+/// What `store check --deep` verifies of measurements: what is live is what the reports and decisions say.
+struct MeasurementCheck {
+    let connection: Connection
+
+    /// Rows that are read at a time.
+    private static let chunk = 4096
+
+    /// Selects the places of which more is known than what brought them, or that disagree with what brought them. Those that agree at first
+    /// sight are left out.
+    private static let places = [
+        "SELECT series, start, hash FROM decided", "SELECT DISTINCT series, start, hash FROM derived",
+        """
+        SELECT series, start, hash FROM witness WHERE stands_in OR NOT withdrawn AND NOT parted AND NOT EXISTS(SELECT 1 FROM sample AS s
+            WHERE (s.series, s.start, s.hash) = (of_series, of_start, of_hash))
+        """,
+        """
+        SELECT series, start, hash FROM repaired AS r WHERE NOT merged AND (
+            EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (r.old_series, r.old_start, r.old_hash))
+            OR NOT EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (r.series, r.start, r.hash)))
+        """,
+        """
+        SELECT series, start, hash FROM record AS own
+        WHERE EXISTS(SELECT 1 FROM record AS other WHERE other.series = own.series AND other.id = own.id AND other.version <> own.version)
+        """,
+        """
+        SELECT s.series, s.start, s.hash FROM ingest CROSS JOIN change ON change.ingest = ingest.id AND deletion = 0
+            CROSS JOIN sample AS s ON s.series = change.series AND s.start BETWEEN low AND high AND s.seq BETWEEN first_seq AND last_seq
+        WHERE ingest.state = 'undone'
+        """,
+        """
+        SELECT series, start, hash FROM deleted WHERE NOT forgotten AND replaced_by IS NULL
+            AND (SELECT state FROM ingest WHERE ingest.id = \(SampleTable.bringer)) <> 'undone'
+            AND NOT EXISTS(SELECT 1 FROM decided AS d WHERE (d.series, d.start, d.hash) = (deleted.series, deleted.start, deleted.hash))
+        """,
+    ]
+
+    func problems() throws(StoreError) -> [String] {
+        let reader = MeasurementReader(connection: connection)
+        var wrong: Set<SampleKey> = []
+        for sql in Self.places {
+            var seen: Set<SampleKey> = []
+            let statement = try Statement(connection, sql)
+            while try statement.step() {
+                let place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+                guard !seen.contains(place) else { continue }
+                if seen.count > Self.chunk { seen.removeAll(keepingCapacity: true) }
+                let found = try reader.measurement(of: place)
+                seen.formUnion(found.places)
+                let live = Set(found.history.live)
+                for place in found.places where live.contains(place) != (found.rows[place]??.isLive ?? false) {
+                    wrong.insert(place)
+                }
+            }
+        }
+        guard !wrong.isEmpty else { return [] }
+        return ["\(wrong.count) samples are live, or not, against what was reported and decided"]
+    }
+}

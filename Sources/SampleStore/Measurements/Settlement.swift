@@ -1,0 +1,245 @@
+import HealthModel
+
+/// Makes what is live what the reports and decisions say (``MeasurementHistory``). Used inside a transaction.
+final class Settlement {
+    private let connection: Connection
+    private let deletion: Deletion
+    let reader: MeasurementReader
+    private var table: SampleTable { SampleTable(connection: connection) }
+
+    /// Rows that are read and written at a time, so that memory stays flat whatever the size.
+    static let chunk = 4096
+
+    init(_ deletion: Deletion) {
+        connection = deletion.connection
+        self.deletion = deletion
+        reader = MeasurementReader(connection: deletion.connection)
+    }
+
+    /// What has to be written.
+    private struct Difference {
+        var burials: [SampleTable.Burial] = []
+        var revivals: [SampleTable.Revival] = []
+        /// Readings that were no samples so far.
+        var witnesses: [SampleKey] = []
+    }
+
+    /// Settles the measurements that these places belong to.
+    func settle(_ places: some Sequence<SampleKey>) throws(StoreError) {
+        var difference = Difference()
+        var seen: Set<SampleKey> = []
+        for place in places where !seen.contains(place) {
+            let found = try reader.measurement(of: place)
+            seen.formUnion(found.places)
+            try add(found, to: &difference)
+        }
+        try apply(difference)
+    }
+
+    /// Whether a sample would be there, as the reports and decisions are now.
+    func isLive(_ place: SampleKey) throws(StoreError) -> Bool {
+        try reader.measurement(of: place).history.live.contains(place)
+    }
+
+    private func add(_ found: MeasurementReader.Found, to difference: inout Difference) throws(StoreError) {
+        let live = found.history.live
+        for place in found.places {
+            let row = found.rows[place] ?? nil
+            if row?.isLive == true, !live.contains(place) {
+                var burial = SampleTable.Burial(place: place)
+                // What does not count any more gives way to nothing.
+                if found.history.counts(place), let successor = successor(of: place, among: live, found.history) {
+                    burial.successor = try uuid(of: successor)
+                }
+                difference.burials.append(burial)
+            }
+            guard live.contains(place), row?.isLive != true else { continue }
+            if let row {
+                let bringer = try reader.bringer(of: row.number, in: place.series)
+                difference.revivals.append(SampleTable.Revival(place: place, bringer: bringer, number: row.number))
+            } else if reader.arriving[place] == nil {
+                difference.witnesses.append(place)
+            }
+        }
+    }
+
+    /// What takes the place of a sample: what is live of its own reading, or the version that replaced it.
+    private func successor(
+        of place: SampleKey, among live: [SampleKey], _ history: MeasurementHistory<SampleKey>
+    ) -> SampleKey? {
+        func group(_ place: SampleKey) -> Int? {
+            let root = history.root(of: place)
+            return history.reports.first { $0.place == root }?.group
+        }
+        let own = group(place)
+        return live.first { group($0) == own } ?? live.first
+    }
+
+    private func uuid(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
+        if let arriving = reader.arriving[place] { return arriving.uuid }
+        return try WitnessRows(connection: connection).uuid(of: place)
+    }
+
+    private func apply(_ difference: Difference) throws(StoreError) {
+        try deletion.bury(difference.burials)
+        try deletion.revive(difference.revivals)
+        for place in difference.witnesses { try deletion.addWitness(place) }
+    }
+
+    // MARK: Undoing
+
+    /// Settles everything that an entry of the ledger reported or decided.
+    func settle(touchedBy entry: Int64) throws(StoreError) {
+        try settleReports(of: entry)
+        try settleDecisions(of: entry)
+        if try reader.states.isActive(entry) {
+            // A witness of an undone import is no sample, or was settled as one.
+            try settle(
+                """
+                SELECT series, start, hash FROM witness_row JOIN decision ON decision.id = decision
+                WHERE ingest = ?1 AND NOT EXISTS(SELECT 1 FROM sample AS s
+                    WHERE (s.series, s.start, s.hash) = (of_series, of_start, of_hash))
+                    AND (series, start, hash) > (?2, ?3, ?4) ORDER BY series, start, hash LIMIT \(Self.chunk)
+                """, entry)
+        }
+        try settle(
+            """
+            SELECT series, start, hash FROM witness_row JOIN decision ON decision.id = decision
+            WHERE merge = ?1 AND (series, start, hash) > (?2, ?3, ?4) ORDER BY series, start, hash LIMIT \(Self.chunk)
+            """, entry, where: "SELECT 1 FROM decision WHERE merge = ?")
+    }
+
+    /// Samples that an entry brought are live, or not, by its state, but for those of which more is known.
+    private func settleReports(of entry: Int64) throws(StoreError) {
+        let isActive = try reader.states.isActive(entry)
+        let last = try table.lastNumber()
+        var first: Int64 = -1
+        while true {
+            let stretches = try self.stretches(broughtBy: entry, after: first, through: last)
+            guard let end = stretches.last else { return }
+            first = end.first
+            var rows: [(place: SampleKey, number: Int64)] = []
+            for stretch in stretches {
+                try read(stretch, among: isActive ? .tombstones : .live, &rows)
+                if rows.count >= Self.chunk { try settle(&rows, of: entry, isActive: isActive) }
+            }
+            try settle(&rows, of: entry, isActive: isActive)
+        }
+    }
+
+    private func settle(
+        _ rows: inout [(place: SampleKey, number: Int64)], of entry: Int64, isActive: Bool
+    ) throws(StoreError) {
+        var (difference, special) = (Difference(), [SampleKey]())
+        for (place, number) in rows {
+            if try !reader.isPlain(place.series) {
+                special.append(place)
+            } else if isActive {
+                difference.revivals.append(SampleTable.Revival(place: place, bringer: entry, number: number))
+            } else {
+                difference.burials.append(SampleTable.Burial(place: place))
+            }
+        }
+        rows.removeAll(keepingCapacity: true)
+        try apply(difference)
+        try settle(special)
+    }
+
+    private struct Stretch {
+        var series: Int64
+        var first: Int64
+        var last: Int64
+        var low: Int64
+        var high: Int64
+    }
+
+    /// The next entries of the change log of what an ingest brought.
+    private func stretches(broughtBy ingest: Int64, after first: Int64, through last: Int64) throws(StoreError) -> [Stretch] {
+        let statement = try connection.statement(
+            """
+            SELECT series, first_seq, last_seq, low, high FROM change
+            WHERE ingest = ?1 AND deletion = 0 AND first_seq > ?2 AND first_seq <= ?3 ORDER BY first_seq LIMIT 256
+            """)
+        defer { statement.reset() }
+        try statement.bind([.integer(ingest), .integer(first), .integer(last)])
+        var found: [Stretch] = []
+        while try statement.step() {
+            found.append(
+                Stretch(
+                    series: statement.integer(0), first: statement.integer(1), last: statement.integer(2),
+                    low: statement.integer(3), high: statement.integer(4)))
+        }
+        return found
+    }
+
+    private func read(
+        _ stretch: Stretch, among rows: SampleTable.Rows, _ found: inout [(place: SampleKey, number: Int64)]
+    ) throws(StoreError) {
+        let statement = try connection.statement(
+            """
+            SELECT start, hash, seq FROM \(rows.rawValue)
+            WHERE series = ? AND start BETWEEN ? AND ? AND seq BETWEEN ? AND ?\(rows == .live ? "" : " AND NOT forgotten")
+            """)
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(stretch.series), .integer(stretch.low), .integer(stretch.high), .integer(stretch.first),
+            .integer(stretch.last),
+        ])
+        while try statement.step() {
+            let place = try SampleKey(series: stretch.series, start: statement.integer(0), hash: statement.blob(1))
+            found.append((place, statement.integer(2)))
+        }
+    }
+
+    /// Whoever decides changes something: the change log leads to the decisions.
+    private func settleDecisions(of entry: Int64) throws(StoreError) {
+        let statement = try connection.statement(
+            "SELECT series, min(low), max(high) FROM change WHERE cause = ? GROUP BY series ORDER BY series")
+        try statement.bind([.integer(entry)])
+        var spans: [(series: Int64, low: Int64, high: Int64)] = []
+        while try statement.step() { spans.append((statement.integer(0), statement.integer(1), statement.integer(2))) }
+        statement.reset()
+        for span in spans {
+            var (start, hash) = (span.low, [UInt8]())
+            while true {
+                let page = try connection.statement(
+                    """
+                    SELECT start, hash FROM decided WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start <= ?4 AND ingest = ?5
+                    ORDER BY start, hash LIMIT \(Self.chunk)
+                    """)
+                try page.bind([
+                    .integer(span.series), .integer(start), .blob(hash), .integer(span.high), .integer(entry),
+                ])
+                var places: [SampleKey] = []
+                while try page.step() {
+                    try places.append(SampleKey(series: span.series, start: page.integer(0), hash: page.blob(1)))
+                }
+                page.reset()
+                guard let end = places.last else { break }
+                (start, hash) = (end.start, end.hash)
+                try settle(places)
+            }
+        }
+    }
+
+    /// Settles what a statement selects, page by page.
+    private func settle(_ sql: String, _ entry: Int64, where condition: String? = nil) throws(StoreError) {
+        if let condition, try connection.integer(condition, .integer(entry)) == nil { return }
+        var last: SampleKey?
+        while true {
+            let statement = try connection.statement(sql)
+            try statement.bind([
+                .integer(entry), .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []),
+            ])
+            var places: [SampleKey] = []
+            while try statement.step() {
+                try places.append(
+                    SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+            }
+            statement.reset()
+            guard let end = places.last else { return }
+            last = end
+            try settle(places)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import HealthModel
+import Pipeline
+
+/// A reading that is told again and knows more: a meter's record that came without its context, and whole in a later collection.
+extension SampleStore {
+    /// Completes readings by those of a batch that are the same and know more. Within the batch the first gets what the others know. A sample
+    /// that is stored is repaired: a new one with all of its metadata takes its place. Nothing that is known is changed, and what a person
+    /// deleted, or a repair that was undone, stays so.
+    ///
+    /// Only readings with a time of their device's own are told again. Used inside a transaction, before the batch is stored.
+    ///
+    /// - Returns: how many stored samples were repaired.
+    @discardableResult
+    public func complete(_ batch: inout [GatedSample], at now: Instant) throws -> Int {
+        let telling = batch.indices.filter { index in
+            let sample = batch[index].sample
+            return sample.metadata != nil && sample.timeOrigin != .receipt && sample.record == nil && batch[index].rule == nil
+                && sample.origin.kind == .quantity
+        }
+        guard !telling.isEmpty else { return 0 }
+        merge(&batch)
+        var found: [Replacement] = []
+        let rows = RepairRows(connection: connection, interner: interner)
+        var seen: Set<SampleKey> = []
+        for index in telling {
+            guard let next = try completion(by: batch[index].sample, rows), seen.insert(next.old).inserted else {
+                continue
+            }
+            found.append(next)
+        }
+        guard !found.isEmpty else { return 0 }
+        let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
+        let ingest = try beginIngest(
+            IngestDescription(kind: .migrate, name: Repair.words(of: Self.completing), received: now.microseconds))
+        let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
+        for index in found.indices { found[index].bringer = ingest.id }
+        try writer.write(found)
+        try writer.finish()
+        try closeAccount(ingest.id, writer, at: now)
+        try connection.run(
+            """
+            INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
+                ambiguous, impossible) VALUES(?, ?, ?, '{}', 'duplicates', ?, 'applied', ?, ?, 0, 0, 0, 0)
+            """,
+            .integer(migration), .integer(ingest.id), .text(Self.completing), .integer(now.microseconds),
+            .integer(Int64(found.count)), .integer(Int64(found.count)))
+        return found.count
+    }
+
+    /// The repair's text in the list of repairs.
+    private static let completing = "complete metadata"
+
+    /// Gives the first of equal readings of a batch what the others know.
+    private func merge(_ batch: inout [GatedSample]) {
+        var first: [SampleIdentity: Int] = [:]
+        for index in batch.indices where batch[index].sample.timeOrigin != .receipt {
+            let identity = batch[index].sample.identity
+            guard let earlier = first[identity] else {
+                first[identity] = index
+                continue
+            }
+            guard let more = batch[index].sample.metadata,
+                let both = Self.completed(batch[earlier].sample.metadata, by: more)
+            else { continue }
+            batch[earlier].sample.metadata = both
+        }
+    }
+
+    /// What is known already counts; nil where the other knows nothing more.
+    private static func completed(_ metadata: Metadata?, by other: Metadata) -> Metadata? {
+        let known = Set((metadata?.entries ?? []).map(\.key) + ["cutOff", "reservedBits"])
+        let more = other.entries.filter { !known.contains($0.key) }
+        guard !more.isEmpty else { return nil }
+        return Metadata((metadata?.entries ?? []).map { ($0.key, $0.value) } + more.map { ($0.key, $0.value) })
+    }
+
+    private func completion(by sample: Sample, _ rows: RepairRows) throws -> Replacement? {
+        guard let more = sample.metadata else { return nil }
+        let series = try rows.series(of: sample.origin)
+        guard let place = try place(of: sample, in: series) else { return nil }
+        let live = try Replacements(connection: connection).last(from: place)
+        guard try SampleTable(connection: connection).contains(live) else { return nil }
+        let statement = try connection.statement(
+            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(live.series), .integer(live.start), .blob(live.hash)])
+        guard try statement.step() else { return nil }
+        let stored = try SampleDecoder(connection: connection).decode(statement, series: live.series)
+        guard let metadata = Self.completed(stored.sample.metadata, by: more) else { return nil }
+        let (context, group, seq) = (statement.integer(4), statement.optionalInteger(7), statement.integer(9))
+        statement.reset()
+        var after = stored.sample
+        after.metadata = metadata
+        after.nominalStart = after.start.microseconds
+        after.identity = SampleIdentity(
+            series: after.origin.seriesKey, start: after.nominalStart, repaired: stored.sample.identity,
+            by: "complete \(metadata.json)")
+        let new = SampleKey(series: live.series, start: live.start, of: after.identity)
+        // It was made before, and somebody took it back.
+        guard try rows.arrival(at: new) == .made else { return nil }
+        var replacement = Replacement(order: seq, old: live, arrival: .made, new: new, uuid: after.identity, bringer: 0)
+        replacement.value = after.value
+        if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
+        replacement.context = try rows.context(instead: context, after)
+        replacement.duration = after.end.microseconds - after.start.microseconds
+        replacement.received = after.received.microseconds &- after.start.microseconds
+        replacement.group = group
+        replacement.metadata = try interner.id(of: metadata)
+        return replacement
+    }
+
+    /// Where a reading stands, live or deleted, under the identity with which it comes.
+    private func place(of sample: Sample, in series: Int64) throws(StoreError) -> SampleKey? {
+        let here = SampleKey(series: series, start: sample.nominalStart, of: sample.identity)
+        let table = SampleTable(connection: connection)
+        if try table.contains(here) { return here }
+        if try table.contains(here, among: .tombstones) { return here }
+        let start = try connection.integer(
+            "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series),
+            .integer(sample.nominalStart), .blob(here.hash))
+        return start.map { SampleKey(series: series, start: $0, of: sample.identity) }
+    }
+}

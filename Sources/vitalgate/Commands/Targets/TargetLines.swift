@@ -1,0 +1,63 @@
+import CommandLineKit
+import Gateway
+import Glibc
+import Pipeline
+import SampleStore
+
+/// What a target has of a store, as a file of lines that `import` reads: the way back where the store's backup is older than the target.
+final class TargetLines {
+    /// The file, under the target's name.
+    let file: FileArgument
+    private let folder: String
+    private let path: String
+
+    /// Reads the target to its end.
+    init(_ context: CommandContext, target name: String) throws {
+        let target = try context.target(name)
+        let store = try context.openForReading()
+        let (_, exporter) = try context.assemble(target, store)
+        guard let exporter = exporter as? any ReadableExporter else {
+            throw context.invocation.invalid(
+                "--from", value: name,
+                expected:
+                    "a target that can be read back, of the kind postgresql or files; this one is of the kind '\(target.kind.rawValue)'"
+            )
+        }
+        var template = Array("/var/tmp/vitalgate-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/var/tmp: \(String(cString: strerror(errno)))") }
+        folder = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = folder + "/lines.ndjson"
+        file = FileArgument(name: name, at: path)
+        do {
+            let left = try write(exporter)
+            try? exporter.finish()
+            for (kind, count) in left.sorted(by: { $0.key < $1.key }) {
+                context.note("\(name): \(Readable.count(count, "sample")) of the kind \(kind) cannot be read back from there")
+            }
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    private func write(_ exporter: any ReadableExporter) throws -> [String: Int] {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreError(.inputOutput, "\(path): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        return try exporter.lines { octets in
+            var written = 0
+            while written < octets.count {
+                let count = octets[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw StoreError(.inputOutput, "\(self.path): \(String(cString: strerror(errno)))") }
+                written += count
+            }
+        }
+    }
+
+    /// Leaves nothing behind.
+    func remove() {
+        unlink(path)
+        rmdir(folder)
+    }
+}

@@ -1,0 +1,193 @@
+import ExportTesting
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import ExportEngine
+
+/// A cursor is valid only for the target that was filled, as it was, by the store that filled it.
+@Suite struct TargetMeetingTests {
+    private let test: ExportedStore
+    private let target = ScriptedTarget()
+    private var store: SampleStore { test.store }
+
+    init() throws {
+        test = try ExportedStore()
+        try test.add(try (0..<30).map { try test.sample(60 + $0 % 3, at: $0) })
+    }
+
+    private func settings(_ holder: String = "", shape: String = "") -> TargetSettings {
+        TargetSettings(
+            name: "other", shapeText: shape, holder: StoreHolder(id: holder, name: holder.isEmpty ? "" : "'\(holder)'"))
+    }
+
+    private func comparison(_ settings: TargetSettings? = nil) -> TargetComparison {
+        TargetComparison(settings ?? self.settings(), exporter: target, store: store, now: { ExportedStore.received })
+    }
+
+    /// Stopped with words that a person can follow; nothing was delivered.
+    private func expectStopped(_ run: TargetRun, _ words: String) throws {
+        let before = target.samples
+        #expect(try run.step() == .stopped)
+        #expect(run.target.words?.contains(words) == true, "\(run.target.words ?? "")")
+        #expect(run.target.words?.contains("vitalgate ") == true)
+        #expect(target.samples == before)
+        #expect(try store.target("other")?.state == .stopped)
+    }
+
+    /// Another database, folder or host under the same name; one that was dropped and made again.
+    @Test func anotherTargetUnderTheSameName() throws {
+        try test.finish(try test.run(target))
+        target.meddle { $0.removeAll() }
+        (target.identity, target.mark) = ("another", nil)
+        let run = try test.run(target)
+        try expectStopped(run, "another one under the same name")
+        // A person says that it is meant.
+        #expect(try comparison().repair().differences == TargetDifferences(missing: 30))
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
+    }
+
+    /// One that says nothing of itself goes by its address.
+    @Test func anotherAddress() throws {
+        target.storesMarks = false
+        try test.finish(try test.run(target))
+        target.address = "elsewhere"
+        target.meddle { $0.removeAll() }
+        let run = try test.run(target)
+        try expectStopped(run, "another address")
+        try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+        try test.finish(run)
+        #expect(try target.samples == test.contents())
+    }
+
+    /// The target was put back from a copy, at a time before it was last told something; or before it was told anything.
+    @Test(arguments: [false, true]) func aTargetPutBack(wholly: Bool) throws {
+        let run = try test.run(target)
+        try test.finish(run)
+        let (samples, mark) = (target.samples, target.mark)
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(run)
+        target.meddle { $0 = samples }
+        target.mark = wholly ? nil : mark
+        try expectStopped(try test.run(target), wholly ? "it has forgotten" : "put back from a copy")
+        #expect(try comparison().repair().differences == TargetDifferences(equal: 30, missing: 1))
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents())
+    }
+
+    /// While a run goes on, what it meets next is looked at, too.
+    @Test func aTargetPutBackWhileItRuns() throws {
+        let run = try test.run(target)
+        try test.finish(run)
+        let (samples, mark) = (target.samples, target.mark)
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(run)
+        target.meddle { $0 = samples }
+        target.mark = mark
+        try test.add([try test.sample(98, at: 501)])
+        guard case .wait = try run.step() else { return #expect(Bool(false), "it went on") }
+        try expectStopped(run, "put back from a copy")
+    }
+
+    /// A store that was put back, and a copy with the same fingerprint: the target has changes that it never made.
+    @Test func changesThatTheStoreNeverMade() throws {
+        try test.finish(try test.run(target))
+        let mark = try #require(target.mark)
+        target.mark = TargetMark(
+            identity: mark.identity, count: mark.count + 1, anchor: "0123456789abcdef-77", holder: mark.holder)
+        try expectStopped(try test.run(target), "changes that this store never made")
+    }
+
+    /// A store that was put back from before the first delivery knows nothing of the target, which knows it.
+    @Test func aStoreFromBeforeTheFirstDelivery() throws {
+        try test.finish(try test.run(target))
+        try store.forget(target: "other")
+        let mark = try #require(target.mark)
+        target.mark = TargetMark(identity: mark.identity, count: mark.count, anchor: "0123456789abcdef-77", holder: mark.holder)
+        let run = try test.run(target)
+        try expectStopped(run, "changes that this store never made")
+        try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents())
+    }
+
+    /// Where an answer was lost, the target is ahead by what we ourselves told it.
+    @Test func anAnswerThatWasLost() throws {
+        let run = try test.run(target)
+        target.mood = { .deaf }
+        for _ in 0..<3 { _ = try run.step() }
+        target.mood = { nil }
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents())
+    }
+
+    /// A copy of a store at another place: the second one is refused with both names, until a person decides.
+    @Test func aCopyOfTheStore() throws {
+        try test.finish(try test.run(target, settings("one")))
+        let run = try test.run(target, settings("two"))
+        try expectStopped(run, "the same store feeds it from 'one', and this is 'two'")
+        #expect(throws: DeliveryError.self) { try comparison(settings("two")).repair() }
+        // The first one goes on.
+        try test.add([try test.sample(99, at: 500)])
+        let first = try test.run(target, settings("one"))
+        #expect(try first.step() == .more)
+        // It has moved: the other one is refused from now on.
+        var moved = settings("two")
+        moved.takesOver = true
+        try test.finish(try test.run(target, moved))
+        try expectStopped(try test.run(target, settings("one")), "from 'two', and this is 'one'")
+    }
+
+    @Test func aCopyWithANameOfItsOwn() throws {
+        try test.finish(try test.run(target, settings("one")))
+        let name = store.identifier
+        #expect(try store.adoptIdentity() != name)
+        #expect(try store.targets().isEmpty)
+        #expect(try SampleStore(path: store.path, access: .read).identifier != name)
+    }
+
+    /// Settings that shape what is there stop the target until it is rewritten, by either way.
+    @Test(arguments: [false, true]) func otherSettings(byComparing: Bool) throws {
+        try test.finish(try test.run(target, settings(shape: "units.heartRate=/min")))
+        target.factor = 2
+        let other = settings(shape: "units.heartRate=/s")
+        let run = try test.run(target, other)
+        try test.add([try test.sample(99, at: 500)])
+        try expectStopped(
+            run, "filled with other settings (units.heartRate=/min) than the configuration has now (units.heartRate=/s)")
+        if byComparing {
+            #expect(try comparison(other).compare() == TargetDifferences(missing: 1, differing: 30))
+            #expect(try comparison(other).repair().differences == TargetDifferences(missing: 1, differing: 30))
+        } else {
+            try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+        }
+        try test.finish(try test.run(target, other))
+        #expect(try target.samples == test.contents().mapValues { $0 * 2 })
+        #expect(try comparison(other).compare() == TargetDifferences(equal: 31))
+    }
+
+    /// Whatever somebody has changed there is found by its content, and mended.
+    @Test func otherContent() throws {
+        try test.finish(try test.run(target))
+        let one = try #require(target.samples.keys.first)
+        target.meddle { $0[one] = 1 }
+        #expect(try comparison().repair().differences == TargetDifferences(equal: 29, differing: 1))
+        #expect(try target.samples == test.contents())
+    }
+
+    /// What an earlier version has filled is taken as it is.
+    @Test func anEarlierVersionsTarget() throws {
+        try test.finish(try test.run(target))
+        var known = try #require(try store.target("other"))
+        (known.identity, known.shape, known.count) = (nil, nil, 0)
+        try store.save(known)
+        target.mark = nil
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents())
+    }
+}

@@ -1,0 +1,111 @@
+import HealthModel
+import Ingestion
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import BlueZSource
+@testable import SampleStore
+
+/// A meter's record came without its context, and is told whole later.
+@Suite struct CompletionTests {
+    /// Of the record 7: after the meal.
+    static let context: [UInt8] = [0x02, 7, 0, 2]
+
+    private func bench() throws -> RadioBench {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks()
+        return bench
+    }
+
+    private func tellWhole(_ bench: RadioBench) {
+        bench.hear("gatt:2A34", Self.context)
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true)
+    }
+
+    @Test func aRecordThatIsToldWholeLater() throws {
+        let bench = try bench()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.pass(.seconds(2))
+        let before = try #require(try bench.samples().first).sample
+        #expect(before.metadata?.json.contains("bloodGlucoseMealTime") != true)
+        for _ in 0..<2 {
+            tellWhole(bench)
+            bench.pass(.seconds(2))
+            let samples = try bench.samples().map(\.sample)
+            #expect(samples.count == 1)
+            let after = try #require(samples.first)
+            #expect(after.metadata?.json.contains("\"bloodGlucoseMealTime\":\"postprandial\"") == true)
+            #expect((after.value, after.start, after.received) == (before.value, before.start, before.received))
+            #expect(after.identity != before.identity)
+        }
+        // Once, as a repair that can be taken back, and is not made again then.
+        let migration = try #require(try bench.store.migrations().first)
+        #expect(try bench.store.migrations().count == 1 && migration.repair == "complete metadata" && migration.repaired == 1)
+        _ = try bench.store.undoMigration(migration.id, at: bench.clock.now)
+        tellWhole(bench)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().map(\.sample.identity) == [before.identity])
+        try bench.stop()
+    }
+
+    /// Both before anything was stored: one reading, with all that is known.
+    @Test func bothInOneCommit() throws {
+        let bench = try bench()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        tellWhole(bench)
+        bench.pass(.seconds(2))
+        let samples = try bench.samples().map(\.sample)
+        #expect(samples.count == 1)
+        #expect(samples.first?.metadata?.json.contains("bloodGlucoseMealTime") == true)
+        #expect(try bench.store.migrations().isEmpty)
+        try bench.stop()
+        let account = try #require(try bench.store.accounts().first { $0.kind == .live })
+        #expect((account.stored, account.duplicate) == (1, 1))
+    }
+
+    /// What a person deleted stays deleted, however much is known of it later.
+    @Test func whatWasDeletedStaysSo() throws {
+        let bench = try bench()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.pass(.seconds(2))
+        let identity = try #require(try bench.samples().first).sample.identity
+        let deletion = IngestDescription(kind: .delete, received: bench.clock.now.microseconds)
+        _ = try bench.store.delete([identity], description: deletion)
+        tellWhole(bench)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        try bench.stop()
+    }
+
+    /// What came before the services were known, and may be another's, is held with its octets; what nothing can be made of is refused with them.
+    @Test func whatCannotBeAttributed() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-heart-rate")
+        bench.hear("gatt:2A37?", [0x00, 61])
+        bench.hear("gatt:?", [0xAB, 0xCD])
+        bench.hear("gatt:2A37", [0x00, 62])
+        try bench.stop()
+        #expect(try bench.samples().map(\.sample.value) == [62])
+        let held = try bench.store.quarantined()
+        #expect(held.map(\.rule) == ["unattributed"] && held.first?.frame?.contains("003D") == true)
+        let account = try #require(try bench.store.account(of: 1))
+        #expect((account.stored, account.quarantined, account.refused) == (1, 1, 1))
+    }
+
+    /// A battery is read on a device that does not advertise it, and its readings are its own.
+    @Test func aBatteryThatIsNotAdvertised() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-heart-rate")
+        let description = try #require(bench.source.adopted.last?.description)
+        #expect(description.accompaniments == [CharacteristicName(0x180F, 0x2A19)])
+        #expect(description.descriptions == [CharacteristicName(0x180D, 0x2A38)])
+        #expect(description.allSubscriptions == [CharacteristicName(0x180D, 0x2A37)])
+        bench.hear("gatt:2A19", [0x57])
+        bench.hear("gatt:2A37", [0x00, 62])
+        bench.pass(.seconds(2))
+        #expect(Set(try bench.samples().map(\.sample.origin.type.id)) == ["batteryLevel", "heartRate"])
+        try bench.stop()
+    }
+}

@@ -1,0 +1,73 @@
+import HealthModel
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import Ingestion
+
+/// Whose a weighing is, from the first day on.
+@Suite struct PersonHistoryTests {
+    private let story: FileStoryTests
+    init() throws { story = try FileStoryTests() }
+
+    /// A weighing at a day and minute.
+    private func row(_ day: Int, _ minute: Int, _ weight: String) -> String {
+        let date = Calendar.date(days: Calendar.days(year: 2017, month: 1, day: 1) + day)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(date.year)-\(two(date.month))-\(two(date.day))T07:\(two(minute)):00Z,bodyMass,\(weight),kg"
+    }
+
+    /// Weights by whose they are. Each row is a file of its own, or all are one.
+    private func weights(_ rows: [String], isOneFile: Bool) throws -> (own: [Double], nobodys: [Double]) {
+        if isOneFile {
+            try story.load([FileStoryTests.header] + rows)
+        } else {
+            for row in rows { try story.load([FileStoryTests.header, row]) }
+        }
+        let all = try story.samples(.bodyMass)
+        #expect(try story.store.check() == [])
+        return (
+            all.filter { $0.origin.subject != Origin.unassigned }.map(\.value),
+            all.filter { $0.origin.subject == Origin.unassigned }.map(\.value)
+        )
+    }
+
+    @Test(arguments: [false, true]) func parentAndChildByTurns(isOneFile: Bool) throws {
+        let rows = (0..<8).flatMap { [row($0, 0, "72.\($0)"), row($0, 5, "15.\($0)")] }
+        let found = try weights(rows, isOneFile: isOneFile)
+        #expect(found.own.count == 8 && found.own.allSatisfy { $0 > 70 })
+        #expect(found.nobodys.count == 8)
+    }
+
+    /// The child stood on the scale first: what was the person's is nobody's once the parent stands on it, which can be undone.
+    @Test(arguments: [false, true]) func theChildComesFirst(isOneFile: Bool) throws {
+        let found = try weights(
+            [row(0, 0, "15.1"), row(0, 1, "72.1"), row(1, 0, "15.2"), row(1, 1, "72.2")], isOneFile: isOneFile)
+        #expect(found.own == [72.1, 72.2])
+        #expect(found.nobodys.sorted() == [15.1, 15.2])
+        let repair = try #require(try story.store.migrations().last)
+        #expect(repair.source == "weights" && repair.repaired == 1)
+        try story.store.undoMigration(repair.id, at: story.received)
+        // What a person gave back stays.
+        try story.load([FileStoryTests.header, row(2, 0, "72.3")])
+        #expect(try story.samples(.bodyMass).filter { $0.origin.subject != Origin.unassigned }.map(\.value).contains(15.1))
+    }
+
+    /// Real changes of a body: a newborn child, a child that is weighed twice a year, a diet, an operation, a pregnancy.
+    @Test(arguments: [
+        [(0, "3.2"), (3, "3.0"), (30, "4.1"), (150, "7.2"), (365, "9.9"), (730, "12.8")],
+        [(0, "14"), (180, "16"), (360, "18"), (2000, "40"), (3000, "62")],
+        [(0, "140"), (7, "137"), (14, "134"), (200, "90"), (300, "72")],
+        [(0, "190"), (1, "189"), (2, "191"), (390, "92")],
+        [(0, "3.1"), (40, "6.3"), (200, "9")],
+    ]) func realChanges(weights days: [(Int, String)]) throws {
+        let found = try weights(days.map { row($0.0, 0, $0.1) }, isOneFile: false)
+        #expect(found.nobodys.isEmpty && found.own.count == days.count)
+    }
+
+    /// Pounds under the name of kilograms are no other person.
+    @Test func anotherUnit() throws {
+        let found = try weights([row(0, 0, "72.0"), row(1, 0, "158.7"), row(2, 0, "72.1")], isOneFile: false)
+        #expect(found.nobodys.isEmpty)
+    }
+}

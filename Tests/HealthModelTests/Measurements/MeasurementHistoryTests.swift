@@ -1,0 +1,131 @@
+import HealthModel
+import Testing
+
+/// The table of states in `docs/measurements.md`, row by row.
+@Suite struct MeasurementHistoryTests {
+    private typealias History = MeasurementHistory<String>
+
+    /// A reading "a" of entry 1 and, where asked for, the same reading over another path, "b" of entry 2.
+    private static func reported(_ count: Int = 2, undone: [Int64: Int64] = [:]) -> History {
+        var history = History()
+        for (index, place) in ["a", "b", "c"].prefix(count).enumerated() {
+            let entry = Int64(index + 1)
+            history.reports.append(
+                .init(
+                    place: place, group: 0, first: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil,
+                    changed: undone[entry]))
+        }
+        return history
+    }
+
+    @Test func nothingIsLiveWithoutAnActiveReport() {
+        #expect(History().live == [])
+        #expect(Self.reported(1).live == ["a"])
+        #expect(Self.reported(1, undone: [1: 2]).live == [])
+        #expect(Self.reported(undone: [1: 3, 2: 4]).live == [])
+        // A deletion that is undone brings nothing back that no import reports.
+        var history = Self.reported(1, undone: [1: 3])
+        history.decisions = [.init(.deleted, place: "a", entry: 2, isActive: false)]
+        #expect(history.live == [])
+    }
+
+    @Test func theFirstActiveReportRepresentsTheMeasurement() {
+        #expect(Self.reported().live == ["a"])
+        #expect(Self.reported(undone: [1: 3]).live == ["b"])
+        #expect(Self.reported(undone: [2: 3]).live == ["a"])
+        // The one that the others were compared with goes before an earlier one.
+        var history = Self.reported()
+        history.reports[0].first = "b"
+        history.reports[1].first = nil
+        #expect(history.live == ["b"])
+    }
+
+    @Test func theLastActiveDecisionOfAPersonWins() {
+        var history = Self.reported()
+        history.decisions = [.init(.deleted, place: "a", entry: 3)]
+        #expect(history.live == [])
+        history.decisions.append(.init(.restored, place: "a", entry: 4))
+        #expect(history.live == ["a"])
+        history.decisions[1].isActive = false
+        #expect(history.live == [])
+        history.decisions[0].isActive = false
+        #expect(history.live == ["a"])
+        // It is about every report of the measurement.
+        history = Self.reported(undone: [1: 4])
+        history.decisions = [.init(.deleted, place: "a", entry: 3)]
+        #expect(history.live == [])
+    }
+
+    @Test func aPersonRestoresWhatAnUndoneImportReported() {
+        var history = Self.reported(1, undone: [1: 2])
+        history.decisions = [.init(.restored, place: "a", entry: 3)]
+        #expect(history.live == ["a"])
+        // Undone since once more: that was the later word.
+        history.reports[0].changed = 4
+        #expect(history.live == [])
+    }
+
+    @Test func appliedRepairsMakeTheSample() {
+        var history = Self.reported(1)
+        history.repaired = [.init(old: "a", new: "a1"), .init(old: "a1", new: "a2")]
+        #expect(history.live == ["a2"])
+        history.repaired[1].isActive = false
+        #expect(history.live == ["a1"])
+        history.repaired[0].isActive = false
+        #expect(history.live == ["a"])
+        // A decision about the repaired sample is about the reading, whatever becomes of the repair.
+        history.decisions = [.init(.deleted, place: "a1", entry: 3)]
+        #expect(history.live == [])
+        // One that gave way to a reading in the right form is back without the repair.
+        history.decisions = []
+        history.repaired = [.init(old: "a", new: nil)]
+        #expect(history.live == [])
+        history.repaired[0].isActive = false
+        #expect(history.live == ["a"])
+    }
+
+    @Test func aHigherVersionReplacesTheLower() {
+        func versions(undone: [Int64: Int64] = [:]) -> History {
+            var history = Self.reported(3, undone: undone)
+            for index in history.reports.indices {
+                history.reports[index].group = index
+                history.reports[index].first = nil
+                history.versions.append(
+                    .init(place: history.reports[index].place, record: 0, number: Int64(index + 1), scope: 1))
+            }
+            return history
+        }
+        #expect(versions().live == ["c"])
+        #expect(versions(undone: [3: 4]).live == ["b"])
+        #expect(versions(undone: [1: 4]).live == ["c"])
+        #expect(versions(undone: [1: 4, 3: 5]).live == ["b"])
+        // The record stays deleted where the import of the deleted version is undone. A later version is new.
+        var history = versions(undone: [3: 5])
+        history.decisions = [.init(.deleted, place: "c", entry: 4)]
+        #expect(history.live == [])
+        history = versions()
+        history.decisions = [.init(.deleted, place: "b", entry: 4)]
+        #expect(history.live == ["c"])
+        // Devices that number on their own do not replace one another, unless who saves says so.
+        history = versions()
+        history.versions[2].scope = 2
+        #expect(history.live == ["b", "c"])
+        history.versions[2].replacesAll = true
+        #expect(history.live == ["c"])
+    }
+
+    /// What tells the same as a replaced version is replaced as well; with versions of two records no measurement is lost.
+    @Test func versionsAndOtherPaths() {
+        var history = Self.reported(3)
+        history.reports[2].group = 2
+        history.reports[2].first = nil
+        history.versions = [
+            .init(place: "a", record: 0, number: 1, scope: 1), .init(place: "c", record: 0, number: 2, scope: 1),
+        ]
+        #expect(history.live == ["c"])
+        history.versions += [
+            .init(place: "c", record: 1, number: 1, scope: 2), .init(place: "b", record: 1, number: 2, scope: 2),
+        ]
+        #expect(history.live == ["a", "c"])
+    }
+}

@@ -1,0 +1,80 @@
+import HealthModel
+import Pipeline
+import Testing
+
+@testable import SampleStore
+
+/// What a client saves never makes the reading of a device or a file a duplicate.
+@Suite struct ClientCopyTests {
+    private static let day: Int64 = 86_400_000_000
+    private static let now = TestStore.received
+
+    private static func client(_ test: TestStore, _ types: [SampleType]) throws -> Client {
+        let client = try test.store.addClient(named: "copier", purpose: "Tests", at: now)
+        for type in types {
+            try test.store.set(
+                Grant(subject: TestStore.subject, type: ObjectType(type), reading: .none, mayWrite: true), of: client, at: now)
+        }
+        return client
+    }
+
+    private static func save(_ samples: [GatedSample], _ client: Client, _ test: TestStore) throws {
+        let day = now.microseconds..<now.microseconds + Self.day
+        let outcomes = try test.store.save(samples, by: client, ClientRequest(key: nil, octets: []), at: now, within: day)
+        #expect(outcomes.allSatisfy { $0 == .stored })
+    }
+
+    private static func sum(_ type: SampleType, _ test: TestStore) throws -> [Int] {
+        let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
+        return try test.store.statistics(StatisticsQuery(type: type, intervals: days, priority: [])).map(\.count)
+    }
+
+    /// Whichever came first, both are there, statistics count one, and what the client deletes is its own.
+    @Test(arguments: [SampleType.bodyMass, .bloodGlucose, .heartRate, .stepCount], [true, false])
+    func aCopyIsLinkedAndTakesNothingAway(type: SampleType, copyComesFirst: Bool) throws {
+        try TestStore.with { test in
+            let client = try Self.client(test, [type])
+            let device = Device(key: "meter-1", name: "Meter")
+            let own = try SampleMaker(type, source: "meter", sourceName: "Meter", device: device)
+            let copy = try SampleMaker(type, source: client.source, sourceName: client.name, device: device)
+            let lasting: Double = type.aggregation == .cumulative ? 600 : 0
+            let (reading, copied) = (try own("61", at: 60, lasting: lasting), try copy("61", at: 60, lasting: lasting))
+            if copyComesFirst { try Self.save([copied], client, test) }
+            try test.keep([reading])
+            if !copyComesFirst { try Self.save([copied], client, test) }
+            #expect(try test.store.sample(reading.sample.identity) != nil)
+            #expect(try test.store.sample(copied.sample.identity) != nil)
+            #expect(try Self.sum(type, test) == [1])
+            #expect(try test.store.delete(copied.sample.identity, by: client, at: Self.now, where: { _ in }))
+            #expect(try test.store.sample(reading.sample.identity) != nil)
+            #expect(try Self.sum(type, test) == [1])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func forgettingAClientLeavesTheDevicesReading() throws {
+        try TestStore.with { test in
+            let client = try Self.client(test, [.bodyMass])
+            let copy = try SampleMaker(.bodyMass, source: client.source, sourceName: client.name)
+            try Self.save(try (0..<60).map { try copy("\(60 + $0)", at: 60) }, client, test)
+            let scale = try SampleMaker(.bodyMass, source: "scale", sourceName: "Scale", device: Device(key: "s", name: "Scale"))
+            let reading = try scale("81", at: 60)
+            try test.keep([reading])
+            try test.store.remove(client, deletingItsOwn: IngestDescription(kind: .delete, received: Self.now.microseconds))
+            #expect(try test.store.sample(reading.sample.identity) != nil)
+        }
+    }
+
+    @Test func aClientHasABoundedNumberOfSeries() throws {
+        try TestStore.with { test in
+            let client = try Self.client(test, [.bodyMass])
+            let many = try (0...SampleStore.mostClientSeries).map { number in
+                try SampleMaker(
+                    .bodyMass, source: client.source, sourceName: client.name, device: Device(key: "d\(number)", name: "D"))(
+                        "70", at: Double(number))
+            }
+            #expect(throws: ClientWriteError.self) { try Self.save(many, client, test) }
+            #expect(try Self.sum(.bodyMass, test).isEmpty)
+        }
+    }
+}

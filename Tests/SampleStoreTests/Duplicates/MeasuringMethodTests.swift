@@ -1,0 +1,84 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// How a value was measured tells readings apart that agree in all else.
+@Suite struct MeasuringMethodTests {
+    private static func said(_ method: String) -> Metadata { Metadata([("glucoseMethod", .string(method))]) }
+
+    private static func maker(_ source: String = "file.app", _ unit: String = "mmol/L") throws -> SampleMaker {
+        try SampleMaker(.bloodGlucose, source: source, sourceName: source, unit: unit)
+    }
+
+    private static let methods = ["sensorHistoric", "sensorScan", "strip", "calibration"]
+
+    @Test func readingsOfOneMinute() throws {
+        try TestStore.with { test in
+            let batch = try Self.methods.map { try Self.maker()("5.6", at: 0, metadata: Self.said($0)) }
+            #expect(try test.keep(batch).outcomes == [[.stored, .stored, .stored, .stored]])
+            #expect(try test.keep(batch).account.duplicate == 4)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// An earlier version stored one of them and took the others for it: what it has stays, what it lost comes.
+    @Test(arguments: [0, 1])
+    func aStoreOfBefore(hours: Int) throws {
+        try TestStore.with { test in
+            var earlier = try Self.maker().local(hours)
+            earlier.isEarlier = true
+            let old = try Self.methods.map { try earlier("5.6", at: 0, metadata: Self.said($0)) }
+            #expect(try test.keep(old).outcomes == [[.stored, .duplicate, .duplicate, .duplicate]])
+            let new = try Self.methods.map { try Self.maker().local(hours)("5.6", at: 0, metadata: Self.said($0)) }
+            #expect(try test.keep(new).outcomes == [[.duplicate, .stored, .stored, .stored]])
+            #expect(try test.keep(new).account.duplicate == 4)
+            #expect(try test.store.check(deep: true) == [])
+            // Deleted stays deleted.
+            try test.store.delete([old[0].sample.identity], description: TestStore.description(.delete))
+            #expect(try test.keep(new).account.duplicate == 4)
+        }
+    }
+
+    /// The file again after the unit was changed: each finds its own, and what is new is stored.
+    @Test func anotherUnit() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.said("sensorHistoric"))])
+            let again = try ["strip", "sensorScan", "sensorHistoric"].map {
+                try Self.maker("file.app", "mg/dL")("101", at: 0, metadata: Self.said($0))
+            }
+            #expect(try test.keep(again).outcomes == [[.stored, .stored, .duplicate]])
+        }
+    }
+
+    /// Two programs upload one sensor's reading, some seconds apart; a minute on it is the next one.
+    @Test(arguments: [
+        (9.0, "sensor", true), (29, "sensor", true), (31, "sensor", false), (60, "sensor", false), (9, "strip", false),
+    ])
+    func twoUploaders(seconds: Double, method: String, isOne: Bool) throws {
+        try TestStore.with { test in
+            func maker(_ device: String) throws -> SampleMaker {
+                try SampleMaker(
+                    .bloodGlucose, source: "file.nightscout", device: Device(key: device, model: device), unit: "mg/dL")
+            }
+            try test.keep([try maker("loop://Phone")("137", at: 0, metadata: Self.said(method))])
+            let account = try test.keep([try maker("share2")("137", at: seconds, metadata: Self.said(method))]).account
+            #expect(account.stored == 1)
+            #expect(account.linked == (isOne ? 1 : 0))
+        }
+    }
+
+    /// Another path: a strip is no sensor's reading; in another maker's words, or in none, it may be the same one.
+    @Test(arguments: [
+        ("sensor", "strip", false), ("sensorScan", "sensor", true), ("calibration", "strip", true), ("strip", nil, true),
+    ])
+    func anotherPath(first: String, second: String?, isOne: Bool) throws {
+        try TestStore.with { test in
+            try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.said(first))])
+            let other = try Self.maker("file.other")("5.6", at: 0, metadata: second.map(Self.said))
+            #expect(try test.keep([other]).outcomes == [[isOne ? .duplicate : .stored]])
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import HealthModel
+
+/// The ledger as a list: which entry undoes which, and what is undone by that.
+struct LedgerModel {
+    private var targets: [Int64: Int64] = [:]
+    private var undone: Set<Int64> = []
+    private var changes: [Int64: Int64] = [:]
+
+    /// An entry undoes another one: what that one undid is active again, and so on.
+    mutating func note(_ undoing: Int64, undoes entry: Int64) {
+        targets[undoing] = entry
+        var (next, isUndone): (Int64?, Bool) = (entry, true)
+        while let entry = next {
+            if isUndone { undone.insert(entry) } else { undone.remove(entry) }
+            changes[entry] = undoing
+            (next, isUndone) = (targets[entry], !isUndone)
+        }
+    }
+
+    func isActive(_ entry: Int64) -> Bool { !undone.contains(entry) }
+
+    /// The last entry that changed whether it is active.
+    func changed(_ entry: Int64) -> Int64 { changes[entry] ?? entry }
+
+    /// What an entry is about in the end: itself, or what the first of a chain of undoings undid.
+    func root(_ entry: Int64) -> Int64 { targets[entry].map { root($0) } ?? entry }
+}
+
+/// What is live, as nothing but ``MeasurementHistory`` over lists says.
+struct MeasurementModel<Place: Hashable & Sendable> {
+    struct Report {
+        var place: Place
+        var group: Int
+        var entry: Int64
+    }
+
+    struct Repaired {
+        var old: Place
+        var new: Place?
+        var migration: Int64
+    }
+
+    var ledger = LedgerModel()
+    private(set) var reports: [Report] = []
+    private var groups = 0
+    var versions: [MeasurementHistory<Place>.Version] = []
+    var repaired: [Repaired] = []
+    /// The repairs that are applied.
+    var applied: Set<Int64> = []
+    var decisions: [(kind: MeasurementHistory<Place>.Decision.Kind, place: Place, entry: Int64)] = []
+
+    /// Notes a report: of a measurement of its own where no group is given.
+    mutating func report(_ place: Place, group: Int? = nil, entry: Int64) {
+        groups += 1
+        reports.append(Report(place: place, group: group ?? 1_000_000 + groups, entry: entry))
+    }
+
+    mutating func forgetReports(of places: Set<Place>) { reports.removeAll { places.contains($0.place) } }
+
+    /// What is live of all measurements, each looked at by itself: they are apart but for the versions of a record.
+    var live: Set<Place> {
+        var olds: [Place: Place] = [:]
+        for repaired in repaired { if let new = repaired.new { olds[new] = repaired.old } }
+        func root(_ place: Place) -> Place {
+            var place = place
+            while let old = olds[place] { place = old }
+            return place
+        }
+        var clusters: [Place: Int] = [:]
+        var histories: [Int: MeasurementHistory<Place>] = [:]
+        let records = Dictionary(versions.map { ($0.place, $0.record) }) { one, _ in one }
+        var firsts: [Int: Place] = [:]
+        for report in reports {
+            let cluster = records[report.place].map { -1 - $0 } ?? report.group
+            clusters[report.place] = cluster
+            let isActive = ledger.isActive(report.entry)
+            histories[cluster, default: MeasurementHistory()].reports.append(
+                .init(
+                    place: report.place, group: report.group, first: firsts[report.group], entry: report.entry,
+                    isActive: isActive, changed: isActive ? nil : ledger.changed(report.entry)))
+            if firsts[report.group] == nil { firsts[report.group] = report.place }
+        }
+        for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }
+        for edge in repaired {
+            guard let cluster = clusters[root(edge.old)] else { continue }
+            histories[cluster]?.repaired.append(
+                .init(old: edge.old, new: edge.new, isActive: applied.contains(edge.migration)))
+        }
+        for decision in decisions {
+            guard let cluster = clusters[root(decision.place)] else { continue }
+            histories[cluster]?.decisions.append(
+                .init(decision.kind, place: decision.place, entry: decision.entry, isActive: ledger.isActive(decision.entry)))
+        }
+        return Set(histories.values.flatMap(\.live))
+    }
+
+    /// Whether an entry may not be undone: it is, or the readings that it reported would be gone while a repair of them stands.
+    func isRefused(undoing entry: Int64) -> Bool {
+        guard ledger.isActive(entry) else { return true }
+        let root = ledger.root(entry)
+        var next = ledger
+        next.note(.max, undoes: entry)
+        guard ledger.isActive(root) || entry == root, !next.isActive(root) else { return false }
+        let places = Set(reports.filter { $0.entry == root }.map(\.place))
+        return repaired.contains { applied.contains($0.migration) && places.contains($0.old) }
+    }
+
+    /// Whether later repairs changed what a repair made.
+    func isRepairedAgain(_ migration: Int64) -> Bool {
+        let made = Set(repaired.filter { $0.migration == migration }.compactMap(\.new))
+        return repaired.contains { $0.migration != migration && applied.contains($0.migration) && made.contains($0.old) }
+    }
+}

@@ -1,0 +1,372 @@
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// The store against the computation over a list: random sequences of imports over several paths and in two units, of two people, of versions of
+/// records, of quarantined readings, of deletions, restorations, repairs, and undoings of all of these and of undoings.
+///
+/// After each step the samples, their sum, and what a reader of the change log holds are compared. In the end everything is undone in a random
+/// order, which leaves an empty store.
+///
+/// `VITALGATE_MEASUREMENTS` sets how many sequences (200), `VITALGATE_SEED` the first one's seed (1).
+@Suite struct MeasurementModelTests {
+    private static func setting(_ name: String, _ value: UInt64) -> UInt64 {
+        getenv(name).flatMap { UInt64(String(cString: $0)) } ?? value
+    }
+
+    @Test(arguments: [0, 1] as [UInt64]) func storeIsWhatReportsAndDecisionsSay(half: UInt64) throws {
+        let (first, count) = (Self.setting("VITALGATE_SEED", 1), Self.setting("VITALGATE_MEASUREMENTS", 200))
+        // A store is made once and emptied: making one takes longer than a sequence.
+        let test = try TestStore()
+        try test.execute("PRAGMA synchronous = OFF")
+        let tables = try Self.tables(test)
+        for seed in first..<first + count where seed % 2 == half {
+            try MeasurementSequence(test, seed: seed).run()
+            for table in tables { try test.execute("DELETE FROM \(table)") }
+            try test.execute("UPDATE setting SET value = 0 WHERE name IN ('seq', 'accepted', 'forgotten', 'standIns')")
+            try test.store.interner.forget()
+        }
+        try test.close()
+    }
+
+    /// What a sequence fills.
+    private static func tables(_ test: TestStore) throws -> [String] {
+        let statement = try Statement(
+            test.store.connection,
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('setting', 'epoch') AND name NOT LIKE 'sqlite%'"
+        )
+        var names: [String] = []
+        while try statement.step() { names.append(statement.text(0)) }
+        return names
+    }
+}
+
+private final class MeasurementSequence {
+    private let test: TestStore
+    private let seed: UInt64
+    private var random: SeededGenerator
+    private var model = MeasurementModel<String>()
+    /// What each place is expected to look like: source, start, numeral.
+    private var looks: [String: String] = [:]
+    private var uuids: [String: SampleIdentity] = [:]
+    /// What is, or was, a sample.
+    private var known: Set<String> = []
+    private var entries: [Int64] = []
+    private var migrations: [(id: Int64, ingest: Int64)] = []
+    private var held: [Int64: (place: String, ingest: Int64)] = [:]
+    private var judged: [(id: Int64, what: String, entry: Int64)] = []
+    private var story: [String] = []
+    private var anchor: Int64 = 0
+    private var follower: [SampleIdentity: String] = [:]
+    private var hasRepaired = false
+    private let paths: [SampleMaker]
+    private let guest: [SampleMaker]
+    private var comment: Comment { "seed \(seed): \(story.joined(separator: "; "))" }
+
+    init(_ test: TestStore, seed: UInt64) throws {
+        self.test = test
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        func makers(_ subject: String) throws -> [SampleMaker] {
+            let device = Device(key: "Acme/Scale/17", manufacturer: "Acme", model: "Scale")
+            var ble = try SampleMaker(.bodyMass, source: "ble", sourceName: "Scale", device: device, subject: subject)
+            ble.timeResolution = 1
+            var file = try SampleMaker(
+                .bodyMass, source: "file", device: Device(key: "Acme", manufacturer: "Acme"), subject: subject)
+            file.timeResolution = 60
+            // The scale's own readings again after its unit was changed.
+            let pounds = try SampleMaker(
+                .bodyMass, source: "ble", sourceName: "Scale", device: device, subject: subject, unit: "[lb_av]")
+            return [ble, file, pounds]
+        }
+        paths = try makers(TestStore.subject)
+        guest = try makers("7f9c0000-0000-4000-8000-000000000001")
+    }
+
+    func run() throws {
+        for _ in 0..<Int.random(in: 8...16, using: &random) {
+            try step()
+            try compare()
+        }
+        #expect(try test.store.check(deep: true) == [], comment)
+        try undoEverything()
+        #expect(try test.store.check(deep: true) == [], comment)
+    }
+
+    private func step() throws {
+        switch Int.random(in: 0..<13, using: &random) {
+        case 0, 1, 2: try importWeights()
+        case 3: try importVersion()
+        case 4: try hold()
+        case 5: try judge()
+        case 6: try delete()
+        case 7: try restore()
+        case 8: try repair()
+        case 9: try undoRepair()
+        default: try undo()
+        }
+    }
+
+    private func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+    private func description(_ kind: IngestKind) -> IngestDescription { TestStore.description(kind) }
+
+    private func look(_ sample: Sample) -> String {
+        "\(sample.origin.subject.prefix(4)) \(sample.origin.source.id) \(sample.origin.type.id) \(sample.start.microseconds) \(sample.numeral.text) \(sample.unit.code)"
+    }
+
+    private func note(_ place: String, _ sample: Sample) {
+        looks[place] = look(sample)
+        uuids[place] = sample.identity
+    }
+
+    // MARK: What comes in
+
+    /// Measurement `index` of one of two people, as a path tells it.
+    private func weight(_ person: Int, _ index: Int, _ path: Int) throws -> GatedSample {
+        let maker = (person == 0 ? paths : guest)[path]
+        let hundredths = 8015 + index * 100
+        let pounds = (Double(hundredths) / 100 / 0.45359237 * 10).rounded() / 10
+        return try maker(
+            ["\(hundredths / 100).15", "\(hundredths / 100).2", "\(pounds)"][path],
+            at: Double(index * 3600) + (path == 1 ? 0 : 24))
+    }
+
+    private func importWeights() throws {
+        let (person, path) = (pick(2), pick(3))
+        let chosen = [0, 1, 2].filter { _ in pick(2) == 0 }
+        var batch: [(place: String, group: Int, sample: GatedSample)] = []
+        for index in chosen {
+            let place = "w\(person)\(index)\(path)"
+            // What is told of a reading that a repair has moved is another reading, and another test's.
+            guard !hasRepaired || model.reports.contains(where: { $0.place == place }) else { continue }
+            batch.append((place, person * 10 + index, try weight(person, index, path)))
+        }
+        guard !batch.isEmpty else { return }
+        let (outcomes, account) = try test.keep(batch.map(\.sample))
+        story.append("\(account.id): import \(batch.map(\.place))")
+        for (place, group, sample) in batch where !model.reports.contains(where: { $0.place == place }) {
+            note(place, sample.sample)
+            model.report(place, group: group, entry: account.id)
+        }
+        entries.append(account.id)
+        let live = model.live
+        for (outcome, entry) in zip(outcomes.joined(), batch) {
+            let isNew = live.contains(entry.place) && !known.contains(entry.place)
+            #expect(outcome == (isNew ? .stored : .duplicate), "\(entry.place) in \(comment)")
+        }
+        #expect(account.stored + account.duplicate == batch.count, comment)
+    }
+
+    private func importVersion() throws {
+        let (record, version) = (pick(2), Int64(pick(3) + 1))
+        let place = "r\(record)\(version)"
+        let sample = try SampleMaker(.heartRate, source: "app")(
+            "\(60 + record * 10 + Int(version))", at: Double(record), record: RecordIdentifier(id: "r\(record)", version: version)
+        )
+        let isNew = !model.versions.contains { $0.record == record && $0.number >= version }
+        let (outcomes, account) = try test.keep([sample])
+        story.append("\(account.id): import \(place)")
+        #expect(outcomes == [[isNew ? .stored : .duplicate]], comment)
+        entries.append(account.id)
+        guard isNew else { return }
+        note(place, sample.sample)
+        model.report(place, group: 100 + record * 10 + Int(version), entry: account.id)
+        model.versions.append(.init(place: place, record: record, number: version, scope: 1))
+    }
+
+    private func hold() throws {
+        let index = pick(3)
+        let place = "q\(index)"
+        let sample = try SampleMaker(.stepCount, source: "watch")("90\(index)", at: Double(index), rule: .impossible)
+        let (outcomes, account) = try test.keep([sample])
+        story.append("\(account.id): hold \(place)")
+        let isNew = !held.values.contains { $0.place == place }
+        #expect(outcomes == [[isNew ? .quarantined : .duplicate]], comment)
+        entries.append(account.id)
+        guard isNew, let id = try test.store.connection.integer("SELECT max(id) FROM quarantine") else { return }
+        note(place, sample.sample)
+        held[id] = (place, account.id)
+    }
+
+    private func state(of id: Int64) -> String {
+        if let last = judged.last(where: { $0.id == id && model.ledger.isActive($0.entry) }) { return last.what }
+        return "held"
+    }
+
+    private func judge() throws {
+        guard
+            let (id, place) = held.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.place) })
+        else { return }
+        let accepts = pick(2) == 0
+        // One that a person restored meanwhile is there already.
+        guard state(of: id) == "held", !accepts || !model.live.contains(place) else {
+            #expect(throws: StoreError.self, comment) { try test.store.accept([id], description: description(.accept)) }
+            return
+        }
+        guard accepts else {
+            let entry = try test.store.reject([id], description: description(.reject)).ingest
+            story.append("\(entry): reject \(place)")
+            judged.append((id, "rejected", entry))
+            return entries.append(entry)
+        }
+        // A reading that was accepted, deleted, and is held again stays what it is.
+        let wasAccepted = model.reports.contains { $0.place == place }
+        let entry = try test.store.accept([id], description: description(.accept)).ingest
+        story.append("\(entry): accept \(place)")
+        judged.append((id, "accepted", entry))
+        entries.append(entry)
+        if wasAccepted {
+            model.decisions.append((.restored, place, entry))
+        } else {
+            model.report(place, group: 200 + Int(id), entry: entry)
+        }
+    }
+
+    // MARK: What is decided
+
+    private func delete() throws {
+        guard let place = model.live.sorted().randomElement(using: &random), let uuid = uuids[place] else { return }
+        let entry = try test.store.delete([uuid], description: description(.delete)).ingest
+        story.append("\(entry): delete \(place)")
+        model.decisions.append((.deleted, place, entry))
+        entries.append(entry)
+    }
+
+    private func restore() throws {
+        guard let place = known.subtracting(model.live).sorted().randomElement(using: &random), let uuid = uuids[place] else {
+            return
+        }
+        var next = model
+        next.decisions.append((.restored, place, .max))
+        story.append("restore \(place)")
+        guard next.live.contains(place) else {
+            #expect(throws: StoreError.self, comment) { try test.store.restore([uuid], description: description(.restore)) }
+            return
+        }
+        let entry = try test.store.restore([uuid], description: description(.restore)).ingest
+        story[story.count - 1] = "\(entry): restore \(place)"
+        model.decisions.append((.restored, place, entry))
+        entries.append(entry)
+    }
+
+    private func repair() throws {
+        let (source, days) = (["ble", "file", "app"][pick(3)], [10, 20][pick(2)])
+        let type: SampleType = source == "app" ? .heartRate : .bodyMass
+        let request = TestStore.request(.shift(Int64(days) * 86_400_000_000), type) { $0.source = source }
+        let text = request.repair.text
+        let moved = model.live.filter { place in
+            looks[place]?.contains(" \(source) ") == true && !place.hasPrefix("q") && !place.contains("+\(days)")
+        }
+        guard let migration = try test.migrate(request).migration, let ingest = try test.store.migration(migration)?.ingest else {
+            #expect(moved.isEmpty, "\(text), \(comment)")
+            return
+        }
+        story.append("\(ingest): shift \(source) by \(days) as \(migration)")
+        hasRepaired = true
+        model.applied.insert(migration)
+        migrations.append((migration, ingest))
+        var pairs: [SampleIdentity: SampleIdentity] = [:]
+        try test.store.forEachPair(of: migration) { pairs[$0.old] = $0.new }
+        #expect(pairs.count == moved.count, comment)
+        for place in moved {
+            let new = "\(place)+\(days)"
+            guard let old = uuids[place], let uuid = pairs[old], case .live(let stored)? = try test.store.lookup(uuid) else {
+                Issue.record("\(place) is not moved, \(comment)")
+                continue
+            }
+            let words = looks[place]?.split(separator: " ").map(String.init) ?? []
+            let start = (Int64(words.count > 3 ? words[3] : "") ?? 0) + Int64(days) * 86_400_000_000
+            #expect(stored.sample.start.microseconds == start, comment)
+            note(new, stored.sample)
+            model.repaired.removeAll { $0.old == place && $0.new == new }
+            model.repaired.append(.init(old: place, new: new, migration: migration))
+        }
+    }
+
+    private func undoRepair() throws {
+        guard let id = model.applied.sorted().randomElement(using: &random) else { return }
+        story.append("undo repair \(id)")
+        guard !model.isRepairedAgain(id) else {
+            #expect(throws: StoreError.self, comment) { try test.undo(id) }
+            return
+        }
+        try test.undo(id)
+        model.applied.remove(id)
+    }
+
+    private func undo() throws {
+        guard let entry = entries.randomElement(using: &random) else { return }
+        try undo(entry)
+    }
+
+    @discardableResult private func undo(_ entry: Int64) throws -> Bool {
+        story.append("undo \(entry)")
+        guard !model.isRefused(undoing: entry) else {
+            #expect(throws: StoreError.self, comment) {
+                try test.store.undo(entry, forget: false, description: description(.undo))
+            }
+            return false
+        }
+        let undoing = try test.store.undo(entry, forget: false, description: description(.undo)).ingest
+        story[story.count - 1] = "\(undoing): undo \(entry)"
+        #expect(undoing > 0, comment)
+        let counted = held.filter { model.ledger.isActive($0.value.ingest) }
+        model.ledger.note(undoing, undoes: entry)
+        entries.append(undoing)
+        // Undoing an import rejects what it holds.
+        for (id, reading) in counted where !model.ledger.isActive(reading.ingest) && state(of: id) == "held" {
+            judged.append((id, "rejected", undoing))
+        }
+        return true
+    }
+
+    // MARK: What is compared
+
+    private func compare() throws {
+        let live = model.live
+        let samples = try test.samples()
+        #expect(samples.map { look($0.sample) }.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
+        #expect(Set(samples.map(\.uuid)) == Set(live.compactMap { uuids[$0] }), comment)
+        known.formUnion(live)
+        try test.store.changes(after: anchor, types: nil) { change in
+            anchor = change.seq
+            switch change {
+            case .added(let stored): follower[stored.uuid] = look(stored.sample)
+            case .deleted(let deletion): follower[deletion.uuid] = nil
+            }
+        }
+        #expect(follower.values.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
+        let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
+        let sum = try test.store.statistics(StatisticsQuery(type: .heartRate, intervals: days)).reduce(0) { $0 + $1.count }
+        #expect(sum == live.count { $0.hasPrefix("r") }, comment)
+        for id in held.keys {
+            #expect(try test.store.quarantined(number: id)?.state == state(of: id), comment)
+        }
+        for entry in entries {
+            #expect(
+                try (test.store.account(of: entry)?.state != "undone") == model.ledger.isActive(entry), "\(entry) in \(comment)")
+        }
+    }
+
+    /// In any order: what is refused is tried again once others are undone.
+    private func undoEverything() throws {
+        for _ in 0..<200 {
+            var left: [Int64] = entries.filter { model.ledger.root($0) == $0 && model.ledger.isActive($0) }
+            guard !left.isEmpty || !model.applied.isEmpty else { break }
+            left.shuffle(using: &random)
+            if let id = model.applied.sorted().randomElement(using: &random), !model.isRepairedAgain(id) {
+                story.append("undo repair \(id)")
+                try test.undo(id)
+                model.applied.remove(id)
+                try compare()
+            }
+            if let entry = left.first, try undo(entry) { try compare() }
+        }
+        #expect(try test.samples().isEmpty, comment)
+    }
+}
