@@ -280,7 +280,7 @@ import Testing
             let samples = [
                 try full("5.50", at: 1, lasting: 2.5, group: 0x3FFF_FFFF_FFFF_FFFF, metadata: metadata),
                 try receipt("80.20", at: 0, group: 1),
-                try SampleMaker(source: "", sourceName: "")("1", at: 1e9),
+                try SampleMaker(source: "s", sourceName: "")("1", at: 1e9),
                 try SampleMaker(device: Device(key: "only key"))("60", at: 2),
             ]
             try test.keep(samples)
