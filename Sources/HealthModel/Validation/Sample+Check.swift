@@ -47,7 +47,7 @@ extension Origin {
             throw InvalidObject("subject", "it is neither a UUID nor unassigned")
         }
         guard !source.id.isEmpty, source.id.isFitName else { throw InvalidObject("source: id", Sample.badName) }
-        guard !source.name.isEmpty, source.name.isFitName else { throw InvalidObject("source: name", Sample.badName) }
+        guard source.name.isFitName else { throw InvalidObject("source: name", Sample.badName) }
         guard source.version?.isFitName ?? true else { throw InvalidObject("source: version", Sample.badName) }
         guard let device else { return }
         guard !device.key.isEmpty, device.key.isFitName else { throw InvalidObject("device: key", Sample.badName) }
