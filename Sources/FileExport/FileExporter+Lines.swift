@@ -9,6 +9,7 @@ extension FileExporter: ReadableExporter {
     /// A document's line is long; a longer one is none of ours.
     private static let longest = 64 << 20
 
+    /// Gives what the target holds as lines of NDJSON. Returns what cannot be read back, by reason and count.
     public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         guard settings.form == .ndjson else {
             throw DeliveryError(.unfit, "files of the format \(settings.form.rawValue) cannot be read back whole")

@@ -102,10 +102,13 @@ public final class FileExporter: Exporter {
         text = ChangeText(settings.form, context)
     }
 
+    /// Where the target is, without credentials: another address is another target.
     public var address: String { settings.folder }
 
+    /// The settings that shape what is written. A change of them stops the target until it is rewritten.
     public var shape: String { settings.form == .ndjson ? "" : "format=\(settings.form.rawValue)" }
 
+    /// The mark that the last delivery left at the target; `nil` if the target keeps none.
     public func found() throws(DeliveryError) -> FoundMark? {
         let state = try ExportFile.state(
             folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store)
@@ -115,6 +118,7 @@ public final class FileExporter: Exporter {
         return FoundMark(identity: mark?.identity, mark: mark)
     }
 
+    /// Writes a mark before the first delivery, so that the target belongs to this store.
     public func claim(_ mark: TargetMark) throws(DeliveryError) {
         // Told everything from the beginning, it has nothing of that yet.
         let file = try opened()

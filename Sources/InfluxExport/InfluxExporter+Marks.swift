@@ -16,6 +16,7 @@ extension InfluxExporter {
 
     private static let measurement = "vitalgate"
 
+    /// The mark that the last delivery left at the target; `nil` if the target keeps none.
     public func found() throws(DeliveryError) -> FoundMark? {
         guard case .database(let database, _) = settings.place else { return nil }
         let policy = try policy(in: database)
@@ -23,6 +24,7 @@ extension InfluxExporter {
         return FoundMark(identity: mark?.identity, mark: mark, mayForget: policy == .shared)
     }
 
+    /// Writes a mark before the first delivery, so that the target belongs to this store.
     public func claim(_ mark: TargetMark) throws(DeliveryError) {
         guard case .database(let database, _) = settings.place else { return }
         try put(mark)

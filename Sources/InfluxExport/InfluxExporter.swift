@@ -18,6 +18,7 @@ public final class InfluxExporter: ComparableExporter {
     /// Connects to nothing yet.
     public init(_ settings: InfluxSettings, context: ExportContext) { (self.settings, self.context) = (settings, context) }
 
+    /// Where the target is, without credentials: another address is another target.
     public var address: String {
         switch settings.place {
         case .database(let name, let policy): "\(settings.url)/\(name)/\(policy ?? "")"
@@ -231,6 +232,7 @@ public final class InfluxExporter: ComparableExporter {
             text.contains("database not found") ? .unfit : .unreachable, "a deletion failed: \(Self.words(of: response.body))")
     }
 
+    /// Whether what the target holds is compared by content or by UUID.
     public var contentComparison: ContentComparison {
         if case .database = settings.place { .prints } else { .none }
     }

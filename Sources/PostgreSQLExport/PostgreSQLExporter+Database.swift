@@ -162,6 +162,7 @@ extension PostgreSQLExporter {
 
     // MARK: Marks
 
+    /// The mark that the last delivery left at the target; `nil` if the target keeps none.
     public func found() throws(DeliveryError) -> FoundMark? {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
@@ -182,6 +183,7 @@ extension PostgreSQLExporter {
         }
     }
 
+    /// Writes a mark before the first delivery, so that the target belongs to this store.
     public func claim(_ mark: TargetMark) throws(DeliveryError) {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {

@@ -23,6 +23,7 @@ extension PostgreSQLExporter: ReadableExporter {
             """
     }
 
+    /// Gives what the target holds as lines of NDJSON. Returns what cannot be read back, by reason and count.
     public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         let (connection, hub) = try opened()
         session = nil

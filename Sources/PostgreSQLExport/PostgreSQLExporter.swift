@@ -32,6 +32,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// Of a record that its maker numbered the highest version is there, whichever hub brings it.
     public let tellsRecords = true
 
+    /// Where the target is, without credentials: another address is another target.
     public var address: String { "postgresql://\(settings.host):\(settings.port)/\(settings.database)/\(settings.schema)" }
 
     // MARK: Samples
