@@ -100,7 +100,7 @@ import Testing
         let expected = now.wallTime(at: ZoneOffset(seconds: 3600))
         slow.service.learned(
             ClockEvidence(
-                shown: WallTime(microseconds: expected.microseconds + 7_200_000_000), received: now, expected: expected),
+                shown: WallTime(microseconds: expected.microseconds - 7_200_000_000), received: now, expected: expected),
             for: RadioBench.address)
         right.compareClocks()
         for bench in [slow, right] {
@@ -109,7 +109,7 @@ import Testing
         }
         let (corrected, said) = (try #require(slow.samples().first).sample, try #require(right.samples().first).sample)
         #expect(corrected.identity == said.identity)
-        #expect(said.start.microseconds - corrected.start.microseconds == 7_200_000_000)
+        #expect(corrected.start.microseconds - said.start.microseconds == 7_200_000_000)
         #expect((corrected.timeOrigin, said.timeOrigin) == (.deviceCorrected, .device))
         #expect(try slow.store.account(of: 1)?.notes.count == 1)
     }
