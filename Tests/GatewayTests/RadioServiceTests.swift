@@ -104,7 +104,8 @@ import Testing
             for: RadioBench.address)
         right.compareClocks()
         for bench in [slow, right] {
-            bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+            // A record of this morning, older than what the slow clock shows now.
+            bench.hear("gatt:2A18", RadioBench.glucose(number: 7, hour: 5))
             try bench.stop()
         }
         let (corrected, said) = (try #require(slow.samples().first).sample, try #require(right.samples().first).sample)

@@ -178,6 +178,7 @@ public final class LiveDevice {
             case .readings:
                 let leftOut = repeats.leaveOut(
                     of: &readings, number: interpreter.packetNumber, within: interpreter.repeatsWithin, frame)
+                lastAdverts[frame.channel]?.wasRead = true
                 if let leftOut, readings.isEmpty { return .skipped(leftOut.kind) }
                 if frame.channel.hasPrefix("advert:"), !flood.takes(readings.count, at: uptime) {
                     return .skipped(SkipKind("flood"))
@@ -478,6 +479,8 @@ public final class LiveDevice {
         var bytes: [UInt8]
         /// In microseconds.
         var heard: Int64
+        /// What was refused is read again once the device has another key or profile.
+        var wasRead = false
     }
 
     // MARK: Restarts
@@ -503,7 +506,7 @@ public final class LiveDevice {
     public var state: DeviceState? {
         guard let heard else { return nil }
         let state = State(
-            trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts,
+            trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts.filter(\.value.wasRead),
             stamps: stamps.map { [$0.shown.microseconds, $0.received.microseconds] },
             isClockKnown: isClockKnown, zone: zone.identifier,
             learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
@@ -546,10 +549,13 @@ public final class LiveDevice {
     private func isRepeated(_ frame: RawFrame) -> Bool {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
         isAdvertiser = true
-        let last = lastAdverts[frame.channel]
-        lastAdverts[frame.channel] = Advert(bytes: Array(bytes), heard: frame.received.microseconds)
-        guard let last else { return false }
-        return last.bytes.elementsEqual(bytes) && abs(frame.received.microseconds - last.heard) < Self.advertRow
+        var advert = Advert(bytes: Array(bytes), heard: frame.received.microseconds)
+        defer { lastAdverts[frame.channel] = advert }
+        guard let last = lastAdverts[frame.channel], last.bytes.elementsEqual(bytes),
+            abs(frame.received.microseconds - last.heard) < Self.advertRow
+        else { return false }
+        advert.wasRead = last.wasRead
+        return true
     }
 
     private static func octets(_ text: String) -> [UInt8]? {

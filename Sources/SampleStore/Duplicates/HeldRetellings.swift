@@ -20,7 +20,7 @@ extension RetellingSearch {
         let statement = try connection.statement(
             """
             SELECT start + skew FROM quarantine CROSS JOIN context ON context.id = context
-            WHERE uuid >= ? AND uuid < ? AND series = ? AND record IS NULL
+            WHERE uuid >= ? AND uuid < ? AND +series = ? AND record IS NULL
             """)
         defer { statement.reset() }
         try statement.bind([.text(Self.prefix(of: first) + "-"), .text(Self.prefix(of: last) + "."), .integer(series)])
@@ -38,7 +38,7 @@ extension RetellingSearch {
             """
             SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state, quarantine.metadata
             FROM quarantine CROSS JOIN context ON context.id = context
-            WHERE uuid >= ? AND uuid < ? AND series = ? AND start + skew = ? AND record IS NULL AND unit <> ? ORDER BY quarantine.id
+            WHERE uuid >= ? AND uuid < ? AND +series = ? AND start + skew = ? AND record IS NULL AND unit <> ? ORDER BY quarantine.id
             """)
         defer { statement.reset() }
         let prefix = Self.prefix(of: row.nominal)

@@ -53,8 +53,10 @@ import Testing
     /// Killed while the meter tells its memory: the next run has every record, once.
     @Test func killedInTheMidstOfAMemory() throws {
         let pty = try Pty()
+        // The newest first, as the meter sends them.
         let records = (0..<60).map { number in
-            ScriptedMeter.oneTouchRecord("11/\(number % 18 + 10)/24", "07:\(number % 50 + 10):00", String(100 + number))
+            ScriptedMeter.oneTouchRecord(
+                "11/\(27 - number / 4)/24", "\(22 - number % 4 * 4):\(number % 50 + 10):00", String(100 + number))
         }
         let meter = ScriptedMeter(.oneTouchUltra2, pty: pty, records: records)
         try adopt(pty)

@@ -61,7 +61,7 @@ import Testing
     /// An import runs while another comes and readers ask: none waits for ever, none sees half a commit, nothing is lost.
     @Test func twoImportsAndReadersAtOnce() throws {
         let one = try folder.write("one.csv", Self.rows(20_000))
-        let two = try folder.write("two.csv", Self.rows(20_000, type: "bodyMass", unit: "kg"))
+        let two = try folder.write("two.csv", Self.rows(20_000, type: "height", unit: "cm"))
         let first = try folder.start("import", one, "--format", "ndjson")
         let second = try folder.start("import", two, "--format", "ndjson")
         // What both are about to make, a reader may not find yet.
