@@ -13,6 +13,9 @@ public protocol FrameInterpreter: AnyObject {
 
     /// What the frames have that no rule reads; complete once all are interpreted.
     var unread: Unread { get }
+
+    /// Whether a last row says all it has to say, though no line break stands behind it.
+    func isWhole(_ frame: RawFrame) -> Bool
 }
 
 extension FrameInterpreter {
@@ -21,6 +24,9 @@ extension FrameInterpreter {
 
     /// Most frames are read whole.
     public func takeLeftOut() -> LeftOut? { nil }
+
+    /// In most rows the last cell may be cut.
+    public func isWhole(_ frame: RawFrame) -> Bool { false }
 
     /// Most read all there is, or count what they leave as frames that are skipped.
     public var unread: Unread { Unread() }

@@ -50,7 +50,7 @@ import Testing
                 "\(sample.identity) \(sample.origin.type.id) \(sample.numeral.text) \(sample.unit.code) \(sample.start) \(sample.end) "
                     + "\(sample.group ?? 0) \(sample.metadata?.json ?? "")")
         }
-        return found
+        return found.sorted()
     }
 
     private func checkCuts(_ octets: [UInt8], _ name: String, every step: Int = 1) throws {
@@ -143,7 +143,7 @@ import Testing
     /// A file that a person knows to be whole, and one that is sent without a line break for good: the row is released once it comes with one.
     @Test func wholeWithoutALineBreak() throws {
         let store = try store("whole.db")
-        let text = "time,type,value,unit\n2026-11-20T06:31:00Z,bodyMass,69.25,kg"
+        let text = "time,type,unit,value\n2026-11-20T06:31:00Z,bodyMass,kg,69.25"
         let held = try #require(try add(Array(text.utf8), as: "w.csv", to: store))
         #expect(held.account.quarantined == 1 && held.account.stored == 0 && held.account.isCut)
         #expect(try store.quarantined().map(\.rule) == [GateRule.provisional.name])
@@ -154,14 +154,27 @@ import Testing
         #expect(told.account.stored == 1 && !told.account.isCut)
     }
 
+    /// A last cell that no part of can stand for is whole, and so is one that no rule reads.
+    @Test(arguments: [
+        ("time,type,value,unit", "2026-11-20T06:31:00Z,bodyMass,69.25,kg", true),
+        ("time,type,value,unit,note", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,af", true),
+        ("time,type,value,unit,subject", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,\(OneReadingTests.subject)", true),
+        ("time,type,value,unit,source", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,Sca", false),
+        ("type,value,unit,time", "bodyMass,69.25,kg,2026-11-20T06:31:00Z", false),
+    ]) func lastCells(header: String, row: String, isWhole: Bool) throws {
+        let outcome = try #require(try add(Array("\(header)\n\(row)".utf8), as: "w.csv", to: store("last.db")))
+        #expect(outcome.account.stored == (isWhole ? 1 : 0) && outcome.account.quarantined == (isWhole ? 0 : 1))
+        #expect(outcome.account.isCut == !isWhole)
+    }
+
     /// Undoing the whole file holds the cut row again; steps are never counted twice.
     @Test func undoneAgain() throws {
         let store = try store("undone.db")
-        let head = "time,type,value,unit\n2026-11-20T06:31:00Z,stepCount,"
-        try add(Array((head + "245,").utf8), as: "s.csv", to: store)
-        try add(Array((head + "2450,1").utf8), as: "s.csv", to: store)
+        let head = "time,type,unit,value\n2026-11-20T06:31:00Z,stepCount,1,"
+        try add(Array((head + "24").utf8), as: "s.csv", to: store)
+        try add(Array((head + "2450").utf8), as: "s.csv", to: store)
         #expect(try store.quarantined().count == 1)
-        let whole = try #require(try add(Array((head + "2450,1\n").utf8), as: "s.csv", to: store))
+        let whole = try #require(try add(Array((head + "2450\n").utf8), as: "s.csv", to: store))
         #expect(try store.quarantined().isEmpty && whole.account.stored == 1)
         try store.undo(
             whole.account.id, forget: false, description: IngestDescription(kind: .undo, received: received.microseconds))

@@ -168,7 +168,8 @@ import Testing
     /// Nobody's samples have no rings, unless they are asked for; two persons have rings of their own.
     @Test func eachPersonsOwn() throws {
         try TestStore.with { test in
-            for (index, subject) in ["anna", Origin.unassigned, TestStore.subject].enumerated() {
+            let other = "a1b2c3d4-0000-4000-8000-000000000001"
+            for (index, subject) in [other, Origin.unassigned, TestStore.subject].enumerated() {
                 try test.keep([try SampleMaker(.stepCount, subject: subject)("\(index + 1)", at: 0)])
             }
             var query = ActivityQuery(zone: TimeZoneRules(fixed: .utc))

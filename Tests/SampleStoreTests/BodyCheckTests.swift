@@ -56,6 +56,7 @@ import Testing
         ("UPDATE body SET digest = substr(digest, 1, 15) || x'00'", "whose body is not that of its digest"),
         ("UPDATE body SET octets = x'7B22'", "whose body cannot be read"),
         ("UPDATE body SET octets = substr(octets, 1, length(octets) - 1)", "damaged"),
+        ("UPDATE body SET octets = substr(octets, 1, instr(octets, x'00') - 1)", "points are missing"),
         ("UPDATE body SET octets = substr(octets, 1, instr(octets, x'00'))", "damaged"),
         ("UPDATE body SET octets = substr(octets, 1, instr(octets, x'00') + 33)", "damaged"),
         ("UPDATE body SET octets = CAST(replace(CAST(octets AS TEXT), '2000', '1999') AS BLOB) || x'00'", "damaged"),

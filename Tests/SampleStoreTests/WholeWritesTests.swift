@@ -59,16 +59,4 @@ import Testing
             #expect(try test.samples().count == 1)
         }
     }
-
-    /// A row of more than 65,536 octets of metadata, as an earlier version wrote it.
-    @Test func longMetadataIsRead() throws {
-        try TestStore.with { test in
-            let long = Metadata((0..<3).map { ("note\($0)", .string(String(repeating: "x", count: 30_000))) })
-            let sample = try NearDuplicateTests.ble()("80.1", at: 60, metadata: long)
-            try test.keep([sample])
-            try test.reopen()
-            #expect(try test.lines() == [TestStore.line(sample.sample)])
-            #expect(try test.store.check(deep: true) == [])
-        }
-    }
 }

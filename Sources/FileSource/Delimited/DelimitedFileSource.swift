@@ -93,7 +93,6 @@ public final class DelimitedFileSource: FrameSource {
                 defer { swap(&row.cells, &cells) }
                 var frame = RawFrame(payload: .row(row), place: Place(.line, line), received: received)
                 frame.isProvisional = next == buffer.end && Self.isOpen(buffer)
-                if frame.isProvisional, line > 1 { notes.append("line \(line), the last, \(IngestAccount.openEnd)") }
                 try handle(frame)
                 buffer.start = next
                 line += lines

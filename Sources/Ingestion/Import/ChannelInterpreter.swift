@@ -17,6 +17,10 @@ final class ChannelInterpreter: FrameInterpreter {
 
     var written: Instant? { usual.written }
 
+    var unread: Unread { usual.unread }
+
+    func isWhole(_ frame: RawFrame) -> Bool { usual.isWhole(frame) }
+
     func takeLeftOut() -> LeftOut? { usual.takeLeftOut() }
 
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {

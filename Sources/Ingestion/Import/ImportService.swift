@@ -77,9 +77,10 @@ public struct ImportService {
         var interrupted = false
         var entered = 0
         var told: [CharacteristicType: Characteristic] = [:]
+        var cut: Place?
         do {
             do {
-                try walk(reading, ingest, received, &entered, &told, progress)
+                try walk(reading, ingest, received, &entered, &told, &cut, progress)
             } catch let error as SourceError {
                 failure = error
             } catch is Cancelled {
@@ -87,7 +88,7 @@ public struct ImportService {
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
-            try ingest.note(notes(of: reading) + Self.notes(of: failure, behind: entered) + taken)
+            try ingest.note(reading.notes + Self.notes(ofCut: cut) + Self.notes(of: failure, behind: entered) + taken)
         } catch {
             // The store failed: what it still takes of the account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -118,8 +119,8 @@ public struct ImportService {
         return ["\(IngestAccount.brokenOff): the readings in front of \(place) are whole, and were taken"]
     }
 
-    private func notes(of reading: FileReading) -> [String] {
-        trustsOpenEnds ? reading.notes.filter { !$0.hasSuffix(IngestAccount.openEnd) } : reading.notes
+    private static func notes(ofCut last: Place?) -> [String] {
+        last.map { ["\($0), the last, \(IngestAccount.openEnd)"] } ?? []
     }
 
     /// Takes what the file tells of the person, and says what came of it: the types, never a value.
@@ -144,7 +145,7 @@ public struct ImportService {
 
     private func walk(
         _ reading: FileReading, _ ingest: Ingest, _ received: Instant, _ entered: inout Int,
-        _ told: inout [CharacteristicType: Characteristic],
+        _ told: inout [CharacteristicType: Characteristic], _ cut: inout Place?,
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
@@ -168,6 +169,7 @@ public struct ImportService {
             }
             for mistake in mistakes { _ = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) }
         }
+        func isOpen(_ frame: RawFrame) -> Bool { frame.isProvisional && !trustsOpenEnds && !interpreter.isWhole(frame) }
         // Whatever ends this, the store is the caller's again.
         defer { _ = try? writer.finish() }
         func flush() throws {
@@ -196,7 +198,7 @@ public struct ImportService {
                         entered += readings.count
                         for reading in readings { bodies += reading.body?.size ?? 0 }
                         if !earlier.isEmpty { batch.arrived += earlier.longer(frame) }
-                        if frame.isProvisional, !trustsOpenEnds {
+                        if isOpen(frame) {
                             ProvisionalRows.hold(readings, of: frame, zone: zone, into: &batch.output)
                             for case .wall in readings.map(\.time) { readsLocalTimes = true }
                         } else {
@@ -204,7 +206,7 @@ public struct ImportService {
                         }
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
                     case .characteristics(let list):
-                        guard !frame.isProvisional || trustsOpenEnds else { break }
+                        guard !isOpen(frame) else { break }
                         for value in list where value.isSet { told[value.type] = value }
                     case .notData: break
                     }
@@ -212,6 +214,7 @@ public struct ImportService {
                     entered += error.readings
                     batch.output.refusals.append(error)
                 }
+                if isOpen(frame), frame.place.number > 1 { cut = frame.place }
                 if let rest = interpreter.takeLeftOut() {
                     for refusal in rest.refusals { entered += refusal.readings }
                     batch.output.refusals += rest.refusals

@@ -67,6 +67,11 @@ struct MeasurementIdentity {
     ) throws -> IdentitySubstitute? {
         guard frame.allSatisfy({ $0.sample.record == nil }) else { return nil }
         if let number = evidence.number {
+            if evidence.isTrusted {
+                let known = try known(frame, as: nil)
+                // All its values at that moment: some devices number their records anew.
+                if known.count == frame.count, known.allSatisfy({ $0.group == known.first?.group }) { return nil }
+            }
             let order: [IdentitySubstitute?] = evidence.isTrusted ? [nil, .record(number)] : [.record(number), nil]
             for candidate in order {
                 let known = try known(frame, as: candidate)

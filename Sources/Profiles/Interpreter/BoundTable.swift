@@ -19,6 +19,8 @@ final class BoundTable {
     private let apart: Int?
     private let records: RecordCells?
     private let readings: [BoundReading]
+    /// The cells that some rule reads.
+    private let used: Set<Int>
     private let objects: [BoundObject]
     @exclusivity(unchecked) private var plain: PlainRow?
     let times: TableTimes
@@ -64,7 +66,9 @@ final class BoundTable {
         signs = DecimalSigns()
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
         guard !readings.isEmpty || !objects.isEmpty else { return nil }
-        unreadColumns = UnreadColumns(channel, binding, rule, readings.map(\.cells) + objects.map(\.cells))
+        let read = readings.map(\.cells) + objects.map(\.cells)
+        unreadColumns = UnreadColumns(channel, binding, rule, read)
+        used = UnreadColumns.used(channel, binding, rule, read)
         guard readings.count == 1, objects.isEmpty, !isGuarded, records == nil, let only = readings.first else { return }
         plain = PlainRow(only, times: times, width: width)
     }
@@ -73,6 +77,17 @@ final class BoundTable {
 
     /// What the rows so far have in columns that no rule reads.
     var unread: Unread { unreadColumns?.unread ?? Unread() }
+
+    /// Whether the last cell may be cut without a change to what the row says: no rule reads it, or a part of it would be refused, as a part of a
+    /// unit or of a person's UUID is.
+    func isWhole(_ cells: Cells) -> Bool {
+        let last = cells.count - 1
+        guard cells.count >= width, used.contains(last) else { return cells.count >= width }
+        if let subject = channel.subject, binding.cells[subject] == last {
+            return trimmed(cells[last]).count == SampleIdentity.textLength
+        }
+        return readings.allSatisfy { $0.unitCell == last && $0.cells.count { $0 == last } == 1 } && objects.isEmpty
+    }
 
     /// Interprets one row; appends nothing where it throws.
     func interpret(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {

@@ -59,6 +59,12 @@ public final class ProfileInterpreter: FrameInterpreter {
     /// What the rows so far have in columns that no rule reads.
     public var unread: Unread { table?.unread ?? Unread() }
 
+    /// Whether nothing that the readings need can be missing at the end of a row.
+    public func isWhole(_ frame: RawFrame) -> Bool {
+        guard case .row(let row) = frame.payload, let table else { return false }
+        return withCells(row) { table.isWhole($0) }
+    }
+
     private static func start(_ channel: TableChannel) -> State {
         channel.summary == nil ? .header(left: channel.headerWithin) : .summaryHeader
     }

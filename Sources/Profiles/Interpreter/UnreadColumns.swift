@@ -15,16 +15,7 @@ struct UnreadColumns {
     ///   - read: the cells that each reading takes.
     init?(_ channel: TableChannel, _ binding: HeaderBinding, _ rule: TimeRule, _ read: [[Int]]) {
         guard channel.kind == .csv else { return nil }
-        var columns = rule.columns + [rule.elapsed, rule.ticks, rule.offset?.column].compactMap { $0 }
-        switch channel.end {
-        case .duration(let column, _)?: columns.append(column)
-        case .time(let own, _)?: columns += own
-        case nil: break
-        }
-        columns += channel.skips.map(\.column) + (channel.device?.columns ?? []) + channel.source.columns
-        columns += [channel.subject, channel.person, channel.apart, channel.heading?.column].compactMap { $0 }
-        columns += channel.record?.columns ?? []
-        let used = Set(columns.map { binding.cells[$0] } + read.joined())
+        let used = Self.used(channel, binding, rule, read)
         cells = binding.header.indices.filter { index in
             !used.contains(index)
                 && !channel.ignored.contains { pattern in
@@ -39,6 +30,20 @@ struct UnreadColumns {
         names = cells.map { binding.header[$0].isEmpty ? "#\($0 + 1)" : binding.header[$0] }
         empties = channel.empties
         counts = Array(repeating: 0, count: cells.count)
+    }
+
+    /// The cells that some rule reads.
+    static func used(_ channel: TableChannel, _ binding: HeaderBinding, _ rule: TimeRule, _ read: [[Int]]) -> Set<Int> {
+        var columns = rule.columns + [rule.elapsed, rule.ticks, rule.offset?.column].compactMap { $0 }
+        switch channel.end {
+        case .duration(let column, _)?: columns.append(column)
+        case .time(let own, _)?: columns += own
+        case nil: break
+        }
+        columns += channel.skips.map(\.column) + (channel.device?.columns ?? []) + channel.source.columns
+        columns += [channel.subject, channel.person, channel.apart, channel.heading?.column].compactMap { $0 }
+        columns += channel.record?.columns ?? []
+        return Set(columns.map { binding.cells[$0] } + read.joined())
     }
 
     @inline(__always) mutating func note(_ row: Cells) {

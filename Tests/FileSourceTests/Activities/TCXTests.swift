@@ -27,7 +27,7 @@ import Testing
         // A point that tells nothing but how far it was, and a course, which nobody went.
         #expect(
             file.counted == [
-                "trackpoint": 1, "plannedRoute": 1, "DistanceMeters": 3, "MaximumSpeed": 1, "Intensity": 2, "TriggerMethod": 2,
+                "trackpoint": 1, "plannedRoute": 1, "DistanceMeters": 3, "MaximumSpeed": 1, "Intensity": 3, "TriggerMethod": 3,
             ])
         let origin = try #require(file.readings.first?.origin)
         #expect(origin.source == SourceRevision(id: "tcx", name: "Garmin Connect API", version: "26.5"))

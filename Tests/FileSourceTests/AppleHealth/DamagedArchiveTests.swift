@@ -3,7 +3,7 @@ import Testing
 
 @testable import FileSource
 
-/// An archive that was damaged on its way: nothing of it is delivered, or the same as of the whole one.
+/// An archive that was damaged on its way: no member is read otherwise than in the whole one. One that is damaged is refused by itself.
 @Suite struct DamagedArchiveTests {
     /// What a file delivers, as far as a damage could change it.
     struct Content: Equatable {
@@ -41,7 +41,8 @@ import Testing
 
     private func expectNothingOrTheSame(_ damaged: [UInt8], as whole: Content, _ what: String) {
         let content = Content(damaged)
-        #expect(content.events.isEmpty || content.events == whole.events, "\(what)")
+        let readings = content.events.filter { !$0.contains(" skipped ") && !$0.contains(" refused ") }
+        #expect(Set(readings).isSubset(of: whole.events), "\(what)")
         // Frames and an error together would be readings of a file that cannot be believed.
         #expect(content.isWhole || content.events.isEmpty, "\(what)")
     }
@@ -60,7 +61,8 @@ import Testing
 
     @Test func everyOctetOfAStoredOne() {
         let bytes = Self.stored()
-        #expect(Content(bytes).events.count == 4)
+        // Four records and a document.
+        #expect(Content(bytes).events.count == 5)
         flipAndCut(bytes, masks: [0x10])
     }
 

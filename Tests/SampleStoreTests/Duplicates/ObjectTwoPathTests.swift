@@ -78,12 +78,43 @@ import Testing
     @Test(arguments: ["workoutRoute", "heartbeatSeries", "audiogram", "visionPrescription", "stateOfMind", "gad7", "cda"])
     func nothingElseIsCompared(type: String) throws {
         try TestStore.with { test in
-            let body = try SampleBody(encoding: ["told": "one"])
+            let body = try Self.body(of: type)
             #expect(try stored(test, sample(type, 1, body, source: "phone", device: Self.watch, at: 0, lasting: 60)) == 1)
             let other = try sample(
                 type, 1, body, source: "file.Acme", device: Device(key: "Acme", manufacturer: "Acme"), at: 0, lasting: 60,
                 resolution: 60)
             #expect(try stored(test, other) == 1)
         }
+    }
+
+    private static func body(of type: String) throws -> SampleBody {
+        switch type {
+        case "workoutRoute":
+            let route = try points(WorkoutRoute.columns, ["0", "51.4", "-0.3", nil, nil, nil, nil, nil])
+            return try SampleBody(encoding: WorkoutRoute(points: route.0), content: route.1)
+        case "heartbeatSeries":
+            let beats = try points(HeartbeatSeries.columns, ["0", "0", nil])
+            return try SampleBody(encoding: HeartbeatSeries(points: beats.0), content: beats.1)
+        case "audiogram":
+            let level = Audiogram.Ear(sensitivity: Amount(try Numeral("10"), try Unit(ucum: "dB")), masked: false)
+            let frequency = Amount(try Numeral("250"), try Unit(ucum: "Hz"))
+            return try SampleBody(encoding: Audiogram(sensitivity: [.init(frequency: frequency, left: level, right: nil)]))
+        case "visionPrescription":
+            let eye = ["sphere": Amount(try Numeral("-1.25"), try Unit(ucum: "[diop]"))]
+            return try SampleBody(encoding: VisionPrescription(leftEye: eye))
+        case "stateOfMind":
+            return try SampleBody(encoding: StateOfMind(kind: "dailyMood", labels: ["calm"], associations: ["family"]))
+        case "gad7":
+            return try SampleBody(encoding: ScoredAssessment(answers: [1, 0, 0, 0, 0, 0, 0], risk: "noneToMinimal"))
+        default:
+            let document = ClinicalDocument(title: "t", patient: "p", custodian: "c", author: "a", valid: true)
+            return try SampleBody(encoding: document, content: PackedContent("<ClinicalDocument/>".utf8))
+        }
+    }
+
+    private static func points(_ columns: [Points.Column], _ point: [String?]) throws -> (Points, PackedContent) {
+        var writer = PointsWriter(columns: columns)
+        try writer.append(point.map { try $0.map { try Numeral($0) } })
+        return try writer.end()
     }
 }

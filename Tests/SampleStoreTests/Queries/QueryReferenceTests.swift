@@ -225,7 +225,8 @@ import Testing
                     try maker.correlation(of: Array(batch.prefix(2)), "food", at: 20),
                     try maker.correlation(of: Array(frames.prefix(2)), "bloodPressure", at: 30),
                 ])
-                let workout = try SampleMaker(try #require(SampleType("workout")), source: "a")("37", at: 20, lasting: 20)
+                let workout = try SampleMaker(try #require(SampleType("workout")), source: "a")(
+                    "37", at: 20, lasting: 20, body: try SampleBody(encoding: Workout()))
                 try test.keep([workout])
                 var deleted: [SampleIdentity] = []
                 for gated in batch + frames where Int.random(in: 0..<8, using: &maker.random) == 0 {

@@ -171,16 +171,18 @@ import Testing
     @Test func theHubOutlivesWhatServes() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         defer { process.signal(SIGTERM) }
-        let children = try RunningVitalgate(
-            command: ["/bin/sh", "-c", "grep -l 'api.serve' /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3"],
-            environment: environment
-        ).wait().output.split(whereSeparator: \.isNewline).compactMap { Int32($0) }
-        let child = try #require(children.first { Self.parent(of: $0) == process.process })
+        let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+        let child = try #require(processes.first { Self.parent(of: $0) == process.process && Self.serves($0) })
         kill(child, SIGKILL)
         #expect(eventually { process.errors.contains("api: it ended (signal 9)") })
         #expect(eventually { process.errors.components(separatedBy: "listens at").count > 2 })
         #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))
         #expect(try run(["status", "--format", "ndjson"]).output.contains("{\"name\":\"api\",\"state\":\"running\""))
+    }
+
+    private static func serves(_ process: Int32) -> Bool {
+        let words = (try? Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")))?.split(separator: 0) ?? []
+        return words.contains(Data("serve".utf8))
     }
 
     private static func parent(of process: Int32) -> Int32? {

@@ -152,7 +152,7 @@ import Testing
     func aWrongConfiguration(text: String, words: String) throws {
         try folder.write("config.json5", text)
         let run = try folder.vitalgate("query", "all")
-        #expect(run.status == 64)
+        #expect(run.status == 78)
         #expect(run.errors.contains(words), "\(run.errors)")
         for foreign in ["Expected to", "Swift", "decode", "Debug", "Index", "Array<", "DecodingError"] {
             #expect(!run.errors.contains(foreign), "\(run.errors)")

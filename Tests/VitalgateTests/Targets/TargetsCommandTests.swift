@@ -54,7 +54,7 @@ import Testing
         // A filter that leaves everything out.
         run = try folder.vitalgate("export", "weights", "--once")
         #expect(run.status == 0 && run.errors == "weights: 0 changes delivered; it has everything\n")
-        #expect(!folder.exists("w"))
+        #expect(folder.text("w/weights.csv").isEmpty)
     }
 
     @Test func theHubKeepsThemUpToDate() throws {
@@ -149,6 +149,6 @@ import Testing
         try configure("a: { kind: 'files', folder: '/x', where: 'value >' }")
         try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(5)))
         let run = try folder.vitalgate("export", "a", "--once")
-        #expect(run.status == 64 && run.errors.contains("'targets.a.where':"), "\(run)")
+        #expect(run.status == 78 && run.errors.contains("'targets.a.where':"), "\(run)")
     }
 }
