@@ -78,7 +78,8 @@ import Testing
             bench.addStrap()
         }
         bench.bluez.remove(path + "/service180d")
-        for _ in 0..<8 { try bench.pass(.seconds(5)) }
+        // A strap that says nothing meanwhile is not hung up for it.
+        for _ in 0..<8 where bench.bluez.count("RemoveDevice") == 0 { try bench.pass(.seconds(5)) }
         if bonded {
             // A bond is a person's deed (Decisions/0016): nothing is removed, and the link on which that helps stays.
             #expect(bench.bluez.count("RemoveDevice") == 0 && bench.bluez.count("Disconnect") == 0)
@@ -89,7 +90,8 @@ import Testing
             bench.bluez.addService(Self.strap, 0x180D, at: "0050", [(0x2A37, [:])])
             try bench.until("live") { bench.isLive() }
         } else {
-            #expect(bench.bluez.count("RemoveDevice") == 1 && bench.bluez.count("Disconnect") == 0)
+            let counts = (bench.bluez.count("RemoveDevice"), bench.bluez.count("Disconnect"))
+            #expect(counts == (1, 0))
             bench.bluez.change(path, BlueZ.device, ["RSSI": .int16(-51)])
             try bench.until("live") { bench.isLive() }
             #expect(bench.bluez.count("Connect ") == 2)

@@ -69,6 +69,8 @@ extension ConnectionMachine {
         case progress(Step)
         /// Something of the profile arrived.
         case frame
+        /// BlueZ took services away that are used; it may show them at another place.
+        case servicesGone
         case bonded
         /// The bond is gone, or was never kept.
         case unbonded

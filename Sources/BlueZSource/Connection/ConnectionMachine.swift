@@ -80,6 +80,10 @@ struct ConnectionMachine {
         case .finished(let step, let outcome): return finished(step, outcome, now)
         case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
+        case .servicesGone:
+            // Until they come again, or are missed, nothing is to be heard, and that is no reason to hang up.
+            if state == .live || isWorking { deadline = now + limits.resolve + limits.pause }
+            return []
         case .bonded:
             isBonded = true
             return isBlocked ? enterIdle(now) : []

@@ -4,12 +4,13 @@ import EventLoopKit
 extension DeviceSession {
     func resolve() {
         rearrangement?.cancel()
+        let gone = lost
         lost = []
         // A link that is being ended needs no plan, and its last values still come.
         guard machine.state != .leaving, let path, host.tree[path: path, interface: BlueZ.device] != nil else { return }
         let found = GattTable(of: path, in: host.tree)
         let kept = found.kept(from: table)
-        if hasServices, found.characteristics.keys.filter(isUsed).allSatisfy(kept.contains),
+        if hasServices, gone.isEmpty, found.characteristics.keys.filter(isUsed).allSatisfy(kept.contains),
             table.characteristics.keys.filter(isUsed).allSatisfy(kept.contains)
         {
             // Said again on the same link, or something moved that is not used: to start over would lose what is on its way.
@@ -33,6 +34,7 @@ extension DeviceSession {
         let isWhole = lost.isSubset(of: GattTable(of: path, in: host.tree).characteristics.keys)
         let limits = host.configuration.limits
         rearrangement?.cancel()
+        if !isWhole { handle(.servicesGone) }
         rearrangement = loop.after(isWhole ? limits.pause : limits.resolve) { [weak self] in self?.resolve() }
     }
 

@@ -134,7 +134,7 @@ extension DeviceSession {
 
     private func subscribe(_ name: CharacteristicName) {
         // It is on its way to another place: it is enabled when it is there, or missed when it does not come.
-        if lost.contains(name) { return }
+        if lost.contains(name) { return handle(.servicesGone) }
         guard let characteristic = table.characteristics[name] else {
             return handle(.finished(.subscribe(name), .failed(.stale)))
         }
