@@ -19,6 +19,8 @@ extension InfluxExporter {
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
     public func found() throws(DeliveryError) -> FoundMark? {
         guard case .database(let database, _) = settings.place else { return nil }
+        // A database that was dropped and made again has lost the policy.
+        markPolicy = nil
         let policy = try policy(in: database)
         let mark = try readMark(in: database, policy)
         return FoundMark(identity: mark?.identity, mark: mark, mayForget: policy == .shared)

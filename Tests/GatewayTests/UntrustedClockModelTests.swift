@@ -1,12 +1,12 @@
 import EventLoopKit
 import HealthModel
-import Ingestion
 import Pipeline
 import PipelineTesting
 import SampleStore
 import Testing
 
 @testable import BlueZSource
+@testable import Ingestion
 
 /// Devices whose clocks begin anew, jump, or show a default date, made at random on coarse grids, with the hub restarted at each point.
 ///
@@ -79,8 +79,11 @@ import Testing
                     if Int.random(in: 0..<3, using: &random) == 0 {
                         meterOffset = (defaults.randomElement(using: &random) ?? 0) + minute - now - zone
                     }
-                    records.append(
-                        ((now + zone + meterOffset) / minute * minute, UInt8.random(in: 100...101, using: &random)))
+                    let record = ((now + zone + meterOffset) / minute * minute, UInt8.random(in: 100...101, using: &random))
+                    // The same value of the same minute is the same measurement, whatever its number is, unless the clock shows that it is wrong.
+                    let isDefault = StampTrust.isDefaultDate(WallTime(microseconds: record.0))
+                    guard isDefault || !records.contains(where: { $0 == record }) else { continue }
+                    records.append(record)
                 }
                 events.append(.memory(after: pause, records: records, isCompared: Bool.random(using: &random)))
             default:

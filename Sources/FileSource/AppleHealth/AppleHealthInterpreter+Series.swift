@@ -155,8 +155,9 @@ extension AppleHealthInterpreter {
         guard texts.count > 2, !texts[2].isEmpty else { return .notData }
         let name = String(decoding: texts[1], as: UTF8.self)
         guard let type = CharacteristicType.allCases.first(where: { $0.healthKitIdentifier == name }) else {
-            // `CardioFitnessMedicationsUse` has no list of values that anybody has published; a value that is not set says nothing.
-            return texts[2].suffix(6).elementsEqual("NotSet".utf8) ? .notData : .skipped(names.kind(name))
+            // `CardioFitnessMedicationsUse` has no list of values that anybody has published. Two are known to say that there is nothing.
+            let saysNothing = texts[2].elementsEqual("None".utf8) || texts[2].suffix(6).elementsEqual("NotSet".utf8)
+            return saysNothing ? .notData : .skipped(names.kind(name))
         }
         guard let characteristic = Characteristic(type, String(decoding: texts[2], as: UTF8.self)) else {
             throw Refusal("Me: \(type.rawValue) has a value that no version known here has", at: place)

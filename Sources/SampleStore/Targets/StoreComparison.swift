@@ -111,8 +111,10 @@ public final class StoreComparison {
                 }
                 differences.equal += 1
                 guard differing != nil else { continue }
-                asked.append((series, stored.sample))
-                weight += stored.sample.body?.size ?? 0
+                var sample = stored.sample
+                sample.record = try store.record(of: sample)
+                asked.append((series, sample))
+                weight += sample.body?.size ?? 0
                 if asked.count == Self.portion.samples || weight > Self.portion.weight { try ask() }
             case (true, nil):
                 differences.missing += 1

@@ -150,7 +150,7 @@ import Testing
                 <Me HKCharacteristicTypeIdentifierDateOfBirth="1990-01-31" HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexFemale" \
                 HKCharacteristicTypeIdentifierBloodType="HKBloodTypeABNegative" \
                 HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeNotSet" \
-                HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None"/>
+                HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="HKCardioFitnessMedicationsUseBetaBlockers"/>
                 <Me HKCharacteristicTypeIdentifierDateOfBirth="" HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexOfTheFuture" \
                 HKCharacteristicTypeIdentifierOfTheFuture="x" HKCharacteristicTypeIdentifierBloodType="HKBloodTypeOPositive"/>
                 """)

@@ -173,7 +173,8 @@ struct SampleMaker {
     /// - Parameter seconds: behind 2026-01-01T00:00:00Z, on the clock that the source goes by.
     func callAsFunction(
         _ numeral: String, at seconds: Double, lasting duration: Double = 0, ordinal: UInt32 = 0, group: UInt64? = nil,
-        metadata: Metadata? = nil, record: RecordIdentifier? = nil, body: SampleBody? = nil, rule: GateRule? = nil, repeats: SkipKind? = nil
+        metadata: Metadata? = nil, record: RecordIdentifier? = nil, body: SampleBody? = nil, rule: GateRule? = nil,
+        repeats: SkipKind? = nil
     ) throws -> GatedSample {
         let nominal = 1_767_225_600_000_000 + Int64(seconds * 1e6)
         let length = Int64(duration * 1e6)

@@ -19,12 +19,9 @@ import Testing
         static let foreign = Expected(isForeign: true)
     }
 
-    /// A characteristic that has no list of values that anybody has published.
-    private static let medications = ["HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse": 1]
-
     static let files: [String: Expected] = [
-        "alxdrcirilo-export.xml": .init(stored: 8, skipped: medications),
-        "brtkwr/export.xml": .init(stored: 8, skipped: medications),
+        "alxdrcirilo-export.xml": .init(stored: 8),
+        "brtkwr/export.xml": .init(stored: 8),
         "dogsheep-export.xml": .init(stored: 6),
         "dogsheep-zip/export.xml": .init(stored: 6),
         "michellepellon-sample_export.xml": .init(stored: 14, quarantined: 1),
@@ -58,7 +55,7 @@ import Testing
         "literals/rinoshiyo-test_xml-L537.xml": .init(stored: 1, refused: 1),
         "literals/rinoshiyo-test_xml-L581.xml": .init(stored: 12, refused: 2),
         "literals/rinoshiyo-test_xml-L694.xml": .init(stored: 2),
-        "literals/rinoshiyo-test_xml-L72.xml": .init(stored: 6, refused: 1, skipped: medications),
+        "literals/rinoshiyo-test_xml-L72.xml": .init(stored: 6, refused: 1),
         "literals/rinoshiyo-test_xml-L850.xml": .init(stored: 1),
         // What a state of mind is in an export nobody has published; these make it a category, with cases that no table has.
         "literals/rinoshiyo-test_xml_state_of_mind-L121.xml": .init(quarantined: 1),
