@@ -380,7 +380,7 @@ private final class PropertySequence {
         do {
             let result = try body(test.store)
             if !hasEnded { return result }
-        } catch let error as StoreError where hasEnded && error.kind == .defect {
+        } catch let error as StoreError where hasEnded && error.kind == .tooLong {
             // Broken off.
         }
         tally.crashes += 1
