@@ -62,13 +62,16 @@ final class ChangeStream: BodyStream {
     private func look() throws -> ChangeLook? {
         // Whoever was let in is looked at again: a token ends, and so does what was begun with it.
         let current = try core.caller(bearing: caller.token)
-        if let number { core.bell.set(number, isHurried: try core.grants.rights(of: current).mayRead) }
+        let rights = try core.grants.rights(of: current)
+        if let number { core.bell.set(number, isHurried: rights.mayRead) }
         let reader = try core.reader(for: current)
         // What one may not read is not read again with each look.
         let latest = try reader.store.latestAnchor()
         guard try reader.store.knows(anchor) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
         try look.read(reader, after: anchor, types)
+        // What was withdrawn while it was read is not told: it may be older than a change that was read.
+        guard try core.grants.rights(of: current) == rights else { return try self.look() }
         anchor = look.last ?? (look.isCut ? anchor : latest)
         return look
     }
