@@ -56,6 +56,8 @@ public struct Configuration: Sendable {
 
     /// Where samples are to be had over HTTP; nowhere without it.
     public var api: APIConfiguration?
+    /// The file that all of it was read from; `nil` if there is none.
+    public private(set) var file: String?
 
     /// Other stores, by name.
     public var targets: [TargetConfiguration]
@@ -128,6 +130,7 @@ public struct Configuration: Sendable {
         bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
+        self.file = found
         observers = file.observers?.all ?? []
     }
 

@@ -104,7 +104,7 @@ def width(driver, pixels, height=900):
 def session(driver):
     """The cookie of the page, as a header."""
     for cookie in driver.execute_cdp_cmd("Network.getAllCookies", {})["cookies"]:
-        if cookie["name"] == "vitalgate-page":
+        if cookie["name"].startswith("vitalgate-page-"):
             assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and cookie["path"] == "/page", json.dumps(cookie)
             return {"Cookie": f"{cookie['name']}={cookie['value']}"}
     raise AssertionError("the browser has no session")

@@ -12,18 +12,25 @@ public final class ServingProcess: HubSource {
     public private(set) var wrongTokens: Int? = 0
     private let command: [String]
     private let loop: EventLoop
+    private let settings: () -> [[UInt8]]
+    /// What the process that runs was started with.
+    private var known: [[UInt8]] = []
     private var process: KeptProcess?
     private var words: Descriptor?
     private var line: [UInt8] = []
     private static let patience = Duration.milliseconds(1500)
     private static let longestLine = 256
 
-    /// - Parameter command: what serves, its program's path in front. It writes the number of wrong tokens to its standard output, a line each.
-    public init(_ command: [String], loop: EventLoop) { (self.command, self.loop) = (command, loop) }
+    /// - Parameters:
+    ///   - command: what serves, its program's path in front. It writes the number of wrong tokens to its standard output, a line each.
+    ///   - settings: the contents of what it reads once, such as the configuration.
+    public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]] = { [] }) {
+        (self.command, self.loop, self.settings) = (command, loop, settings)
+    }
 
-    /// A configuration that has changed is read by a new process.
+    /// A configuration that has changed is read by a new process. Devices are in the store, and nobody is cut off for them.
     public func apply(_ settings: HubSettings) {
-        guard process != nil else { return }
+        guard process != nil, self.settings() != known else { return }
         stop()
         do throws(SourceError) {
             try start()
@@ -44,6 +51,7 @@ public final class ServingProcess: HubSource {
             throw SourceError(.inputOutput, error.description)
         }
         self.words = words
+        known = settings()
         wrongTokens = 0
         loop.watch(words.number) { [weak self] _ in self?.hear() }
     }

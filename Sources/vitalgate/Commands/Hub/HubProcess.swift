@@ -70,7 +70,8 @@ final class HubProcess {
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
         if try ServiceSettings.configured(context) != nil {
-            hub.add(ServingProcess(serveCommand, loop: loop), policy: .retry)
+            hub.add(
+                ServingProcess(serveCommand, loop: loop) { Self.serviceSettings(context) }, policy: .retry)
         }
         if simulates { hub.add(try SimulatedSensors(live: live), policy: .error) }
         let isVerbose = context.invocation.flag("--verbose")
@@ -280,6 +281,14 @@ final class HubProcess {
         command += ["import", "--format", "ndjson", "--no-links"]
         if let zone = invocation.string("--time-zone") ?? configuration.timeZone.configured { command += ["--time-zone", zone] }
         return command + ["--"]
+    }
+
+    /// The contents of the files that the service reads once, and the zone.
+    private static func serviceSettings(_ context: CommandContext) -> [[UInt8]] {
+        let configuration = try? context.configuration()
+        let paths = [configuration?.file, configuration?.api?.certificate, configuration?.api?.key]
+        let zone = (try? context.zone())?.identifier ?? ""
+        return paths.map { $0.flatMap { SmallFile.read($0, limit: 1 << 20) } ?? [] } + [Array(zone.utf8)]
     }
 
     /// What serves the store over HTTP beside the hub.
