@@ -12,14 +12,14 @@ import Testing
 /// After each step the samples, their sum, and what a reader of the change log holds are compared. In the end everything is undone in a random
 /// order, which leaves an empty store.
 ///
-/// `VITALGATE_MEASUREMENTS` sets how many sequences (200), `VITALGATE_SEED` the first one's seed (1).
+/// `VITALGATE_MEASUREMENTS` sets how many sequences (2,000), `VITALGATE_SEED` the first one's seed (1).
 @Suite struct MeasurementModelTests {
     private static func setting(_ name: String, _ value: UInt64) -> UInt64 {
         getenv(name).flatMap { UInt64(String(cString: $0)) } ?? value
     }
 
     @Test(arguments: [0, 1] as [UInt64]) func storeIsWhatReportsAndDecisionsSay(half: UInt64) throws {
-        let (first, count) = (Self.setting("VITALGATE_SEED", 1), Self.setting("VITALGATE_MEASUREMENTS", 200))
+        let (first, count) = (Self.setting("VITALGATE_SEED", 1), Self.setting("VITALGATE_MEASUREMENTS", 2000))
         // A store is made once and emptied: making one takes longer than a sequence.
         let test = try TestStore()
         try test.execute("PRAGMA synchronous = OFF")
