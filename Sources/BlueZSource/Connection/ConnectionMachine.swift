@@ -81,7 +81,7 @@ struct ConnectionMachine {
         case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
         case .servicesGone:
-            // Until they come again, or are missed, nothing is to be heard, and that is no reason to hang up.
+            // The device is silent until BlueZ shows them again. That is no reason to hang up.
             if state == .live || isWorking { deadline = now + limits.resolve + limits.pause }
             return []
         case .bonded:

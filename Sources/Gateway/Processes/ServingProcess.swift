@@ -24,11 +24,11 @@ public final class ServingProcess: HubSource {
     /// - Parameters:
     ///   - command: what serves, its program's path in front. It writes the number of wrong tokens to its standard output, a line each.
     ///   - settings: the contents of what it reads once, such as the configuration.
-    public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]] = { [] }) {
+    public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
         (self.command, self.loop, self.settings) = (command, loop, settings)
     }
 
-    /// A configuration that has changed is read by a new process. Devices are in the store, and nobody is cut off for them.
+    /// Starts a new process if what it reads once has changed. It reads devices from the store, so a change of a device interrupts nobody.
     public func apply(_ settings: HubSettings) {
         guard process != nil, self.settings() != known else { return }
         stop()

@@ -70,7 +70,7 @@ final class ChangeStream: BodyStream {
         guard try reader.store.knows(anchor) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
         try look.read(reader, after: anchor, types)
-        // What was withdrawn while it was read is not told: it may be older than a change that was read.
+        // The grant may have been withdrawn before the last change that was read.
         guard try core.grants.rights(of: current) == rights else { return try self.look() }
         anchor = look.last ?? (look.isCut ? anchor : latest)
         return look

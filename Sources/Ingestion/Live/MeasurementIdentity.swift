@@ -7,7 +7,7 @@ import SampleStore
 /// | clock | the device numbers its records | it has no numbers |
 /// |---|---|---|
 /// | trusted | the timestamp | the timestamp |
-/// | trusted, but the timestamp is that of another measurement | the number | the values, or the receipt if the clock was corrected |
+/// | trusted, but other values have the timestamp | the number | the values, or the receipt if the clock was corrected |
 /// | not trusted | the number | the receipt; the timestamp for a record of a memory that may be read again |
 ///
 /// A measurement that the store has under another of these keeps that one: a quarantined record has the identity it was quarantined with. All

@@ -67,8 +67,8 @@ final class BoundTable {
         if let decimal = options.decimal { signs = DecimalSigns(decided: decimal) }
         guard !readings.isEmpty || !objects.isEmpty else { return nil }
         let read = readings.map(\.cells) + objects.map(\.cells)
-        unreadColumns = UnreadColumns(channel, binding, rule, read)
         used = UnreadColumns.used(channel, binding, rule, read)
+        unreadColumns = UnreadColumns(channel, binding, used: used)
         guard readings.count == 1, objects.isEmpty, !isGuarded, records == nil, let only = readings.first else { return }
         plain = PlainRow(only, times: times, width: width)
     }
@@ -78,8 +78,8 @@ final class BoundTable {
     /// What the rows so far have in columns that no rule reads.
     var unread: Unread { unreadColumns?.unread ?? Unread() }
 
-    /// Whether the last cell may be cut without a change to what the row says: no rule reads it, or a part of it would be refused, as a part of a
-    /// unit or of a person's UUID is.
+    /// Whether the last cell can be cut without giving another reading: no rule reads it, or a part of it is refused, as a part of a unit or of a
+    /// person's UUID is, and an empty unit.
     func isWhole(_ cells: Cells) -> Bool {
         let last = cells.count - 1
         guard cells.count >= width, used.contains(last) else { return cells.count >= width }

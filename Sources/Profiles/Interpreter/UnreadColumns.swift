@@ -10,12 +10,9 @@ struct UnreadColumns {
 
     /// Nothing where every column is read, or ignored on purpose.
     ///
-    /// - Parameters:
-    ///   - rule: how times are read.
-    ///   - read: the cells that each reading takes.
-    init?(_ channel: TableChannel, _ binding: HeaderBinding, _ rule: TimeRule, _ read: [[Int]]) {
+    /// - Parameter used: the cells that some rule reads.
+    init?(_ channel: TableChannel, _ binding: HeaderBinding, used: Set<Int>) {
         guard channel.kind == .csv else { return nil }
-        let used = Self.used(channel, binding, rule, read)
         cells = binding.header.indices.filter { index in
             !used.contains(index)
                 && !channel.ignored.contains { pattern in
@@ -33,6 +30,10 @@ struct UnreadColumns {
     }
 
     /// The cells that some rule reads.
+    ///
+    /// - Parameters:
+    ///   - rule: how times are read.
+    ///   - read: the cells that each reading takes.
     static func used(_ channel: TableChannel, _ binding: HeaderBinding, _ rule: TimeRule, _ read: [[Int]]) -> Set<Int> {
         var columns = rule.columns + [rule.elapsed, rule.ticks, rule.offset?.column].compactMap { $0 }
         switch channel.end {

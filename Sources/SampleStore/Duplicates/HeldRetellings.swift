@@ -17,6 +17,7 @@ extension RetellingSearch {
 
     /// The nominal times, between two, of a series' readings that are held or were.
     func heldInstants(of series: Int64, from first: Int64, to last: Int64) throws(StoreError) -> Set<Int64> {
+        // The plus has SQLite search by the UUID, of which there is one, and not by the series, of which there may be thousands.
         let statement = try connection.statement(
             """
             SELECT start + skew FROM quarantine CROSS JOIN context ON context.id = context

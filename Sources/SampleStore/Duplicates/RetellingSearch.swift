@@ -60,7 +60,7 @@ final class RetellingSearch {
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
             let unit = try siblings.telling(context, of: type).unit
-            // One that was parted from a reading that is told anew is what that one is compared with.
+            // A witness of a reading that arrives now is compared with it by itself.
             let arriving = Set(indices.map { rows[$0].place })
             let told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
                 arriving.contains($0.first) ? $0.place : $0.first
