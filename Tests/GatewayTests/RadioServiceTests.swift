@@ -1,4 +1,3 @@
-import Gateway
 import HealthModel
 import Ingestion
 import Pipeline
@@ -7,6 +6,7 @@ import Profiles
 import Testing
 
 @testable import BlueZSource
+@testable import Gateway
 @testable import SampleStore
 
 @Suite struct RadioServiceTests {
@@ -26,6 +26,24 @@ import Testing
         try bench.stop()
         let account = try #require(try bench.store.account(of: 1))
         #expect((account.kind, account.state, account.stored) == (.live, "done", 5))
+    }
+
+    /// `doctor` calls a missing adapter broken, so the status must not call the radio running.
+    @Test func theRadioWaitsForAnAdapter() throws {
+        let bench = try RadioBench()
+        func radio() throws -> HubStatus.Source {
+            try #require(HubStatus(of: bench.hub, started: .zero).sources.first { $0.name == "radio" })
+        }
+        bench.source.hasAdapter = false
+        // Without a Bluetooth device nobody has looked for one.
+        #expect(try radio().state == "running")
+        try bench.adopt("sig-heart-rate")
+        #expect(try radio().state == "waiting")
+        #expect(try radio().reason == "no Bluetooth adapter answers; `vitalgate doctor` finds out why")
+        bench.source.hasAdapter = true
+        #expect(try radio().state == "running")
+        #expect(try radio().reason == nil)
+        try bench.stop()
     }
 
     @Test func onlyAdoptedDevices() throws {

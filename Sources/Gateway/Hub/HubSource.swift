@@ -33,6 +33,9 @@ public protocol HubSource: AnyObject {
     var isDone: Bool { get }
     /// Its devices, as they are now.
     var devices: [HubDevice] { get }
+    /// What it waits for before any of its devices can deliver, in words for a person; `nil` where it can work. It is running meanwhile: a
+    /// device that is gone is no failure of its source.
+    var waitsFor: String? { get }
     /// How often somebody asked it with a token that nobody has, since it was started; `nil` for one that takes no tokens.
     var wrongTokens: Int? { get }
 }
@@ -42,6 +45,8 @@ extension HubSource {
     public var isDone: Bool { true }
     /// None: for a source that reads no devices.
     public var devices: [HubDevice] { [] }
+    /// Nothing.
+    public var waitsFor: String? { nil }
     /// None are taken.
     public var wrongTokens: Int? { nil }
 }

@@ -18,6 +18,8 @@ public protocol RadioSource: AnyObject {
     func isLive(_ address: BluetoothAddress) -> Bool
     /// Why the device does not deliver, in words for a person.
     func waitsFor(_ address: BluetoothAddress) -> String?
+    /// Whether there is an adapter to work with.
+    var hasAdapter: Bool { get }
     /// Begins to work; called only when there is an adopted device.
     func start()
     /// Leaves all devices.
@@ -62,6 +64,11 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     /// Whether what is expected of each adopted Bluetooth device is durable.
     public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
+
+    /// An adapter, while there are devices to read and none is there: `doctor` finds out why.
+    public var waitsFor: String? {
+        isOpen && !source.hasAdapter ? "no Bluetooth adapter answers; `vitalgate doctor` finds out why" : nil
+    }
 
     /// Adopted Bluetooth devices by address; their state is `live` or `waiting`.
     public var devices: [HubDevice] {

@@ -16,10 +16,12 @@ extension HubStatus {
         let age = Int((uptime - started).components.seconds)
         self.hub = Process(process: getpid(), started: now.moved(by: started - uptime).inSeconds, uptime: age)
         sources = hub.sources.map { each in
-            Source(
-                name: each.source.name, state: each.state.rawValue, started: each.started,
+            let missing = each.state == .running ? each.source.waitsFor : nil
+            return Source(
+                name: each.source.name, state: missing == nil ? each.state.rawValue : "waiting", started: each.started,
                 retry: each.retriesAt.map { now.moved(by: $0 - uptime).inSeconds },
-                reason: each.error.map { Self.cut("\($0)", to: 500) }, wrongTokens: each.source.wrongTokens)
+                reason: (each.error.map { "\($0)" } ?? missing).map { Self.cut($0, to: 500) },
+                wrongTokens: each.source.wrongTokens)
         }
         for each in hub.sources {
             for device in each.source.devices {

@@ -33,6 +33,7 @@ final class RadioBench {
         }
         var away: Set<BluetoothAddress> = []
         func isLive(_ address: BluetoothAddress) -> Bool { !away.contains(address) }
+        var hasAdapter = true
         func start() {}
         func stop() {}
     }
