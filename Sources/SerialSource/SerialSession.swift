@@ -1,4 +1,5 @@
 import EventLoopKit
+import Glibc
 import HealthModel
 import Pipeline
 import Wire
@@ -24,6 +25,8 @@ final class SerialSession {
     private var device: Device
     private var timer: EventLoop.Timer?
     private var keepAlive: EventLoop.Timer?
+    /// While the port is not there.
+    private var missing: PathWatch?
     private var failures = 0
     private var toldOf: SerialPortError?
     /// Equal frames that were read in one piece are two readings, so no two have the same time of receipt.
@@ -73,6 +76,7 @@ final class SerialSession {
     private func open() {
         guard port == nil else { return }
         timer?.cancel()
+        missing = nil
         do throws(SerialPortError) {
             port = try SerialPort(path: path, settings: description.settings, loop: loop) { [weak self] in self?.handle($0) }
         } catch {
@@ -95,7 +99,12 @@ final class SerialSession {
         let isNew = toldOf != error
         toldOf = error
         switch error {
-        case .missing: return enter(.unplugged)
+        case .missing:
+            enter(.unplugged)
+            missing = PathWatch(path, loop: loop) { [weak self] in self?.plugged() }
+            // It came while the watch was set.
+            if missing == nil, access(path, F_OK) == 0 { again(after: .seconds(1)) }
+            return
         case .taken:
             enter(.busy)
             if isNew { tell(.warning, "another program has this port; waiting until it lets go") }
@@ -125,6 +134,7 @@ final class SerialSession {
     private func close() {
         timer?.cancel()
         keepAlive?.cancel()
+        missing = nil
         guard port != nil else { return }
         for octets in description.closing { port?.write(octets) }
         port = nil

@@ -102,9 +102,42 @@ import Wire
             pty.pull()
             bench.turn(until: { bench.source.state(of: link) == "unplugged" })
             bench.pass(.seconds(2))
-            #expect(bench.loop.load == (0, 0))
+            #expect(bench.loop.load == (1, 0), "the link's folder is watched, and nothing wakes up")
         }
         #expect(Set(bench.devices.map(\.key)) == ["serial:\(link)"])
+    }
+
+    /// A port in a container, a link that a script sets: udev says nothing of it.
+    @Test(arguments: ["link", "a/folder/link"]) func aPortThatReturnsWithoutUdev(name: String) throws {
+        let folder = try TemporaryFolder()
+        let link = folder.file(name)
+        let bench = SerialBench()
+        bench.source.adopt(SerialBench.lines(link))
+        try bench.source.start()
+        for number in 1...3 {
+            #expect(bench.source.state(of: link) == "unplugged" && bench.loop.load == (1, 0))
+            let pty = try Pty()
+            for part in ["a", "a/folder"] where name.hasPrefix(part + "/") { mkdir(folder.file(part), 0o700) }
+            #expect(symlink(pty.path, link) == 0)
+            bench.turn(until: { bench.source.state(of: link) == "live" })
+            pty.write("\(number)\n")
+            bench.turn(until: { bench.frames.count == number })
+            unlink(link)
+            for part in ["a/folder", "a"] { rmdir(folder.file(part)) }
+            pty.pull()
+            bench.turn(until: { bench.source.state(of: link) == "unplugged" })
+            // It is tried once more, in case the line only broke.
+            bench.pass(.seconds(2))
+        }
+        // A link to a port that is not there yet.
+        let target = folder.file("port")
+        #expect(symlink(target, folder.file("dangling")) == 0)
+        bench.source.adopt(SerialBench.lines(folder.file("dangling")))
+        let pty = try Pty()
+        #expect(symlink(pty.path, target) == 0)
+        bench.turn(until: { bench.source.state(of: folder.file("dangling")) == "live" })
+        bench.source.stop()
+        #expect(bench.loop.load == (0, 0))
     }
 
     /// What is said to a device when it is plugged in, while it is there, and before the line is closed.
@@ -152,7 +185,9 @@ import Wire
         }
         bench.pass(.seconds(100))
         #expect(bench.frames == (1...2000).map(String.init))
-        #expect(OwnProcess.openDescriptors() == before && bench.loop.load == (0, 0))
+        #expect(OwnProcess.openDescriptors() == before && bench.loop.load == (1, 0))
+        bench.source.stop()
+        #expect(bench.loop.load == (0, 0))
     }
 
     @Test func whatIsNoPortIsSaidOnce() throws {

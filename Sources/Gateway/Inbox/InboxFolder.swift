@@ -1,3 +1,4 @@
+import EventLoopKit
 import Glibc
 
 /// The folder of the inbox and the two in it, `done` and `refused`: which files are there, and where they go.

@@ -1,5 +1,4 @@
 import EventLoopKit
-import Glibc
 import HealthModel
 import Ingestion
 import Pipeline
@@ -20,7 +19,7 @@ public final class InboxService: HubSource {
     private let live: LiveIngest
     private var settings: InboxSettings?
     private var folder: InboxFolder?
-    private var watch: Descriptor?
+    private var watch: FolderWatch?
     private var queue: [String] = []
     private var current: (name: String, state: InboxFolder.State, process: ImportProcess)?
     private var pause: EventLoop.Timer?
@@ -65,25 +64,19 @@ public final class InboxService: HubSource {
         guard let path = settings?.folder else { return }
         do throws(SystemFailure) {
             let folder = try InboxFolder(path)
-            let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-            guard descriptor >= 0 else { throw SystemFailure("inotify", errno) }
-            let watch = Descriptor(owning: descriptor)
-            let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-            guard inotify_add_watch(descriptor, path, events) >= 0 else { throw SystemFailure(path, errno) }
+            let watch = try FolderWatch(path, [.written, .movedIn], loop: loop) { [weak self] in self?.handle($0) }
             folder.finishMoves()
             folder.forgetWhatWent()
             (self.folder, self.watch) = (folder, watch)
         } catch {
             throw SourceError(.inputOutput, "\(error)")
         }
-        if let watch { loop.watch(watch.number) { [weak self] _ in self?.readEvents() } }
         look()
     }
 
     /// Stops watching and ends the import that runs; its file stays, and is read again the next time.
     public func stop() {
         isStarted = false
-        if let watch { loop.unwatch(watch.number) }
         watch = nil
         folder = nil
         pause?.cancel()
@@ -96,40 +89,18 @@ public final class InboxService: HubSource {
 
     // MARK: What comes
 
-    /// The names of files that were closed or moved in; `inotify_event` is 16 octets and a name.
-    private func readEvents() {
-        guard let watch else { return }
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        var isOverflown = false
-        while true {
-            let count = read(watch.number, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            var offset = 0
-            while offset + 16 <= count {
-                let (mask, length) = buffer.withUnsafeBytes {
-                    (
-                        $0.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
-                        Int($0.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
-                    )
-                }
-                if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 {
-                    host?.failed(self, SourceError(.inputOutput, "the folder was removed or renamed"))
-                    return
-                }
-                if mask & UInt32(IN_Q_OVERFLOW) != 0 { isOverflown = true }
-                let name = buffer[(offset + 16)..<min(offset + 16 + length, count)].prefix { $0 != 0 }
-                if let text = String(validating: name, as: UTF8.self) {
-                    looksAgain[text] = nil
-                    enqueue(text)
-                } else {
-                    isOverflown = true
-                }
-                offset += 16 + length
-            }
+    private func handle(_ event: FolderWatch.Event) {
+        guard watch != nil else { return }
+        switch event {
+        case .gone: host?.failed(self, SourceError(.inputOutput, "the folder was removed or renamed"))
+        case .overflow: look()
+        case .entry(let name):
+            // A name that is no UTF-8 has to be changed first.
+            guard let text = String(validating: name, as: UTF8.self) else { return look() }
+            looksAgain[text] = nil
+            enqueue(text)
+            next()
         }
-        // More came than the kernel remembers, or a name that has to be changed first.
-        if isOverflown { look() } else { next() }
     }
 
     private func look() {

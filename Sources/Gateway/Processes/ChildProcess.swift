@@ -1,3 +1,4 @@
+import EventLoopKit
 import Glibc
 
 /// A program that the hub started. It does not live longer than this.
@@ -69,19 +70,5 @@ final class ChildProcess {
         while answer < 0, errno == EINTR { answer = waitpid(process, &status, options) }
         isReaped = answer != 0
         return isReaped
-    }
-}
-
-/// A call of the system that failed.
-struct SystemFailure: Error, CustomStringConvertible {
-    var description: String
-    var code: Int32
-
-    /// Without what it is about, whose name may be nobody's to read.
-    var reason: String { String(cString: strerror(code)) }
-
-    init(_ subject: String, _ code: Int32) {
-        description = "\(subject): \(String(cString: strerror(code)))"
-        self.code = code
     }
 }

@@ -1,3 +1,4 @@
+import EventLoopKit
 import Glibc
 
 /// Runs a program to its end, and gives what it printed.

@@ -1,3 +1,4 @@
+import EventLoopKit
 import Glibc
 
 /// Asks the hub of a store how it is doing, from another process.

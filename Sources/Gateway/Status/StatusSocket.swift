@@ -1,3 +1,4 @@
+import EventLoopKit
 import Glibc
 
 /// Where the hub of a store serves its status, and how one gets there.

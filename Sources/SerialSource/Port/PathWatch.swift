@@ -1,0 +1,48 @@
+import EventLoopKit
+import Glibc
+
+/// Tells when a path that is not there may be there: somebody made its next missing part.
+///
+/// udev tells of most ports. A port in a container, a link that a script sets, and a pseudo-terminal come without its word.
+final class PathWatch {
+    private var watch: FolderWatch?
+
+    /// - Parameter handler: called whenever it is worth opening the path again.
+    /// - Returns: `nil` if the path is there, or if no folder on its way can be watched.
+    init?(_ path: String, loop: EventLoop, handler: @escaping () -> Void) {
+        guard let (folder, name) = Self.firstMissing(of: path) else { return nil }
+        watch = try? FolderWatch(folder, [.created, .movedIn], loop: loop) { event in
+            switch event {
+            case .entry(Array(name.utf8)), .overflow, .gone: handler()
+            case .entry: break
+            }
+        }
+        if watch == nil { return nil }
+    }
+
+    /// Symbolic links that are followed, as the kernel does (path_resolution(7)).
+    private static let maximumLinks = 40
+
+    /// The first part of the path that is not there, and the folder in which it is missed.
+    static func firstMissing(of path: String) -> (folder: String, name: String)? {
+        var (folder, links) = ("/", 0)
+        var parts = path.split(separator: "/").reversed().map(String.init)
+        while let part = parts.popLast() {
+            let next = folder == "/" ? "/\(part)" : "\(folder)/\(part)"
+            var status = stat()
+            guard lstat(next, &status) == 0 else { return errno == ENOENT ? (folder, part) : nil }
+            guard status.st_mode & S_IFMT == S_IFLNK else {
+                folder = next
+                continue
+            }
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(next, &buffer, buffer.count)
+            links += 1
+            guard count > 0, links <= maximumLinks else { return nil }
+            let target = String(decoding: buffer[..<count], as: UTF8.self)
+            if target.hasPrefix("/") { folder = "/" }
+            parts += target.split(separator: "/").reversed().map(String.init)
+        }
+        return nil
+    }
+}
