@@ -34,6 +34,7 @@ import Testing
         func radio() throws -> HubStatus.Source {
             try #require(HubStatus(of: bench.hub, started: .zero).sources.first { $0.name == "radio" })
         }
+        try bench.hub.start()
         bench.source.hasAdapter = false
         // Without a Bluetooth device nobody has looked for one.
         #expect(try radio().state == "running")
