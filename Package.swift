@@ -160,7 +160,8 @@ let package = Package(
         .testTarget(
             name: "HealthAPITests",
             dependencies: [
-                "HealthAPI", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+                "HealthAPI", "FileSource", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
             ]),
         .testTarget(
             name: "WebhookExportTests",
