@@ -211,6 +211,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The continuous integration optimises the code under test, but not the tests: thousands of programs that start, and virtual machines that
+// emulate each instruction, take most of its time.
+if Context.environment["VITALGATE_OPTIMIZED"] != nil {
+    for target in package.targets where target.type == .regular || target.type == .executable {
+        target.swiftSettings = [.unsafeFlags(["-O"])]
+    }
+}
+
 // scripts/fuzz builds this and nothing else: instrumented, in a folder of its own. Without the variable the package knows nothing of it.
 // What reads octets is optimised, for ten times as many inputs; the assembly is not, nor is the store, which is only linked: for the time
 // that it takes to build.
