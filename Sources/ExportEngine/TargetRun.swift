@@ -298,8 +298,13 @@ public final class TargetRun {
             by: settings.name, retried: true, limit: max(1, min(settings.batchSize, exporter.batchLimit)))
         guard !again.isEmpty else { return nil }
         var batch = ExportBatch()
+        var (considered, weight) = ([SampleIdentity](), 0)
         for each in again {
-            if let change = try reader.change(of: each.uuid), settings.passes(change.sample) { batch.changes.append(change) }
+            considered.append(each.uuid)
+            guard let change = try reader.change(of: each.uuid), settings.passes(change.sample) else { continue }
+            batch.changes.append(try whole(change))
+            weight += change.sample.body?.size ?? 0
+            if weight > Self.mostWeight { break }
         }
         // It may be there in part.
         batch.rewrites = true
@@ -310,7 +315,7 @@ public final class TargetRun {
             return try failed(error) { state, words in try keep(state, words) }
         }
         let refused = Set(delivery.refused.map(\.change.uuid))
-        try keep(.delivering, nil, delivery, taken: again.map(\.uuid).filter { !refused.contains($0) })
+        try keep(.delivering, nil, delivery, taken: considered.filter { !refused.contains($0) })
         return .more
     }
 
