@@ -148,7 +148,8 @@ let package = Package(
             name: "SerialSourceTests",
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
         .testTarget(
-            name: "SampleStoreTests", dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel"]),
+            name: "SampleStoreTests",
+            dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel", "CSQLite"]),
         .testTarget(
             name: "VitalStoreTests", dependencies: ["VitalStore", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(

@@ -69,8 +69,8 @@ public struct TargetComparison {
             target.identity = TargetMeeting.identity(of: exporter.address)
             return target
         }
-        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.hasMade)
-        if let words = meeting.claimWords(found.mark?.holder) { throw DeliveryError(.unfit, words) }
+        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.hasMade, now: now())
+        if let words = meeting.claimWords(found.mark) { throw DeliveryError(.unfit, words) }
         target.identity = found.identity ?? UUIDText.random()
         target.count = (found.mark?.count ?? 0) + 1
         try exporter.claim(mark(target, end))
@@ -78,7 +78,7 @@ public struct TargetComparison {
     }
 
     private func mark(_ target: Target, _ end: Anchor) -> TargetMark {
-        TargetMark(identity: target.identity ?? "", count: target.count, anchor: "\(end)", holder: settings.holder)
+        TargetMark(identity: target.identity ?? "", count: target.count, anchor: "\(end)", holder: settings.holder, time: now())
     }
 
     /// Whether what is there was shaped by other settings.

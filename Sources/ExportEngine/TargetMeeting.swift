@@ -20,23 +20,34 @@ struct TargetMeeting {
     let mend: String
     /// Whether this store has made an anchor.
     let hasMade: (Anchor) throws -> Bool
+    let now: Instant
+
+    /// How long a holder's claim is valid after its last mark. A machine that is gone for good does not keep its successor out.
+    static let lease = Duration.seconds(30 * 86_400)
+    /// How often a holder writes its mark when there is nothing to deliver.
+    static let renewal = Duration.seconds(86_400)
 
     /// - Parameter address: by which a target is known that stores no mark.
     func verdict(_ known: Target, _ found: FoundMark?, address: String) throws -> Verdict {
         var target = known
         guard let found else {
-            if let identity = known.identity, identity != Self.identity(of: address) {
+            if let identity = known.identity, identity.hasPrefix(Self.addressPrefix), identity != Self.identity(of: address) {
                 return .stop("it is at another address than the one that was filled: \(mend)")
             }
-            target.identity = Self.identity(of: address)
+            target.identity = known.identity ?? Self.identity(of: address)
             return .proceed(target)
         }
-        if let words = claimWords(found.mark?.holder) { return .stop(words) }
+        if let words = claimWords(found.mark) { return .stop(words) }
         guard let identity = known.identity else {
             // The store may be a copy from before the first delivery. Told everything anew, that is meant.
             if !known.isRewriting, let mark = found.mark, let words = try neverMade(mark) { return .stop(words) }
             target.identity = found.identity
             target.count = found.mark?.count ?? 0
+            return .proceed(target)
+        }
+        if identity == Self.identity(of: address), found.mark == nil, let there = found.identity {
+            // It was known by its address until now.
+            target.identity = there
             return .proceed(target)
         }
         guard let there = found.identity, there == identity else {
@@ -62,19 +73,39 @@ struct TargetMeeting {
             "it has changes that this store never made, as where the store was put back from a copy, or a copy of it feeds the target, too: \(mend)"
     }
 
-    /// Why another holder's claim stops us; `nil` where it does not.
-    func claimWords(_ holder: StoreHolder?) -> String? {
-        guard let holder, !holder.id.isEmpty, !settings.holder.id.isEmpty, holder.id != settings.holder.id, !settings.takesOver
+    /// Why another holder's claim stops us; `nil` where it does not, such as after its lease.
+    func claimWords(_ mark: TargetMark?) -> String? {
+        guard let mark, !mark.holder.id.isEmpty, !settings.holder.id.isEmpty, mark.holder.id != settings.holder.id,
+            !settings.takesOver, !hasExpired(mark)
         else {
             return nil
         }
+        let holder = mark.holder
         return
             "the same store feeds it from \(holder.name), and this is \(settings.holder.name): where one is a copy, 'vitalgate store adopt' gives this one an "
             + "identity of its own; where it has moved, 'vitalgate store adopt --moved' says so"
     }
 
+    private func hasExpired(_ mark: TargetMark) -> Bool {
+        mark.time.map { Self.lease < Self.duration(from: $0, to: now) } ?? false
+    }
+
+    /// Whether this store has to write its mark before it goes on: it is not there, somebody else's, or a day old.
+    func needsClaim(_ mark: TargetMark?) -> Bool {
+        guard let mark else { return true }
+        guard !settings.holder.id.isEmpty else { return false }
+        return mark.holder != settings.holder || mark.time.map { Self.renewal < Self.duration(from: $0, to: now) } ?? true
+    }
+
+    static func duration(from start: Instant, to end: Instant) -> Duration {
+        .microseconds(end.microseconds &- start.microseconds)
+    }
+
+    private static let addressPrefix = "address-"
+
     /// Of a target that stores no mark: a digest of its address, in which no name of a server is read.
     static func identity(of address: String) -> String {
-        "address-" + Digest.sha256(Array(address.utf8)).prefix(12).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        addressPrefix
+            + Digest.sha256(Array(address.utf8)).prefix(12).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -46,8 +46,8 @@ public final class TargetRun {
     private var isBacklogsTurn = false
     /// A target that was stopped is tried once when its exporter starts: whoever mended it may have done just that.
     private var isFirst = true
-    /// Whether the target was looked at since something failed: it is the one that was filled, and nobody else feeds it.
-    private var isMet = false
+    /// When the target was looked at since something failed: it is the one that was filled, and nobody else feeds it.
+    private var met: Instant?
 
     /// - Throws: ``StoreError`` where the store cannot be read.
     public init(
@@ -117,10 +117,15 @@ public final class TargetRun {
 
     // MARK: Whether it is the one
 
+    /// Whether the target was looked at within the last day. A mark is written anew then, so that the claim of a hub with nothing to deliver stays valid.
+    private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < TargetMeeting.renewal } ?? false }
+
+    private var meeting: TargetMeeting { TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade, now: now()) }
+
     /// The words for a target that another copy of this store feeds, which come first: a comparison would not be let in either; `nil` where there is none.
     private func claimOfAnother() -> String? {
         guard let found = try? exporter.found() else { return nil }
-        return TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade).claimWords(found.mark?.holder)
+        return meeting.claimWords(found.mark)
     }
 
     /// Looks whether it is the target that was filled, and says there that this store feeds it; `nil` where it is.
@@ -133,7 +138,7 @@ public final class TargetRun {
             if error.kind == .unfit, target.identity != nil { error.reason += "; then \(mend)" }
             return try failed(error) { state, words in try keep(state, words) }
         }
-        let meeting = TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade)
+        let meeting = meeting
         switch try meeting.verdict(target, found, address: exporter.address) {
         case .stop(let words):
             try keep(.stopped, words)
@@ -141,7 +146,7 @@ public final class TargetRun {
         case .proceed(var met):
             if found != nil, met.identity == nil { met.identity = UUIDText.random() }
             met.shape = settings.shape(exporter)
-            if let found, target.identity == nil || needsClaim(found.mark) {
+            if let found, target.identity == nil || meeting.needsClaim(found.mark) {
                 do throws(DeliveryError) {
                     met.count += 1
                     try exporter.claim(mark(met))
@@ -152,20 +157,15 @@ public final class TargetRun {
             let before = target
             target = met
             if met != before { try store.save(met) }
-            isMet = true
+            self.met = now()
             return nil
         }
-    }
-
-    private func needsClaim(_ mark: TargetMark?) -> Bool {
-        guard let mark else { return true }
-        return !settings.holder.id.isEmpty && mark.holder != settings.holder
     }
 
     private func mark(_ target: Target) -> TargetMark {
         TargetMark(
             identity: target.identity ?? "", count: target.count, anchor: "\((target.backlog?.anchor ?? target.anchor))",
-            holder: settings.holder)
+            holder: settings.holder, time: now())
     }
 
     /// Of the next delivery.
@@ -201,7 +201,7 @@ public final class TargetRun {
             target = rewritten
         }
         try keep(.delivering, nil)
-        return .upToDate(again: again)
+        return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? TargetMeeting.renewal, TargetMeeting.renewal))
     }
 
     /// The next changes for the target, how many came before each that it has no place for, and before the end, and the anchor behind the last one
@@ -276,7 +276,7 @@ public final class TargetRun {
 
     private func failed(_ error: DeliveryError, _ keep: (Target.State, String) throws -> Void) throws -> Outcome {
         // What was not answered may have happened; whoever answers next may be another one.
-        isMet = false
+        met = nil
         switch error.kind {
         case .unauthorised, .unfit:
             try keep(.stopped, error.reason)
@@ -298,8 +298,13 @@ public final class TargetRun {
             by: settings.name, retried: true, limit: max(1, min(settings.batchSize, exporter.batchLimit)))
         guard !again.isEmpty else { return nil }
         var batch = ExportBatch()
+        var (considered, weight) = ([SampleIdentity](), 0)
         for each in again {
-            if let change = try reader.change(of: each.uuid), settings.passes(change.sample) { batch.changes.append(change) }
+            considered.append(each.uuid)
+            guard let change = try reader.change(of: each.uuid), settings.passes(change.sample) else { continue }
+            batch.changes.append(try whole(change))
+            weight += change.sample.body?.size ?? 0
+            if weight > Self.mostWeight { break }
         }
         // It may be there in part.
         batch.rewrites = true
@@ -310,7 +315,7 @@ public final class TargetRun {
             return try failed(error) { state, words in try keep(state, words) }
         }
         let refused = Set(delivery.refused.map(\.change.uuid))
-        try keep(.delivering, nil, delivery, taken: again.map(\.uuid).filter { !refused.contains($0) })
+        try keep(.delivering, nil, delivery, taken: considered.filter { !refused.contains($0) })
         return .more
     }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HealthModel
 import Pipeline
 
 /// The file that grows, and how far it is whole.
@@ -23,6 +24,7 @@ final class ExportFile {
         var identity: String
         var count: Int64
         var holder: StoreHolder
+        var time: Instant?
     }
 
     private let folder: String
@@ -211,8 +213,13 @@ final class ExportFile {
         }
         var state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
         if words.count >= 8, let count = Int64(words[6]) {
-            let holder = StoreHolder(id: words[7] == "-" ? "" : String(words[7]), name: words[8...].joined(separator: " "))
-            state.mark = Mark(identity: String(words[5]), count: count, holder: holder)
+            // Earlier versions wrote no time.
+            let parts = words[7].split(separator: "@", maxSplits: 1)
+            let id = parts.first ?? "-"
+            let holder = StoreHolder(id: id == "-" ? "" : String(id), name: words[8...].joined(separator: " "))
+            state.mark = Mark(
+                identity: String(words[5]), count: count, holder: holder,
+                time: parts.count == 2 ? Int64(parts[1]).map { Instant(microseconds: $0) } : nil)
         }
         return state
     }
@@ -224,7 +231,9 @@ final class ExportFile {
         defer { Glibc.close(file) }
         var line = "\(next.anchor ?? "0") \(next.length) \(next.day) \(next.closed) \(store)"
         if let mark = next.mark {
-            line += " \(mark.identity) \(mark.count) \(mark.holder.id.isEmpty ? "-" : mark.holder.id) \(mark.holder.name)"
+            let holder = mark.holder.id.isEmpty ? "-" : mark.holder.id
+            line +=
+                " \(mark.identity) \(mark.count) \(holder)\(mark.time.map { "@\($0.microseconds)" } ?? "") \(mark.holder.name)"
         }
         // A name that is too long to be read back is cut.
         try Self.write(Array(line.utf8.prefix(4000)) + [0x0A], to: file, temporary)

@@ -113,7 +113,8 @@ public final class FileExporter: Exporter {
         let state = try ExportFile.state(
             folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store)
         let mark = state?.mark.map {
-            TargetMark(identity: $0.identity, count: $0.count, anchor: state?.anchor ?? "0", holder: $0.holder)
+            TargetMark(
+                identity: $0.identity, count: $0.count, anchor: state?.anchor ?? "0", holder: $0.holder, time: $0.time)
         }
         return FoundMark(identity: mark?.identity, mark: mark)
     }
@@ -126,7 +127,7 @@ public final class FileExporter: Exporter {
     }
 
     private static func mark(_ mark: TargetMark) -> ExportFile.Mark {
-        ExportFile.Mark(identity: mark.identity, count: mark.count, holder: mark.holder)
+        ExportFile.Mark(identity: mark.identity, count: mark.count, holder: mark.holder, time: mark.time)
     }
 
     /// Looks whether the folder is there and can be written.

@@ -18,12 +18,35 @@ extension InfluxExporter {
 
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
     public func found() throws(DeliveryError) -> FoundMark? {
-        guard case .database(let database, _) = settings.place else { return nil }
+        guard case .database(let database, _) = settings.place else {
+            return try bucketID().map { FoundMark(identity: $0, mark: nil, mayForget: true) }
+        }
         // A database that was dropped and made again has lost the policy.
         markPolicy = nil
         let policy = try policy(in: database)
         let mark = try readMark(in: database, policy)
         return FoundMark(identity: mark?.identity, mark: mark, mayForget: policy == .shared)
+    }
+
+    private struct Buckets: Decodable {
+        struct Bucket: Decodable { var id: String, name: String }
+        var buckets: [Bucket]
+    }
+
+    /// The id that version 2 gave the bucket, which is another one after it was deleted and made again; `nil` where our token may not read it.
+    private func bucketID() throws(DeliveryError) -> String? {
+        guard case .bucket(let name, let org) = settings.place else { return nil }
+        let answer: HTTPResponse
+        do throws(DeliveryError) {
+            answer = try ask(.get, "/api/v2/buckets?org=\(HTTPRequest.escaped(org))&name=\(HTTPRequest.escaped(name))")
+        } catch {
+            switch error.kind {
+            case .unauthorised, .unfit, .refused: return nil
+            default: throw error
+            }
+        }
+        let found = try? JSONDecoder().decode(Buckets.self, from: Data(answer.body))
+        return found?.buckets.first { $0.name == name }.map { "bucket-\($0.id)" }
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
@@ -49,6 +72,7 @@ extension InfluxExporter {
         guard case .database(let database, _) = settings.place else { return }
         let policy = try policy(in: database)
         var line = Array("\(Self.measurement),store=\(context.store),target=\(context.name) count=\(mark.count)i".utf8)
+        if let time = mark.time { line += ",told=\(time.microseconds)i".utf8 }
         for (name, text) in [
             ("identity", mark.identity), ("anchor", mark.anchor), ("holder", mark.holder.id), ("holder_name", mark.holder.name),
         ] {
@@ -97,7 +121,8 @@ extension InfluxExporter {
         guard let row, let identity = row["identity"]?.text, let count = row["count"]?.number else { return nil }
         return TargetMark(
             identity: identity, count: count, anchor: row["anchor"]?.text ?? "",
-            holder: StoreHolder(id: row["holder"]?.text ?? "", name: row["holder_name"]?.text ?? ""))
+            holder: StoreHolder(id: row["holder"]?.text ?? "", name: row["holder_name"]?.text ?? ""),
+            time: row["told"]?.number.map { Instant(microseconds: $0) })
     }
 
     /// Our own policy, which is made where it is not there and our user may.

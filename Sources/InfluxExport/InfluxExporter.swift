@@ -67,7 +67,7 @@ public final class InfluxExporter: ComparableExporter {
     }
 
     @discardableResult
-    private func ask(
+    func ask(
         _ method: HTTPRequest.Method, _ path: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         take: (([UInt8]) -> Bool)? = nil
     ) throws(DeliveryError) -> HTTPResponse {
@@ -228,8 +228,8 @@ public final class InfluxExporter: ComparableExporter {
         let text = String(decoding: response.body, as: UTF8.self)
         // A database that has nothing yet has nothing to delete.
         guard text.contains("\"error\"") else { return text }
-        throw DeliveryError(
-            text.contains("database not found") ? .unfit : .unreachable, "a deletion failed: \(Self.words(of: response.body))")
+        let words = Self.words(of: response.body)
+        throw DeliveryError(text.contains("database not found") ? .unfit : .unreachable, "a statement failed: \(words)")
     }
 
     /// Whether what the target holds is compared by content or by UUID.

@@ -113,6 +113,8 @@ public final class MQTTExporter: Exporter {
         var anchor: String
         var holder: String
         var holderName: String
+        /// Microseconds; none in marks of earlier versions.
+        var told: Int64?
     }
 
     private var markTopic: String { "\(topics.marks)/\(context.name)" }
@@ -123,6 +125,7 @@ public final class MQTTExporter: Exporter {
         object.set("anchor", mark.anchor)
         object.set("holder", mark.holder.id)
         object.set("holderName", mark.holder.name)
+        if let time = mark.time { object.set("told", Int(time.microseconds)) }
         return MQTTMessage(topic: markTopic, payload: object.closed, isRetained: true)
     }
 
@@ -143,8 +146,9 @@ public final class MQTTExporter: Exporter {
         if let found { mark = MQTTMessage(topic: markTopic, payload: found, isRetained: true) }
         guard let found, let text = try? JSONDecoder().decode(MarkText.self, from: Data(found)) else { return nil }
         return TargetMark(
-            identity: address, count: text.count, anchor: text.anchor, holder: StoreHolder(id: text.holder, name: text.holderName)
-        )
+            identity: address, count: text.count, anchor: text.anchor,
+            holder: StoreHolder(id: text.holder, name: text.holderName),
+            time: text.told.map { Instant(microseconds: $0) })
     }
 
     /// Where two copies of a store begin in the same moment, the one whose claim is there a moment later has it.

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// A store's file on one machine, by which a target tells it from a copy elsewhere.
 public struct StoreHolder: Hashable, Sendable {
     /// Made of the machine and the file's path; empty where nobody can say.
@@ -22,10 +24,12 @@ public struct TargetMark: Hashable, Sendable {
     public var anchor: String
     /// Whose delivery it was.
     public var holder: StoreHolder
+    /// When it was written; `nil` in marks of earlier versions.
+    public var time: Instant?
 
     /// A mark by its parts.
-    public init(identity: String, count: Int64, anchor: String, holder: StoreHolder) {
-        (self.identity, self.count, self.anchor, self.holder) = (identity, count, anchor, holder)
+    public init(identity: String, count: Int64, anchor: String, holder: StoreHolder, time: Instant? = nil) {
+        (self.identity, self.count, self.anchor, self.holder, self.time) = (identity, count, anchor, holder, time)
     }
 }
 

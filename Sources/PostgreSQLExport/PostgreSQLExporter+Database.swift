@@ -167,14 +167,17 @@ extension PostgreSQLExporter {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
             let identity = try connection.run("SELECT id FROM \(schema.name).self").first?.first ?? nil
+            let now = context.now()
             let row = try connection.run(
-                "SELECT count, anchor, holder, holder_name FROM \(schema.name).progress WHERE hub = \(hub) AND target = $1",
+                "SELECT count, anchor, holder, holder_name, extract(epoch FROM now() - told)::bigint FROM \(schema.name).progress WHERE hub = \(hub) AND target = $1",
                 [context.name]
             ).first
             let mark = row.map {
                 TargetMark(
                     identity: identity ?? "", count: $0[0].flatMap { Int64($0) } ?? 0, anchor: $0[1] ?? "",
-                    holder: StoreHolder(id: $0[2] ?? "", name: $0[3] ?? ""))
+                    holder: StoreHolder(id: $0[2] ?? "", name: $0[3] ?? ""),
+                    // How long ago it was by the server's clock, which both machines share.
+                    time: $0[4].flatMap { Int64($0) }.map { Instant(microseconds: now.microseconds - $0 * 1_000_000) })
             }
             return FoundMark(identity: identity, mark: mark)
         } catch {

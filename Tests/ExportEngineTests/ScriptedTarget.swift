@@ -11,6 +11,9 @@ final class ScriptedTarget: ComparableExporter {
     func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
     /// What it has.
     private(set) var samples: [SampleIdentity: Double] = [:]
+    /// The makers' records that it was told.
+    private(set) var records: [SampleIdentity: RecordIdentifier] = [:]
+    var tellsRecords = false
     /// It never takes a value like this.
     var refuses: (Double) -> Bool = { _ in false }
     /// Its own identity; another one is another target.
@@ -84,6 +87,7 @@ final class ScriptedTarget: ComparableExporter {
         for change in batch.changes {
             switch change {
             case .added(let stored):
+                records[stored.uuid] = stored.sample.record
                 if samples[stored.uuid] == nil || batch.rewrites { samples[stored.uuid] = stored.sample.value * factor }
             case .deleted(let deletion): samples[deletion.uuid] = nil
             }

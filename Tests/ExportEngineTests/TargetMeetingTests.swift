@@ -142,6 +142,54 @@ import Testing
         try expectStopped(try test.run(target, settings("one")), "from 'two', and this is 'one'")
     }
 
+    /// A run whose clock is so many days after the first one's.
+    private func run(_ holder: String, day: Int64, clock: Clock = Clock()) throws -> TargetRun {
+        clock.day = day
+        return try TargetRun(
+            settings(holder), exporter: target, reader: try SampleStore(path: store.path, access: .read), store: store,
+            generator: SeededGenerator(seed: 1), now: { clock.now })
+    }
+
+    private final class Clock {
+        var day: Int64 = 0
+        var now: Instant { Instant(microseconds: ExportedStore.received.microseconds + day * 86_400_000_000) }
+    }
+
+    /// A hub that is gone for good does not keep its successor out. If it comes back, it is refused.
+    @Test func aClaimExpires() throws {
+        try test.finish(try run("one", day: 0))
+        try expectStopped(try run("two", day: 30), "the same store feeds it from 'one', and this is 'two'")
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(try run("two", day: 31))
+        #expect(try target.samples == test.contents())
+        try expectStopped(try run("one", day: 32), "the same store feeds it from 'two', and this is 'one'")
+    }
+
+    /// A hub that is there and has nothing to deliver keeps its claim.
+    @Test func aClaimIsRenewed() throws {
+        let clock = Clock()
+        let first = try run("one", day: 0, clock: clock)
+        try test.finish(first)
+        #expect(try first.step() == .upToDate(again: .seconds(86_400)))
+        let mark = target.mark
+        #expect(try first.step() == .upToDate(again: .seconds(86_400)))
+        #expect(target.mark == mark)
+        clock.day = 20
+        #expect(try first.step() == .upToDate(again: .seconds(86_400)))
+        try expectStopped(try run("two", day: 40), "the same store feeds it from 'one', and this is 'two'")
+    }
+
+    /// One that was known by its address, and says now what it is, is the same one.
+    @Test func aTargetThatBeginsToSayWhatItIs() throws {
+        target.storesMarks = false
+        try test.finish(try test.run(target))
+        target.storesMarks = true
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(try test.run(target))
+        #expect(try target.samples == test.contents())
+        #expect(try store.target("other")?.identity == "itself")
+    }
+
     @Test func aCopyWithANameOfItsOwn() throws {
         try test.finish(try test.run(target, settings("one")))
         let name = store.identifier

@@ -207,6 +207,22 @@ import Testing
         #expect(run.target.delivered == 20)
     }
 
+    /// What is told again is whole: a target that keeps one version of a record has to know the record.
+    @Test func aRecordThatWasSetAsideIsToldAsARecord() throws {
+        let target = ScriptedTarget()
+        (target.tellsRecords, target.refuses) = (true, { _ in true })
+        let record = RecordIdentifier(id: "rec-1", version: 2)
+        let sample = try test.sample(60, at: 0, record: record)
+        try test.add([sample])
+        let run = try test.run(target)
+        try test.finish(run)
+        #expect(target.samples.isEmpty)
+        target.refuses = { _ in false }
+        _ = try store.retry([], of: "other")
+        try test.finish(run)
+        #expect(target.records == [sample.sample.identity: record])
+    }
+
     @Test func whatWasSetAsideIsToldAgain() throws {
         let target = ScriptedTarget()
         target.refuses = { $0 >= 90 }

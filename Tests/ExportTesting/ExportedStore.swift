@@ -22,13 +22,15 @@ public struct ExportedStore {
     }
 
     /// A heart rate, or a sample of a category.
-    public func sample(_ value: Int, at second: Int, of name: String = "heartRate") throws -> GatedSample {
+    public func sample(
+        _ value: Int, at second: Int, of name: String = "heartRate", record: RecordIdentifier? = nil
+    ) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let type = try #require(SampleType(name))
         let reading = Reading(
             origin: type == origin.type ? origin : Origin(subject: origin.subject, type: type, source: origin.source),
             numeral: try Numeral("\(value)"), unit: type.kind == .category ? .one : try Unit(ucum: "/min"),
-            time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+            time: .instants(start: start, end: start, offset: .utc), record: record, place: Place(.line, 1))
         return try #require(
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.received).first)
     }

@@ -215,7 +215,7 @@ import Testing
         var batch = try batch(range)
         batch.mark = TargetMark(
             identity: identity, count: count, anchor: batch.anchors.last ?? "0",
-            holder: StoreHolder(id: "m", name: "'pi' (/var/lib/s.db)"))
+            holder: StoreHolder(id: "m", name: "'pi' (/var/lib/s.db)"), time: Instant(seconds: 1_790_000_000))
         return batch
     }
 

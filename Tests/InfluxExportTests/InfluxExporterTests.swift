@@ -265,11 +265,28 @@ import Testing
                 ? HTTPStub.Answer(200, body: Array(#"{"results":[{"series":[{"values":[]}]}]}"#.utf8)) : HTTPStub.Answer(204)
         }
         defer { stub.close() }
-        #expect(throws: DeliveryError.self) { try exporter(url: stub.url).check() }
+        try expectFoundOut(stub.url)
+    }
+
+    /// VictoriaMetrics itself.
+    @Test func victoriaMetrics() throws {
+        let server = try VictoriaMetricsServer()
+        try expectFoundOut(server.url)
+    }
+
+    private func expectFoundOut(_ url: String) throws {
+        let words = "no InfluxDB of version 1"
+        do {
+            _ = try exporter(url: url).check()
+            Issue.record("it takes points, and is called good")
+        } catch let error as DeliveryError {
+            #expect(error.kind == .unfit && error.reason.contains(words))
+        }
         try test.add([try test.sample(60, at: 0)])
-        let run = try test.run(exporter(url: stub.url))
+        let run = try test.run(exporter(url: url))
         #expect(try run.step() == .stopped)
-        #expect(run.target.words?.contains("no InfluxDB of version 1") == true)
+        #expect(run.target.words?.contains(words) == true)
+        #expect(run.target.delivered == 0)
     }
 
     @Test func aPersonHasToAct() throws {
@@ -341,10 +358,19 @@ import Testing
         #expect(try uuids == Set(test.contents().keys))
     }
 
+    /// Changed only between two requests.
+    private final class Bucket: @unchecked Sendable {
+        var id = "0123456789abcdef"
+    }
+
     /// What version 2 is asked, which Debian has not: the requests as its documentation has them.
     @Test func requestsOfVersion2() throws {
         nonisolated(unsafe) var asked: [HTTPStub.Request] = []
+        let bucket = Bucket()
         let stub = HTTPStub { request in
+            if request.path == "/api/v2/buckets?org=me&name=my%20bucket" {
+                return HTTPStub.Answer(200, body: Array(#"{"buckets":[{"id":"\#(bucket.id)","name":"my bucket"}]}"#.utf8))
+            }
             asked.append(request)
             return request.path.contains("/query")
                 ? HTTPStub.Answer(200, body: Array(",result,table,_value\r\n,,0,01a19467-e800-87c5-9a1e-ddcb12f66358\r\n".utf8))
@@ -376,5 +402,10 @@ import Testing
         var uuids: [SampleIdentity] = []
         try exporter.contents { uuids += $0.map(\.identity) }
         #expect(uuids.map(\.description) == ["01a19467-e800-87c5-9a1e-ddcb12f66358"])
+        // The bucket was deleted and made again under its name.
+        bucket.id = "fedcba9876543210"
+        let again = try test.run(exporter)
+        #expect(try again.step() == .stopped)
+        #expect(again.target.words?.contains("not the target that was filled") == true)
     }
 }

@@ -232,13 +232,7 @@ import Testing
     // MARK: Records
 
     private func version(_ number: Int64, _ value: Int, of store: ExportedStore, at second: Int = 0) throws -> GatedSample {
-        let start = Instant(seconds: 1_790_000_000 + Int64(second))
-        let reading = Reading(
-            origin: store.origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
-            time: .instants(start: start, end: start, offset: .utc), record: RecordIdentifier(id: "rec-1", version: number),
-            place: Place(.line, 1))
-        return try #require(
-            try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received).first)
+        try store.sample(value, at: second, record: RecordIdentifier(id: "rec-1", version: number))
     }
 
     /// Two hubs have two versions of one record: the higher one is there, whichever comes first, and each hub's comparison is content.

@@ -108,7 +108,8 @@ public struct TargetConfiguration: Sendable, NamedSetting {
                 throw ConfigurationError("'targets.\(name).where': \(error.description)")
             }
         }
-        let text = ((self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []) + (condition.map { [$0] } ?? [])
+        var text = ((self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []) + (condition.map { [$0] } ?? [])
+        if !ownSources.isEmpty { text.append("source not in \(ownSources.sorted().joined(separator: ","))") }
         var settings = TargetSettings(
             name: name, filter: parts.isEmpty ? nil : .and(parts), filterText: text.joined(separator: " where "),
             shapeText: units.sorted { $0.key < $1.key }.map { "units.\($0.key)=\($0.value)" }.joined(separator: " "),

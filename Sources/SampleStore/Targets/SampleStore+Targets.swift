@@ -223,6 +223,25 @@ extension SampleStore {
         return nil
     }
 
+    /// How a sample is now. It is mostly still at its place, live or deleted. Otherwise every series is searched.
+    func change(of uuid: SampleIdentity, at place: SampleKey) throws -> SampleChange? {
+        if let stored = try live(uuid, at: place) { return .added(stored) }
+        if let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones), sample.identity == uuid {
+            return .deleted(try deletion(of: sample, at: place))
+        }
+        return try change(of: uuid)
+    }
+
+    private func live(_ uuid: SampleIdentity, at place: SampleKey) throws(StoreError) -> StoredSample? {
+        let statement = try connection.statement(
+            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
+        guard try statement.step() else { return nil }
+        let stored = try SampleDecoder(connection: connection).decode(statement, series: place.series)
+        return stored.uuid == uuid ? stored : nil
+    }
+
     private func deletion(of sample: Sample, at place: SampleKey) throws(StoreError) -> StoredDeletion {
         let statement = try connection.statement(
             "SELECT replaced_by, ingest, deleted_seq FROM deleted WHERE series = ? AND start = ? AND hash = ?")

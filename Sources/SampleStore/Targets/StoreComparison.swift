@@ -54,12 +54,12 @@ public final class StoreComparison {
     public init(_ store: SampleStore) throws(StoreError) {
         self.store = store
         notes = try Connection(path: "", writable: true)
-        // A place in the store leads to each that is there; the UUID alone to what is not.
+        // A place in the store leads to each sample without a search in every series.
         try notes.execute(
             """
             CREATE TABLE held(uuid TEXT PRIMARY KEY, print INTEGER) WITHOUT ROWID;
             CREATE TABLE differing(
-                id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, series INTEGER, start INTEGER, fate INTEGER NOT NULL);
+                id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, series INTEGER NOT NULL, start INTEGER NOT NULL, fate INTEGER NOT NULL);
             BEGIN
             """)
     }
@@ -126,18 +126,31 @@ public final class StoreComparison {
             }
         }
         try ask()
-        // What the target has and is not there now was deleted, or never there.
-        let rest = try Statement(notes, "SELECT uuid FROM held")
-        while try rest.step() {
-            guard let uuid = SampleIdentity(rest.text(0)), try store.change(of: uuid) != nil else {
-                differences.foreign += 1
-                continue
-            }
-            differences.surplus += 1
-            try notes.run(
-                "INSERT INTO differing VALUES(NULL, ?, NULL, NULL, ?)", .text(rest.text(0)), .integer(Fate.gone.rawValue))
-        }
+        if !isEmpty { differences.surplus += try noteDeleted() }
+        // The rest was never here.
+        differences.foreign = Int(try notes.integer("SELECT count(*) FROM held") ?? 0)
         return differences
+    }
+
+    /// Notes the deleted samples that the target still has, in one pass over the tombstones.
+    ///
+    /// - Returns: how many.
+    private func noteDeleted() throws(StoreError) -> Int {
+        let tombstones = try Statement(
+            store.connection,
+            """
+            SELECT series, start, hash, skew FROM \(SampleTable.Rows.tombstones.rawValue) AS gone
+            CROSS JOIN context ON context.id = gone.context
+            """)
+        var count = 0
+        while try tombstones.step() {
+            let place = try SampleKey(series: tombstones.integer(0), start: tombstones.integer(1), hash: tombstones.blob(2))
+            let identity = place.identity(skew: tombstones.integer(3))
+            guard try take(identity) != nil else { continue }
+            count += 1
+            try note(identity, at: place, .gone)
+        }
+        return count
     }
 
     /// What the target has of a sample; `nil` where it has none. It is had once.
@@ -154,9 +167,14 @@ public final class StoreComparison {
     }
 
     private func note(_ sample: Sample, in series: Int64, _ fate: Fate) throws(StoreError) {
+        let uuid = sample.identity
+        try note(uuid, at: SampleKey(series: series, start: sample.start.microseconds, of: uuid), fate)
+    }
+
+    private func note(_ uuid: SampleIdentity, at place: SampleKey, _ fate: Fate) throws(StoreError) {
         try notes.run(
-            "INSERT INTO differing VALUES(NULL, ?, ?, ?, ?)", .text(sample.identity.description), .integer(series),
-            .integer(sample.start.microseconds), .integer(fate.rawValue))
+            "INSERT INTO differing VALUES(NULL, ?, ?, ?, ?)", .text(uuid.description), .integer(place.series),
+            .integer(place.start), .integer(fate.rawValue))
     }
 
     /// The next changes that make the target equal, as the store is now: what it lacks, and what it has to give up. Empty at the end.
@@ -174,8 +192,8 @@ public final class StoreComparison {
             if changes.isEmpty { rewrites = fate == .rewritten }
             guard rewrites == (fate == .rewritten) else { break }
             given = statement.integer(0)
-            let place = statement.optionalInteger(2).map { (series: $0, start: statement.integer(3)) }
-            guard let change = try change(of: uuid, at: place) else { continue }
+            let place = SampleKey(series: statement.integer(2), start: statement.integer(3), of: uuid)
+            guard let change = try store.change(of: uuid, at: place) else { continue }
             switch change {
             case .added(var stored):
                 if fate == .gone {
@@ -190,24 +208,5 @@ public final class StoreComparison {
             }
         }
         return (changes, rewrites)
-    }
-
-    /// How a sample is now. Where it was a moment ago it mostly still is, which costs one look.
-    private func change(of uuid: SampleIdentity, at place: (series: Int64, start: Int64)?) throws -> SampleChange? {
-        if let place, let stored = try store.sample(uuid, ofSeries: place.series, at: place.start) { return .added(stored) }
-        return try store.change(of: uuid)
-    }
-}
-
-extension SampleStore {
-    /// A sample that is where it is said to be; `nil` where it is not.
-    func sample(_ uuid: SampleIdentity, ofSeries series: Int64, at start: Int64) throws(StoreError) -> StoredSample? {
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(start), .blob(uuid.storedHash)])
-        guard try statement.step() else { return nil }
-        let stored = try SampleDecoder(connection: connection).decode(statement, series: series)
-        return stored.uuid == uuid ? stored : nil
     }
 }

@@ -57,6 +57,16 @@ import Testing
         #expect(folder.text("w/weights.csv").isEmpty)
     }
 
+    /// Whatever decides which samples go there stops the target when it changes.
+    @Test func otherOwnSourcesAreAnotherFilter() throws {
+        try configure(archive)
+        try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(2)))
+        #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
+        try configure(archive.replacing("daily", with: "ownSources: ['file.generic-csv'], daily"))
+        let run = try folder.vitalgate("export", "archive", "--once")
+        #expect(run.status == 69 && run.errors.contains("another filter"), "\(run)")
+    }
+
     @Test func theHubKeepsThemUpToDate() throws {
         try configure(archive + ", lost: { kind: 'files', folder: '/dev/null/nowhere' }")
         let hub = try RunningHub.started(folder)
