@@ -18,7 +18,7 @@ import Testing
         "devices forget",
         "devices merge", "devices part", "devices assign", "devices request",
         "subjects", "subjects list", "subjects add", "subjects rename",
-        "subjects remove", "subjects erase", "api", "api serve", "api openapi", "page", "page open", "page sessions", "sources",
+        "subjects remove", "subjects erase", "api", "api serve", "api openapi", "api certificate", "page", "page open", "page sessions", "sources",
         "sources list",
         "sources priority",
         "characteristics", "characteristics list", "characteristics set", "estimate", "medications", "medications list",
