@@ -37,6 +37,8 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // The same library's third part: octets that leave the machine are signed by whoever sends them.
         .systemLibrary(name: "CSigning", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // The same library's fourth part: certificates of TLS.
+        .systemLibrary(name: "CCertificates", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
@@ -55,6 +57,8 @@ let package = Package(
         .target(name: "Formats", dependencies: ["HealthModel"]),
         // What every target over HTTP needs: libcurl keeps connections, TLS and timeouts right.
         .target(name: "HTTPClientKit", dependencies: ["CCurl", "CZlib"]),
+        // Makes a household's certificates, and reads when one ends.
+        .target(name: "CertificateKit", dependencies: ["CCertificates"]),
         // One thread's poll(2), which all live sources share.
         .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
@@ -101,14 +105,15 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit",
+                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CertificateKit",
             ]),
 
         // Level 6: the program.
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Gateway", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit", "Formats", "SampleStore",
+                "Gateway", "CertificateKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
+                "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
                 "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire", "HealthAPI", "HTTPServerKit",

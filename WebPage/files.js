@@ -29,6 +29,7 @@
     }
 
     async function send(files) {
+        const refused = [];
         for (const file of files) {
             try {
                 const own = key();
@@ -39,10 +40,10 @@
                 } while (at < file.size);
                 state.textContent = `${drop.dataset.sent} ${file.name}`;
             } catch (error) {
-                state.textContent = `${drop.dataset.refused} ${file.name} ${error.message}`;
-                return;
+                refused.push(`${file.name} ${error.message}`);
             }
         }
+        if (refused.length) state.textContent = `${drop.dataset.refused} ${refused.join("; ")}`;
         follow();
     }
 

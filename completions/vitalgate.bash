@@ -16,7 +16,7 @@ _vitalgate_commands() {
         '/characteristics') candidates=('list' 'set') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
         '/clients') candidates=('list' 'add' 'token' 'requires' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'ledger') ;;
-        '/api') candidates=('serve' 'openapi') ;;
+        '/api') candidates=('serve' 'openapi' 'certificate') ;;
         '/page') candidates=('open' 'sessions') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
@@ -124,6 +124,7 @@ _vitalgate_options() {
         '/api') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/serve') candidates=('--time-zone' '--inbox' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/api/openapi') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/api/certificate') candidates=('--folder' '--renew' '--new-authority' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/page') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/open') candidates=('--subject' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/sessions') candidates=('--end' '--end-all' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -467,6 +468,9 @@ _vitalgate_option() {
         '/api/serve --time-zone') kind=none ;;
         '/api/serve --inbox') kind=none ;;
         '/api/serve --until-eof') kind= ;;
+        '/api/certificate --folder') kind=none ;;
+        '/api/certificate --renew') kind= ;;
+        '/api/certificate --new-authority') kind= ;;
         '/page/open --subject') kind=none ;;
         '/page/sessions --end') kind=none ;;
         '/page/sessions --end-all') kind= ;;
@@ -549,6 +553,7 @@ _vitalgate_argument() {
         '/clients/grant 0') kind=none ;;
         '/clients/withdraw 0') kind=none ;;
         '/clients/ledger 0') kind=none ;;
+        '/api/certificate '*) kind=none ;;
         *) ;;
     esac
 }

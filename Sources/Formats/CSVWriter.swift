@@ -1,7 +1,7 @@
 /// Rows of comma-separated values, quoted as RFC 4180 says.
 ///
 /// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these are data. For a spreadsheet, which would take it for a formula, a
-/// writer that is made safe puts `'` before it, unless it is a number.
+/// writer that is made safe puts `'` before it, unless it is a number or a zone's offset.
 public struct CSVWriter: Sendable {
     /// What ends a row.
     public enum LineEnding: Sendable, Equatable {
@@ -35,8 +35,16 @@ public struct CSVWriter: Sendable {
     }
 
     private static func safe(_ cell: String) -> String {
-        guard let first = cell.utf8.first, "=+-@\t\r".utf8.contains(first), Double(cell) == nil else { return cell }
+        guard let first = cell.utf8.first, "=+-@\t\r".utf8.contains(first), Double(cell) == nil, !isOffset(cell)
+        else { return cell }
         return "'" + cell
+    }
+
+    /// Such as `+01:00`.
+    private static func isOffset(_ cell: String) -> Bool {
+        let octets = Array(cell.utf8)
+        return octets.count == 6 && octets[3] == UInt8(ascii: ":")
+            && [1, 2, 4, 5].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octets[$0]) }
     }
 
     private static func append(cell: String, to buffer: inout [UInt8]) {

@@ -1,6 +1,9 @@
+import CertificateKit
 import FoundationEssentials
 import Glibc
 import HTTPServerKit
+import HealthModel
+import Ingestion
 
 /// Where samples are to be had over HTTP: the key `api` of the configuration.
 ///
@@ -49,8 +52,8 @@ public struct APIConfiguration: Decodable, Sendable {
     }
 
     /// What is wrong with it on this machine, a sentence each: a key that anybody may read, and readings that cross the network unencrypted.
-    public func weaknesses() -> [Weakness] {
-        var found: [Weakness] = []
+    public func weaknesses(at now: Instant) -> [Weakness] {
+        var found = [certificate.flatMap { Self.end(of: $0, at: now) }].compactMap { $0 }
         var status = stat()
         if let key, stat(key, &status) == 0, status.st_mode & 0o004 != 0 {
             found.append(
@@ -68,6 +71,22 @@ public struct APIConfiguration: Decodable, Sendable {
         }
         return found
     }
+
+    /// That a certificate has ended, or is about to.
+    private static func end(of path: String, at now: Instant) -> Weakness? {
+        guard let octets = SmallFile.read(path, limit: 1 << 20),
+            let certificate = try? Certificate(pem: String(decoding: octets, as: UTF8.self))
+        else { return nil }
+        let left = certificate.expires - now.microseconds / 1_000_000
+        guard left < patience else { return nil }
+        let day = String(Instant(seconds: certificate.expires).description.prefix(10))
+        return Weakness(
+            isBroken: left <= 0, text: "\(path): the certificate \(left <= 0 ? "ended" : "ends") on \(day)",
+            command: "vitalgate api certificate")
+    }
+
+    /// A certificate that ends sooner is warned of, in seconds.
+    private static let patience: Int64 = 30 * 86_400
 
     /// A way in which it lets others see more than they should.
     public struct Weakness: Sendable {

@@ -40,7 +40,7 @@ public struct SettingsDoctor: Sendable {
     }
 
     private func api(_ configuration: Configuration) -> [Finding] {
-        (configuration.api?.weaknesses() ?? []).map {
+        (configuration.api?.weaknesses(at: machine.now()) ?? []).map {
             Finding($0.isBroken ? .broken : .warning, "api", $0.text, command: $0.command)
         }
     }

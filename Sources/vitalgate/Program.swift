@@ -1,3 +1,4 @@
+import CertificateKit
 import CommandLineKit
 import FileExport
 import Gateway
@@ -96,6 +97,7 @@ enum Program {
         case let error as FewerReadings: (error.description, .dataError)
         case let error as StoreError: (error.description, exitCode(of: error))
         case let error as ServerError: (error.description, .unavailable)
+        case let error as CertificateError: ("certificate: \(error.description)", .configuration)
         case let error as PageFilesError: (error.description, .configuration)
         case let error as HubFailure: (error.description, .ioError)
         case let error as ExportFileError: (error.description, .cannotCreate)

@@ -15,6 +15,20 @@ import Testing
     ])
     func areLeftAlone(name: String) { #expect(TemporaryName.isOne(name)) }
 
+    /// A whole file of such a name is read under another, which says as much of what it is.
+    @Test(
+        arguments: [
+            ("weight.csv.part", "weight.csv"), ("weight.csv.TMP", "weight.csv"), ("weight.csv~", "weight.csv"),
+            ("#weight.csv#", "weight.csv"), ("weight.csv.part.crdownload", "weight.csv"), ("~$weight.xlsx", "weight.xlsx"),
+            ("weight.csv-0195fb5a-1234-8000-8000-0123456789ab", "weight.csv"), ("weight.csv", "weight.csv"),
+            (".weight.csv.swp", "weight.csv"),
+            ("Thumbs.db", nil), ("~", nil), (".tmp", nil), ("desktop.ini.part", nil),
+        ] as [(String, String?)])
+    func haveANameToBeReadUnder(given: String, read: String?) {
+        #expect(TemporaryName.read(as: given) == read)
+        if let read { #expect(!TemporaryName.isOne(read)) }
+    }
+
     @Test(arguments: [
         "weight.csv", "export.zip", "ride.fit", "part.csv", "tmp.csv", "#1.csv",
         "weight-0195fb5a-1234-8000-8000-0123456789ab.csv",

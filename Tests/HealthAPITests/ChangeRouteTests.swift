@@ -46,6 +46,64 @@ import Testing
         }
     }
 
+    /// A client that has come further is told what became readable, once, whatever the limit.
+    @Test(arguments: [1, 2, 1000]) func anAnchorTellsWhatBecameReadable(limit: Int) throws {
+        let served = try ServedStore()
+        let noon = Instant(seconds: 1_790_000_000 + 3 * 60)
+        try served.grant("heartRate", reading: .from(noon), mayWrite: false, to: served.watch)
+        try served.add([60, 61, 62, 63, 64])
+        let records = try (0..<3).map { try served.addRecord("\($0)", at: 1_790_000_000 + Int64($0)) }
+        func all(after start: String) throws -> (values: [Double], anchor: String) {
+            var (anchor, values) = (start, [Double]())
+            for _ in 0..<40 {
+                let part = try changes(served, "after=\(anchor)&limit=\(limit)")
+                values += part.changes.map { $0.value ?? -1 }
+                anchor = part.anchor
+                guard part.more else { break }
+            }
+            return (values, anchor)
+        }
+        var (values, anchor) = try all(after: "0")
+        #expect(values == [63, 64])
+        try served.grant("heartRate", reading: .all, mayWrite: false, to: served.watch)
+        try served.add([99], from: 1_790_100_000)
+        (values, anchor) = try all(after: anchor)
+        #expect(values == [60, 61, 62, 99])
+        #expect(try all(after: anchor).values.isEmpty)
+        // Narrower, and nothing more.
+        try served.grant("heartRate", reading: .from(noon), mayWrite: false, to: served.watch)
+        (values, anchor) = try all(after: anchor)
+        #expect(values.isEmpty)
+        // Object by object.
+        let type = try #require(ObjectType("immunizationRecord"))
+        func grant(_ objects: [SampleIdentity], future: Bool = false) throws {
+            try served.store.set(
+                Grant(subject: ServedStore.person, type: type, reading: .objects(future: future), mayWrite: false),
+                objects: objects,
+                of: served.watch, at: ServedStore.now)
+        }
+        try grant([records[0]])
+        (values, anchor) = try all(after: anchor)
+        #expect(values == [-1])
+        try grant(records, future: true)
+        try served.addRecord("later", at: 1_790_000_009)
+        (values, anchor) = try all(after: anchor)
+        #expect(values == [-1, -1, -1])
+        #expect(try all(after: anchor).values.isEmpty)
+        // Whoever begins anew is told all of it once.
+        #expect(try all(after: "0").values == [63, 64, -1, -1, -1, 99, -1])
+    }
+
+    @Test func aStreamTellsWhatBecomesReadable() throws {
+        let served = try ServedStore()
+        try served.add([60])
+        let client = try served.client()
+        client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.otherToken)\r\n\r\n")
+        #expect(client.read(until: "retry: 2000") != nil)
+        try served.grant("heartRate", reading: .all, mayWrite: false)
+        #expect(client.read(until: "\"value\":60.0") != nil)
+    }
+
     @Test func anAnchorSaysNothingAndIsOfOneClientAndStore() throws {
         let served = try ServedStore()
         try served.add([60])

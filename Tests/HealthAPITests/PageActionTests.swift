@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import HTTPServerTesting
 import HealthModel
 import Pipeline
@@ -26,7 +27,7 @@ import Testing
         let folder = inbox.path
         served = try ServedStore { settings in
             settings.page = files
-            settings.hub = HubDoor(
+            var door = HubDoor(
                 inbox: folder, devices: { (true, []) },
                 run: { words in
                     ran.words.withLock { $0.append(words) }
@@ -34,6 +35,8 @@ import Testing
                         #"{"address":"C0:01:02:03:04:05","durable":true,"name":"Strap <1>","strength":-60,"profiles":["sig-heart-rate"],"adopted":false,"bonded":false}"#
                     return HubDoor.Outcome(code: 0, output: line + "\n", words: "done so")
                 }, reload: {})
+            door.readName = { $0 == "Thumbs.db" ? nil : $0.hasSuffix(".part") ? String($0.dropLast(5)) : $0 }
+            settings.hub = door
         }
         cookie = try PageTests.cookie(served)
     }
@@ -157,6 +160,33 @@ import Testing
         let client = try served.client()
         client.send("POST \(target) HTTP/1.1\r\nHost: localhost\r\n\(cookie)Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
         return try #require(client.answer()).status
+    }
+
+    /// What the hub leaves alone in its inbox would never be read.
+    @Test func aFileThatLooksUnfinishedIsReadOrRefused() throws {
+        #expect(try send("a.csv.part", at: 0, "time,type", whole: true) == 200)
+        #expect(try send("Thumbs.db", at: 0, "x", whole: true) == 422)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == ["a.csv"])
+    }
+
+    @Test func whatNobodyFinishesIsRemoved() throws {
+        let keys = (0..<3).map { "7f9c0000-0000-4000-8000-00000000000\($0)" }
+        func draft(_ key: String, hoursAgo: Int64) throws {
+            #expect(try send("a.csv", at: 0, "time,type", whole: false, key: key) == 200)
+            let seconds = ServedStore.now.microseconds / 1_000_000 - hoursAgo * 3600
+            var times = [timeval(tv_sec: Int(seconds), tv_usec: 0), timeval(tv_sec: Int(seconds), tv_usec: 0)]
+            #expect(utimes(inbox.file(".page-\(key)"), &times) == 0)
+        }
+        try draft(keys[0], hoursAgo: 1)
+        try draft(keys[1], hoursAgo: 25)
+        try draft(keys[2], hoursAgo: 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: inbox.path)
+        #expect(left.sorted() == [".page-\(keys[0])", ".page-\(keys[2])"])
+        // And at the start.
+        var times = [timeval(tv_sec: 0, tv_usec: 0), timeval(tv_sec: 0, tv_usec: 0)]
+        #expect(utimes(inbox.file(".page-\(keys[2])"), &times) == 0)
+        try served.again().stop()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == [".page-\(keys[0])"])
     }
 
     @Test func aFileComesInPieces() throws {

@@ -79,6 +79,36 @@ import Testing
         #expect(try post("do=read&type=heartRate&from.heartRate=", PageTests.cookie(served, as: PageTests.other)) == 400)
     }
 
+    @Test func whoAnsweredWithNothingMarkedMayAnswerAgain() throws {
+        try served.add([61])
+        try ask(ObjectType(.heartRate), ObjectType(.bodyMass))
+        #expect(try post("do=answer&asked=read.heartRate&asked=read.bodyMass") == 303)
+        #expect(try reads("heartRate").isEmpty)
+        // What is asked for again is not open, and is listed as refused.
+        try ask(ObjectType(.heartRate))
+        #expect(try page().contains("Answer again") && page().contains("value=\"read.heartRate\""))
+        #expect(try post("do=answer&asked=read.heartRate&asked=read.bodyMass&yes=read.heartRate") == 303)
+        #expect(try !reads("heartRate").isEmpty)
+        #expect(try !page().contains("name=\"asked\" value=\"read.heartRate\""))
+        #expect(try page().contains("name=\"asked\" value=\"read.bodyMass\""))
+        // What was withdrawn as well.
+        #expect(try post("do=withdraw&type=heartRate") == 303)
+        #expect(try page().contains("name=\"asked\" value=\"read.heartRate\""))
+    }
+
+    @Test func aProgramThatNeverAskedSomebodyIsNotListed() throws {
+        #expect(try !page().contains("asker"))
+        try ask(ObjectType(.heartRate))
+        #expect(try page().contains("asker"))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
+        // Nor does an answer to what it never asked make it known.
+        #expect(try post("do=withdraw&type=heartRate", theirs) == 303)
+        #expect(try post("do=answer&asked=read.heartRate&yes=read.heartRate", theirs) == 303)
+        #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
+        #expect(try served.store.grants(of: client).isEmpty)
+    }
+
     @Test func recordsAreGrantedOneByOne() throws {
         let (flu, mumps) = (try served.addRecord("Flu <b>"), try served.addRecord("Mumps", at: 1_790_100_000))
         let type = try #require(ObjectType("immunizationRecord"))

@@ -4,6 +4,7 @@ import HTTPServerTesting
 import HealthModel
 import Pipeline
 import SampleStore
+import Synchronization
 import Testing
 
 @testable import HealthAPI
@@ -145,6 +146,48 @@ import Testing
         try served.add([78], from: 1_790_200_000)
         let ended = try #require(client.read(until: "event: ended"))
         #expect(!ended.contains("\"value\":\"78\""))
+    }
+
+    /// The session ends while what is new was read and is about to be told.
+    @Test func nothingIsToldOnceTheSessionHasEnded() throws {
+        let files = try PageFiles(folder: Self.folder)
+        let path = Mutex("")
+        let served = try ServedStore { settings in
+            settings.page = files
+            // It is asked for the unit of what was read.
+            settings.units = { _ in
+                let path = path.withLock { $0 }
+                if !path.isEmpty { _ = try? SampleStore(path: path, access: .write).endPageSessions() }
+                return nil
+            }
+        }
+        let client = try served.client()
+        client.send("GET /page/live HTTP/1.1\r\nHost: localhost\r\n\(try Self.cookie(served))\r\n")
+        #expect(client.read(until: "retry: 2000") != nil)
+        path.withLock { $0 = served.store.path }
+        try served.add([75])
+        let ended = try #require(client.read(until: "event: ended"))
+        #expect(!ended.contains("75"))
+    }
+
+    /// The browser keeps the cookie back where it follows another site's link, and sends it when this site's page asks again.
+    @Test func anotherSitesLinkOpensThePage() throws {
+        try served.add([61])
+        let cookie = try Self.cookie(served)
+        let link = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+        let first = try get("/page/", link)
+        #expect(first.status == 200 && first.text.contains("http-equiv=\"refresh\" content=\"0\""))
+        #expect(!first.text.contains("Heart Rate") && !first.text.contains("action=\"/page/login\""))
+        let again = "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+        #expect(try get("/page/", again + cookie).text.contains("Heart Rate"))
+        #expect(try get("/page/", again).status == 401)
+        // A browser that sends it at once is shown the page; what is no link is not.
+        #expect(try get("/page/", link + cookie).text.contains("Heart Rate"))
+        for (mode, place) in [("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe")] {
+            let other = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: \(mode)\r\nSec-Fetch-Dest: \(place)\r\n"
+            #expect(try get("/page/", other + cookie).status == 403)
+        }
+        #expect(try Self.post(served, "/page/logout", "", link + cookie).status == 403)
     }
 
     /// However much programs have looked through.

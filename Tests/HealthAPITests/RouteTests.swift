@@ -60,6 +60,18 @@ import Testing
         #expect(try served.get("/v1/samples", "Accept: text/html, */*;q=0.1\r\n").status == 200)
     }
 
+    /// A spreadsheet would run what a cell begins with an equals sign.
+    @Test func noCellIsAFormula() throws {
+        try served.grant("bodyMass", mayWrite: true)
+        let line =
+            #"{"type":"bodyMass","start":"2026-11-20T06:30:00+01:00","value":70.5,"unit":"kg","device":{"key":"k","name":"=HYPERLINK(\"http://evil.example\")"}}"#
+        #expect(try served.post("/v1/samples", line, token: served.otherToken).status == 200)
+        let csv = try #require(
+            try served.client().get("/v1/samples?format=csv", "Authorization: Bearer \(served.otherToken)\r\n")
+        ).text
+        #expect(csv.contains("\"'=HYPERLINK(\"\"http://evil.example\"\")\"") && !csv.contains(",\"=") && csv.contains(",+01:00,"))
+    }
+
     @Test func nothingTellsHowMuchThereIsBeside() throws {
         for target in ["/v1/samples", "/v1/samples/\(uuids[0])", "/v1/latest", "/v1/changes?after=0", "/v1/types", "/v1/sources"]
         {

@@ -1,7 +1,7 @@
 /// Names that programs give to a file until it is whole, and names of files that no person put into the inbox.
 ///
 /// One table, by how a name begins or ends. Letters count as their lower case: Windows writes `.TMP`.
-enum TemporaryName {
+public enum TemporaryName {
     /// How names end.
     ///
     /// | ending | writer | source |
@@ -40,6 +40,26 @@ enum TemporaryName {
         let name = name.lowercased()
         return names.contains(name) || beginnings.contains { name.hasPrefix($0) } || endings.contains { name.hasSuffix($0) }
             || (name.hasPrefix("#") && name.hasSuffix("#")) || isCyberduckUpload(name)
+    }
+
+    /// The name under which a whole file of such a name is read, without what marks it as one that is not whole; `nil` where nothing is left of it,
+    /// or where nobody means it to be read.
+    public static func read(as name: String) -> String? {
+        var name = name
+        while isOne(name) {
+            let lower = name.lowercased()
+            if names.contains(lower) { return nil }
+            if let ending = endings.first(where: { lower.hasSuffix($0) }) {
+                name = String(name.dropLast(ending.count))
+            } else if let beginning = beginnings.first(where: { lower.hasPrefix($0) }) {
+                name = String(name.dropFirst(beginning.count))
+            } else if isCyberduckUpload(lower) {
+                name = String(name.dropLast(37))
+            } else {
+                name = String(name.dropFirst().dropLast())
+            }
+        }
+        return name.isEmpty ? nil : name
     }
 
     /// Cyberduck writes `weight.csv-` and a UUID (`queue.upload.file.temporary.format`, https://github.com/iterate-ch/cyberduck).

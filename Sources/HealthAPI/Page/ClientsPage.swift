@@ -15,7 +15,10 @@ enum ClientsPage {
         // Grants are no samples: what is asked for here is of this person alone.
         let (everything, own) = (try call.hubReader(), try call.reader())
         let texts = call.texts
-        let clients: [HTML] = try everything.store.clients().map { client in
+        let subject = try call.person().subject
+        // What others were asked by is theirs to know.
+        let known = try everything.store.clients().filter { try everything.store.isKnown($0, to: subject) }
+        let clients: [HTML] = try known.map { client in
             let key = "client\(client.id)"
             let policy: HTML = client.policy.map { "<p class=\"note\">\(texts("clients.policy")) \($0)</p>" } ?? ""
             return """
@@ -23,6 +26,7 @@ enum ClientsPage {
                 <p>\(client.purpose)</p>\(policy)
                 \(try requests(of: client, everything.store, own.store, call))
                 \(try grants(of: client, everything.store, own.store, call))
+                \(try refusals(of: client, everything.store, own.store, call))
                 \(try ledger(of: client, everything.store, call))
                 </section>
                 """
@@ -44,6 +48,20 @@ enum ClientsPage {
     private static func requests(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let subject = try call.person().subject
         guard let request = try store.openRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        return try form(request, client, "clients.asks", own, call)
+    }
+
+    /// What was not granted, or was withdrawn: a person may answer again.
+    private static func refusals(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let subject = try call.person().subject
+        guard let request = try store.refusedRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        let form = try form(request, client, "clients.refused", own, call)
+        return "<details><summary>\(call.texts("clients.answerAgain"))</summary>\(form)</details>"
+    }
+
+    private static func form(
+        _ request: AuthorizationRequest, _ client: Client, _ legend: String, _ own: SampleStore, _ call: PageCall
+    ) throws -> HTML {
         let texts = call.texts
         let lines: [HTML] = try
             (request.read.sorted().map { ($0, Grant.Access.read) } + request.write.sorted().map { ($0, .write) }).map {
@@ -60,7 +78,7 @@ enum ClientsPage {
             }
         return """
             <form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="answer">
-            <fieldset><legend>\(texts("clients.asks"))</legend><ul class="plain">\(lines)</ul>
+            <fieldset><legend>\(texts(legend))</legend><ul class="plain">\(lines)</ul>
             <button>\(texts("clients.answer"))</button> <span class="note">\(texts("clients.unmarked"))</span></fieldset></form>
             """
     }
@@ -221,7 +239,9 @@ enum ClientsPage {
             guard let type = call.text("type").flatMap({ ObjectType($0) }) else {
                 throw Problem(400, "type: there is no such type")
             }
-            try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
+            if known.contains(where: { $0.type == type }) {
+                try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
+            }
         case "read":
             // Of what it may read, less or more: what it may not is asked for first.
             guard let type = call.text("type").flatMap({ ObjectType($0) }),
@@ -230,14 +250,16 @@ enum ClientsPage {
             let (reading, objects) = try reading(type, grant.reading, client, call)
             try change(type, [.read], objects: objects) { $0.reading = reading }
         case "answer":
-            let open = try store.openRequests(of: client).first { $0.subject == subject }
+            let requests = (try store.openRequests(of: client) + store.refusedRequests(of: client)).filter {
+                $0.subject == subject
+            }
             for asked in call.list("asked") {
                 let parts = asked.split(separator: ".", maxSplits: 1).map(String.init)
                 guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {
                     throw Problem(400, "asked: there is no such type")
                 }
                 // Only what is asked for: a page that was open for long answers nothing else.
-                guard (access == .read ? open?.read : open?.write)?.contains(type) ?? false else { continue }
+                guard requests.contains(where: { (access == .read ? $0.read : $0.write).contains(type) }) else { continue }
                 let isGranted = call.list("yes").contains(asked)
                 guard access == .read else {
                     try change(type, [.write]) { $0.mayWrite = isGranted }

@@ -41,13 +41,16 @@ enum FilesPage {
 
     /// One piece of a file: `at` says where it belongs, `whole` that it is the last.
     @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
-        guard let inbox = call.core.settings.hub?.inbox else { throw Problem(503, "the hub has no inbox") }
-        guard let name = call.text("name"), isName(name), UUIDText.isValid(call.variables[0]),
+        guard let hub = call.core.settings.hub, let inbox = hub.inbox else { throw Problem(503, "the hub has no inbox") }
+        guard let given = call.text("name"), isName(given), UUIDText.isValid(call.variables[0]),
             let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
         else { throw Problem(400, "name, at: expected a file's name and where the piece belongs") }
         guard offset <= longest - call.request.body.count else { throw Problem(413, "files of at most 8 GiB are taken") }
+        // What the hub leaves alone, since it looks unfinished, would never be read.
+        guard let name = hub.readName(given), isName(name) else { throw Problem(422, "name: the hub reads no file of this name") }
+        if offset == 0 { removeDrafts(of: inbox, at: call.now) }
         // Hidden until it is whole.
-        let draft = "\(inbox)/.page-\(call.variables[0].lowercased())"
+        let draft = "\(inbox)/\(draftPrefix)\(call.variables[0].lowercased())"
         let isWhole = call.text("whole") != nil
         let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
         if isWhole { try place(draft, in: inbox, as: name) }
@@ -55,6 +58,27 @@ enum FilesPage {
         object.set("have", end)
         return .data(object.line)
     }
+
+    /// How long a file may be on its way, in seconds.
+    private static let patience: Int64 = 86_400
+
+    /// Removes what nobody has finished.
+    static func removeDrafts(of inbox: String, at now: Instant) {
+        guard let stream = opendir(inbox) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var status = stat()
+            guard name.hasPrefix(draftPrefix), UUIDText.isValid(String(name.dropFirst(draftPrefix.count))),
+                lstat("\(inbox)/\(name)", &status) == 0, Int64(status.st_mtim.tv_sec) < now.microseconds / 1_000_000 - patience
+            else { continue }
+            unlink("\(inbox)/\(name)")
+        }
+    }
+
+    private static let draftPrefix = ".page-"
 
     /// Returns where the next piece belongs.
     private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {

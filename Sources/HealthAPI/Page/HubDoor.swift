@@ -45,6 +45,8 @@ public struct HubDoor: Sendable {
     public var reload: @Sendable () -> Void
     /// The folder whose files the hub reads; `nil` where it reads none.
     public var inbox: String?
+    /// The name under which the hub reads a file of the inbox; `nil` where it reads none of that name.
+    public var readName: @Sendable (String) -> String? = { $0 }
 
     /// A door of its parts.
     public init(

@@ -27,6 +27,14 @@ enum LoginPage {
         return .page(PageLayout(call: call, title: texts("login.title")).whole(body, scripts: ["login.js"]), status: status)
     }
 
+    /// Has the browser ask again, now from a page of this site, so that the cookie goes along (RFC 6265bis, section 5.2). Whoever has no session
+    /// is asked for a code then.
+    static func again(_ call: PageCall) -> HTTPResponse {
+        .page(
+            "<!doctype html><html lang=\"\(call.texts.language)\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0\"><title>Vitalgate</title></head><body></body></html>"
+        )
+    }
+
     @Sendable private static func login(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.core.readers.lend(to: nil)
         let isOne = try withExtendedLifetime(reader) {

@@ -44,6 +44,11 @@ struct PageRouter: Sendable {
 
     func payer(of head: RequestHead) -> Payer { (try? session(head)) != nil ? .page : .stranger }
 
+    /// Whether the browser keeps the cookie back, since it follows another site's link.
+    private static func isFromElsewhere(_ head: RequestHead) -> Bool {
+        head.isLinkFollowed && ["cross-site", "same-site"].contains(head.header("sec-fetch-site") ?? "")
+    }
+
     private static let noSession = Problem(401, "this needs a session of the page: 'vitalgate page open' begins one")
 
     /// The session that one of the browser's cookies shows, with its token.
@@ -75,7 +80,7 @@ struct PageRouter: Sendable {
             guard request.head.isSafe, request.head.path.count < 2 || request.head.path[1] != "data" else {
                 throw Self.noSession
             }
-            return LoginPage.answer(call, status: 401)
+            return Self.isFromElsewhere(request.head) ? LoginPage.again(call) : LoginPage.answer(call, status: 401)
         case (.person, _): break
         case (.keeper, _): guard call.isKeeper else { return try failed(Problem(403, "only the hub's keeper may do that"), call) }
         }

@@ -39,10 +39,10 @@ final class PageStream: BodyStream {
             text = "retry: 2000\n\n"
         }
         // A session ends, and so does what was begun with it.
-        guard try call.core.pageSession(bearing: token)?.subject == subject else {
-            return hasEnded ? .end : end()
-        }
+        guard try isOpen() else { return hasEnded ? .end : end() }
         text += try news()
+        // It may have ended before the last sample that was read came.
+        guard try isOpen() else { return end() }
         if text.isEmpty, ContinuousClock.now - lastWord >= call.core.settings.heartbeat { text = ": no news\n\n" }
         guard text.isEmpty else {
             lastWord = .now
@@ -50,6 +50,8 @@ final class PageStream: BodyStream {
         }
         return .wait(atMost: max(.milliseconds(10), call.core.settings.heartbeat - (ContinuousClock.now - lastWord)))
     }
+
+    private func isOpen() throws -> Bool { try call.core.pageSession(bearing: token)?.subject == subject }
 
     private var hasEnded = false
 

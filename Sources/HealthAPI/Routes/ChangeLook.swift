@@ -9,7 +9,7 @@ final class ChangeLook {
         let kind: String
         /// JSON, without an end of line.
         let object: [UInt8]
-        let anchor: Anchor
+        let anchor: ClientAnchor
     }
 
     private let line: SampleLine
@@ -20,7 +20,8 @@ final class ChangeLook {
     /// Whether there is more.
     private(set) var isCut = false
 
-    var last: Anchor? { changes.last?.anchor }
+    /// How far it came: where it is not cut, to all that there was when it began.
+    private(set) var end: ClientAnchor?
 
     init(me: String, most: Int, octets: Int = 1 << 20) {
         line = SampleLine(me: me)
@@ -29,37 +30,79 @@ final class ChangeLook {
 
     private struct Enough: Error {}
 
-    func read(_ reader: Reader, after anchor: Anchor, _ types: Set<SampleType>?) throws {
+    /// Reads on behind an anchor: first what became readable by grants that were widened, then what came and went.
+    func read(_ reader: Reader, of client: Client, after anchor: ClientAnchor, _ types: Set<SampleType>?) throws {
+        // Before the look: what comes meanwhile is told, or lies behind the anchor.
+        let latest = try reader.store.latestAnchor()
+        let widening: Int64
         do {
-            try reader.store.changes(
-                after: anchor, types: types,
-                pruned: { pruning, behind in
-                    var object = JSONObject()
-                    object.set("pruned", pruning.type.id)
-                    object.set("before", pruning.before.description)
-                    try self.add("pruned", object.closed, behind)
-                },
-                { change, behind in
-                    switch change {
-                    case .added(let stored):
-                        var bytes: [UInt8] = []
-                        self.line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
-                        try self.add("added", bytes.dropLast(), behind)
-                        reader.tells(stored.sample)
-                    case .deleted(let deletion):
-                        var object = JSONObject()
-                        object.set("deleted", deletion.uuid.description)
-                        object.set("type", deletion.type.id)
-                        object.set("replacedBy", deletion.replacedBy)
-                        try self.add("deleted", object.closed, behind)
-                    }
-                })
+            widening = try readWidened(reader, of: client, behind: anchor, types)
+            try readOn(reader, after: anchor.change, widening, types)
         } catch is Enough {
             isCut = true
+            end = changes.last?.anchor ?? anchor
+            return
         }
+        end = ClientAnchor(changes.last.flatMap { $0.anchor.place == nil ? $0.anchor.change : nil } ?? latest, widening: widening)
     }
 
-    private func add(_ kind: String, _ object: some Collection<UInt8>, _ anchor: Anchor) throws {
+    /// What became readable among what lies before an anchor.
+    ///
+    /// - Returns: the last widening.
+    private func readWidened(
+        _ reader: Reader, of client: Client, behind anchor: ClientAnchor, _ types: Set<SampleType>?
+    ) throws -> Int64 {
+        let widenings = try reader.store.widenings(of: client, after: anchor.widening)
+        guard !widenings.isEmpty, anchor.change != .beginning else { return widenings.last }
+        struct IsReached: Error {}
+        // What was removed for good behind that place is not missed: it was told, or never readable.
+        let start = try anchor.place.flatMap { try reader.store.anchor(at: $0) } ?? .beginning
+        do {
+            try reader.store.changes(
+                after: start, types: types.map(widenings.types.intersection) ?? widenings.types,
+                { change, behind in
+                    guard behind.number <= anchor.change.number else { throw IsReached() }
+                    guard behind.number > anchor.place ?? 0, case .added(let stored) = change,
+                        widenings.include(stored.sample, source: client.source)
+                    else { return }
+                    try self.add(stored, ClientAnchor(anchor.change, widening: anchor.widening, place: behind.number), reader)
+                })
+        } catch is IsReached {}
+        return widenings.last
+    }
+
+    private func readOn(_ reader: Reader, after anchor: Anchor, _ widening: Int64, _ types: Set<SampleType>?) throws {
+        func told(_ change: Anchor) -> ClientAnchor { ClientAnchor(change, widening: widening) }
+        try reader.store.changes(
+            after: anchor, types: types,
+            pruned: { pruning, behind in
+                var object = JSONObject()
+                object.set("pruned", pruning.type.id)
+                object.set("before", pruning.before.description)
+                try self.add("pruned", object.closed, told(behind))
+            },
+            { change, behind in
+                switch change {
+                case .added(let stored):
+                    try self.add(stored, told(behind), reader)
+                case .deleted(let deletion):
+                    var object = JSONObject()
+                    object.set("deleted", deletion.uuid.description)
+                    object.set("type", deletion.type.id)
+                    object.set("replacedBy", deletion.replacedBy)
+                    try self.add("deleted", object.closed, told(behind))
+                }
+            })
+    }
+
+    private func add(_ stored: StoredSample, _ anchor: ClientAnchor, _ reader: Reader) throws {
+        var bytes: [UInt8] = []
+        line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
+        try add("added", bytes.dropLast(), anchor)
+        reader.tells(stored.sample)
+    }
+
+    private func add(_ kind: String, _ object: some Collection<UInt8>, _ anchor: ClientAnchor) throws {
         guard changes.count < most, octets < mostOctets else { throw Enough() }
         octets += object.count
         changes.append(Change(kind: kind, object: Array(object), anchor: anchor))

@@ -11,7 +11,8 @@ enum ChangeRoutes {
     static let changes = Route(
         method: "GET", path: "/v1/changes", name: "changes", summary: "What was added and deleted since an anchor.",
         discussion: """
-            A reader that keeps the answer's anchor sees every change exactly once. Where more is true there is more behind it already. An anchor is \
+            A reader that keeps the answer's anchor sees every change exactly once. If it is granted more meanwhile, it is told as added what it may \
+            read now. Where more is true there is more behind it already. An anchor is \
             of one client and one store; where it is of another, or of changes that the store no longer has, the answer is 410: begin again.
             """,
         parameters: [after, .types, .limit(10_000, "At most so many; 1000 without it.")],
@@ -29,15 +30,13 @@ enum ChangeRoutes {
     @Sendable private static func changes(_ call: Call) throws -> HTTPResponse {
         let (reader, caller) = (try call.reader(), try call.caller())
         let (start, types, seal) = (try anchor(call, call.text("after") ?? "0"), try call.types(), call.core.anchors)
-        // Before the look: what comes meanwhile is told, or lies behind the anchor.
-        let latest = try reader.store.latestAnchor()
-        guard try reader.store.knows(start) else { throw gone }
+        guard try reader.store.knows(start.change) else { throw gone }
         let look = ChangeLook(me: reader.store.subject, most: call.number("limit") ?? 1000)
-        try look.read(reader, after: start, types)
+        try look.read(reader, of: caller.client, after: start, types)
         var bytes = Array("{\"changes\":[".utf8)
         bytes += look.changes.map(\.object).joined(separator: Array(",\n".utf8))
         var tail = JSONObject()
-        tail.set("anchor", seal.text(look.isCut ? look.last ?? start : look.last ?? latest, for: caller))
+        tail.set("anchor", seal.text(look.end ?? start, for: caller))
         tail.set("more", look.isCut)
         bytes += "],".utf8 + tail.line.dropFirst()
         return HTTPResponse(type: call.form.type, bytes)
@@ -45,11 +44,12 @@ enum ChangeRoutes {
 
     @Sendable private static func stream(_ call: Call) throws -> HTTPResponse {
         let given = call.header("last-event-id") ?? call.text("after")
-        let start: Anchor
+        let start: ClientAnchor
         do {
             let reader = try call.reader()
-            start = try given.map { try anchor(call, $0) } ?? reader.store.latestAnchor()
-            guard try reader.store.knows(start) else { throw gone }
+            start =
+                try given.map { try anchor(call, $0) } ?? ClientAnchor(reader.store.latestAnchor(), widening: lastWidening(call))
+            guard try reader.store.knows(start.change) else { throw gone }
         }
         var response = HTTPResponse(
             type: call.form.type, ChangeStream(call.core, try call.caller(), after: start, try call.types()))
@@ -57,9 +57,15 @@ enum ChangeRoutes {
         return response
     }
 
-    private static func anchor(_ call: Call, _ text: String) throws -> Anchor {
-        guard let anchor = call.core.anchors.anchor(text, for: try call.caller()) else { throw gone }
+    private static func anchor(_ call: Call, _ text: String) throws -> ClientAnchor {
+        guard let anchor = call.core.anchors.anchor(text, for: try call.caller(), widening: try lastWidening(call)) else {
+            throw gone
+        }
         return anchor
+    }
+
+    private static func lastWidening(_ call: Call) throws -> Int64 {
+        try call.reader().store.widenings(of: call.caller().client, after: .max).last
     }
 
     private static var gone: Problem {

@@ -8,7 +8,7 @@ final class ChangeStream: BodyStream {
     private let core: ServiceCore
     private let caller: Caller
     private let types: Set<SampleType>?
-    private var anchor: Anchor
+    private var anchor: ClientAnchor
     private var number: UInt64?
     private var (hasBegun, hasEnded) = (false, false)
     private var lastWord = ContinuousClock.now
@@ -17,7 +17,7 @@ final class ChangeStream: BodyStream {
     /// Octets that are made at once.
     private static let piece = 32_768
 
-    init(_ core: ServiceCore, _ caller: Caller, after anchor: Anchor, _ types: Set<SampleType>?) {
+    init(_ core: ServiceCore, _ caller: Caller, after anchor: ClientAnchor, _ types: Set<SampleType>?) {
         (self.core, self.caller, self.anchor, self.types) = (core, caller, anchor, types)
     }
 
@@ -65,14 +65,13 @@ final class ChangeStream: BodyStream {
         let rights = try core.grants.rights(of: current)
         if let number { core.bell.set(number, isHurried: rights.mayRead) }
         let reader = try core.reader(for: current)
-        // What one may not read is not read again with each look.
-        let latest = try reader.store.latestAnchor()
-        guard try reader.store.knows(anchor) else { return nil }
+        guard try reader.store.knows(anchor.change) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
-        try look.read(reader, after: anchor, types)
+        try look.read(reader, of: current.client, after: anchor, types)
         // The grant may have been withdrawn before the last change that was read.
         guard try core.grants.rights(of: current) == rights else { return try self.look() }
-        anchor = look.last ?? (look.isCut ? anchor : latest)
+        // What one may not read is not read again with each look.
+        anchor = look.end ?? anchor
         return look
     }
 }

@@ -7,7 +7,7 @@ struct ObjectWriter {
     private let me: String
     private let unit: Unit?
     private let line: SampleLine
-    private let csv = CSVWriter(lineEnding: .carriageReturnLineFeed)
+    private let csv = CSVWriter(lineEnding: .carriageReturnLineFeed, safe: true)
     private var bytes: [UInt8] = []
     private var isFirst = true
     private var conversions: [SampleType: UnitConversion?] = [:]

@@ -104,7 +104,7 @@ enum StatisticsRoute {
 private struct StatisticsWriter {
     let form: AnswerForm
     let line: StatisticsLine
-    private let csv = CSVWriter(lineEnding: .carriageReturnLineFeed)
+    private let csv = CSVWriter(lineEnding: .carriageReturnLineFeed, safe: true)
     private var bytes: [UInt8] = []
     private var hasCases: Bool { line.type.kind == .category }
 

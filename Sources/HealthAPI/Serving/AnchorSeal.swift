@@ -17,10 +17,12 @@ struct AnchorSeal: Sendable {
         self.seal = seal
     }
 
-    func text(_ anchor: Anchor, for caller: Caller) -> String { seal.sealed(anchor.description, for: caller.id) }
+    func text(_ anchor: ClientAnchor, for caller: Caller) -> String { seal.sealed(anchor.text, for: caller.id) }
 
-    func anchor(_ text: String, for caller: Caller) -> Anchor? {
-        text == "0" ? .beginning : seal.opened(text, for: caller.id).flatMap { Anchor($0) }
+    /// - Parameter widening: the last of the client's, which whoever begins need not be told of.
+    func anchor(_ text: String, for caller: Caller, widening: Int64) -> ClientAnchor? {
+        text == "0"
+            ? ClientAnchor(.beginning, widening: widening) : seal.opened(text, for: caller.id).flatMap { ClientAnchor($0) }
     }
 
     private static func read(_ path: String) throws(StoreError) -> [UInt8]? {

@@ -65,6 +65,7 @@ public final class HealthService {
     public init(_ settings: ServiceSettings) throws {
         // Also says that there is a store.
         let store = try SampleStore(path: settings.store, access: .read)
+        if let inbox = settings.hub?.inbox { FilesPage.removeDrafts(of: inbox, at: settings.now()) }
         core = try ServiceCore(settings, keeper: store.subject)
         server = try HTTPServer(settings.server, Router(core: core))
     }

@@ -50,6 +50,7 @@ extension SampleStore {
         do {
             return try connection.transaction {
                 try checkGranted(batch, to: client)
+                try checkSeries(of: batch)
                 if let known = try outcomes(of: request, by: client, count: batch.count) { return known }
                 let earliest = try Self.earliestPermittedDates(connection)
                 for sample in batch.lazy.map(\.sample) where earliest[sample.origin.type].map({ sample.end < $0 }) ?? false {
@@ -60,8 +61,6 @@ extension SampleStore {
                 description.replacesAcrossDevices = true
                 description.linksCopies = true
                 let outcomes = try save(batch, as: description, within: day)
-                let series = try connection.integer("SELECT count(*) FROM series WHERE source = ?", .text(client.source)) ?? 0
-                guard series <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
                 try remember(outcomes, of: request, by: client, at: time)
                 return outcomes
             }
@@ -83,6 +82,24 @@ extension SampleStore {
         }
         let refused = try wishes.filter { try !mayWrite($0.type, of: $0.subject, client) }
         guard refused.isEmpty else { throw ClientWriteError.notGranted(Set(refused.map(\.type)).sorted()) }
+    }
+
+    /// Before anything is stored: each series is compared with the others of its type, so a request of many would hold up all who write.
+    private func checkSeries(of batch: [GatedSample]) throws {
+        var new: Set<[String]> = []
+        for origin in batch.lazy.map(\.sample.origin) {
+            new.insert([origin.type.id, origin.subject, origin.source.id, origin.device?.key ?? ""])
+            guard new.count <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
+        }
+        for key in new {
+            let isThere = try connection.integer(
+                "SELECT 1 FROM series WHERE (type, subject, source, device) = (?, ?, ?, ?)", .text(key[0]), .text(key[1]),
+                .text(key[2]), .text(key[3]))
+            if isThere != nil { new.remove(key) }
+        }
+        guard let source = new.first?[2] else { return }
+        let series = try connection.integer("SELECT count(*) FROM series WHERE source = ?", .text(source)) ?? 0
+        guard Int(series) + new.count <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
     }
 
     private static let letters: [(outcome: SampleOutcome, letter: Character)] = [

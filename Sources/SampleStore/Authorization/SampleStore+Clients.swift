@@ -63,7 +63,7 @@ extension SampleStore {
     ) {
         try connection.transaction {
             // First of all it may nothing more, so that nothing comes behind.
-            for table in ["token", "granted", "granted_object", "asked", "read_by", "saved_answer"] {
+            for table in ["token", "granted", "granted_object", "widening", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
             try connection.run("DELETE FROM lost WHERE viewer = ?", .text(client.source))

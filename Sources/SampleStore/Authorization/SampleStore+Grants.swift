@@ -43,6 +43,7 @@ extension SampleStore {
                 throw StoreError(.invalid, "there is no such client")
             }
             let key: [Value] = [.integer(client.id), .text(grant.subject), .text(grant.type.id)]
+            let before = try grants(of: client).first { $0.subject == grant.subject && $0.type == grant.type }
             try connection.run("INSERT OR IGNORE INTO granted(client, subject, type) VALUES(?, ?, ?)", key[0], key[1], key[2])
             if accesses.contains(.read) {
                 let (from, after) = try columns(of: grant, objects)
@@ -50,11 +51,8 @@ extension SampleStore {
                     "UPDATE granted SET read_from = ?4, after = ?5 WHERE client = ?1 AND subject = ?2 AND type = ?3", key[0],
                     key[1],
                     key[2], .optional(from), .optional(after))
-                try connection.run(
-                    """
-                    DELETE FROM granted_object WHERE client = ? AND series IN (SELECT id FROM series WHERE subject = ? AND type = ?)
-                    """, key[0], key[1], key[2])
-                for object in objects { try grantObject(object, grant, to: client) }
+                let widening = try noteWidening(to: grant, objects, from: before, of: client)
+                try replaceObjects(by: objects, grant, of: client, widening: widening)
             }
             if accesses.contains(.write) {
                 try connection.run(
@@ -89,15 +87,30 @@ extension SampleStore {
         }
     }
 
-    private func grantObject(_ uuid: SampleIdentity, _ grant: Grant, to client: Client) throws(StoreError) {
+    /// What was granted before and is granted now is as it was.
+    private func replaceObjects(
+        by objects: [SampleIdentity], _ grant: Grant, of client: Client, widening: Int64
+    ) throws(StoreError) {
+        let own = "client = ?1 AND series IN (SELECT id FROM series WHERE subject = ?2 AND type = ?3)"
+        let key: [Value] = [.integer(client.id), .text(grant.subject), .text(grant.type.id)]
+        // A number that no widening has.
+        try connection.run("UPDATE granted_object SET widening = -1 - widening WHERE \(own)", key[0], key[1], key[2])
+        for object in objects { try grantObject(object, grant, to: client, widening: widening) }
+        try connection.run("DELETE FROM granted_object WHERE \(own) AND widening < 0", key[0], key[1], key[2])
+    }
+
+    private func grantObject(_ uuid: SampleIdentity, _ grant: Grant, to client: Client, widening: Int64) throws(StoreError) {
         let series = try series(matching: SampleQuery(subject: grant.subject)).filter { ObjectType($0.type) == grant.type }
         var isFound = false
         for one in series {
             for place in try places(of: uuid, in: "sample", ofSeries: one.id) {
                 isFound = true
                 try connection.run(
-                    "INSERT OR IGNORE INTO granted_object VALUES(?, ?, ?, ?)", .integer(client.id), .integer(place.series),
-                    .integer(place.start), .blob(place.hash))
+                    """
+                    INSERT INTO granted_object(client, series, start, hash, widening) VALUES(?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET widening = CASE WHEN widening < 0 THEN -1 - widening ELSE widening END
+                    """, .integer(client.id), .integer(place.series), .integer(place.start), .blob(place.hash), .integer(widening)
+                )
             }
         }
         guard isFound else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }

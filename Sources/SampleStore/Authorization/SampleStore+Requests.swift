@@ -61,8 +61,33 @@ extension SampleStore {
 
     /// What a client asked for and nobody answered yet, by person.
     public func openRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
+        try requests(of: client, where: "answered IS NULL")
+    }
+
+    /// What a client asked for, or was granted before, and may not do now, by person: they may answer again.
+    public func refusedRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
+        try requests(
+            of: client,
+            where: """
+                answered IS NOT NULL AND NOT EXISTS(SELECT 1 FROM granted AS g
+                    WHERE (g.client, g.subject, g.type) = (asked.client, asked.subject, asked.type)
+                    AND CASE access WHEN 'read' THEN read_from IS NOT NULL ELSE may_write END)
+                """)
+    }
+
+    /// Whether a client ever asked for data of a person, was granted or given some.
+    public func isKnown(_ client: Client, to subject: String) throws(StoreError) -> Bool {
+        for table in ["asked", "granted", "read_by"] {
+            let row = try connection.integer(
+                "SELECT 1 FROM \(table) WHERE client = ? AND subject = ? LIMIT 1", .integer(client.id), .text(subject))
+            if row != nil { return true }
+        }
+        return false
+    }
+
+    private func requests(of client: Client, where condition: String) throws(StoreError) -> [AuthorizationRequest] {
         let statement = try connection.statement(
-            "SELECT subject, type, access FROM asked WHERE client = ? AND answered IS NULL ORDER BY subject, type, access")
+            "SELECT subject, type, access FROM asked WHERE client = ? AND \(condition) ORDER BY subject, type, access")
         defer { statement.reset() }
         try statement.bind([.integer(client.id)])
         var requests: [AuthorizationRequest] = []

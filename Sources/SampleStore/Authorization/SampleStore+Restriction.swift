@@ -79,21 +79,21 @@ struct Restriction {
         try ToldNames.register(with: connection)
         try connection.execute("CREATE TEMP VIEW readable AS \(readable); CREATE TEMP VIEW readable_object AS \(readableObjects)")
         for name in names where !Self.open.contains(name) {
-            try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name))")
+            try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name, columns: try connection.columns(of: name)))")
         }
     }
 
-    /// Each series of which a client may read something: from which start on (`since`), whether all of it from there (`whole`), and otherwise
-    /// behind which change (`after`) beside the objects that it may read one by one. It reads what it wrote while it may write.
+    /// Each series of which a client may read something: from which start on (`since`), and whether all of it from there (`whole`) or the objects
+    /// that it may read one by one. It reads what it wrote while it may write.
     private var readable: String {
         guard case .client(let client) = viewer else {
             return
-                "SELECT s.id, \(Int64.min + 1) AS since, 1 AS whole, NULL AS after FROM main.series AS s WHERE s.subject = \(person)"
+                "SELECT s.id, \(Int64.min + 1) AS since, 1 AS whole FROM main.series AS s WHERE s.subject = \(person)"
         }
         let isOwn = "(g.may_write AND s.source = '\(client.source)')"
         return """
             SELECT s.id, CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AS since,
-                s.kind NOT IN (\(Self.askedByObject)) OR \(isOwn) AS whole, g.after
+                s.kind NOT IN (\(Self.askedByObject)) OR \(isOwn) AS whole
             FROM main.series AS s JOIN main.granted AS g ON g.client = \(client.id) AND g.subject = s.subject AND g.type = s.type
             """
     }
@@ -116,19 +116,13 @@ struct Restriction {
     /// what a store would have said that holds what it may read.
     static func noteLost(_ connection: Connection) throws(StoreError) {
         let isOwn = "(g.may_write AND s.source = '\(Client.sourcePrefix)' || g.client)"
-        // A tombstone's own number is that of its deletion.
-        let arrival =
-            "coalesce("
-            + ["sample", "deleted"].map {
-                "(SELECT seq FROM \($0) AS t WHERE (t.series, t.start, t.hash) = (p.series, p.start, p.hash))"
-            }.joined(separator: ", ") + ")"
         try connection.run(
             """
             INSERT INTO lost(viewer, seq) SELECT viewer, number FROM (
                 SELECT '\(Client.sourcePrefix)' || g.client AS viewer, max(p.number) AS number
                 FROM granted AS g CROSS JOIN series AS s ON s.type = g.type AND s.subject = g.subject CROSS JOIN pruned AS p ON p.series = s.id
                 WHERE p.start >= CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AND (s.kind NOT IN (\(askedByObject))
-                    OR \(isOwn) OR \(arrival) > g.after OR EXISTS(SELECT 1 FROM granted_object AS o WHERE o.client = g.client
+                    OR \(isOwn) OR EXISTS(SELECT 1 FROM granted_object AS o WHERE o.client = g.client
                         AND o.series = p.series AND o.start = p.start AND o.hash = p.hash))
                 GROUP BY g.client
                 UNION ALL SELECT s.subject, max(p.number) FROM series AS s CROSS JOIN pruned AS p ON p.series = s.id GROUP BY s.subject
@@ -136,7 +130,7 @@ struct Restriction {
             """)
     }
 
-    private static let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
+    static let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
 
     /// The person as SQL has it; of a client nobody.
     private var person: String {
@@ -144,31 +138,60 @@ struct Restriction {
         return "'\(subject.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
     }
 
-    /// Where an object is one that is granted by itself.
-    private func isGranted(_ row: String) -> String {
-        "EXISTS(SELECT 1 FROM readable_object AS o WHERE o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)"
+    /// The rows of a table that may be read. A series that may be read whole is walked from its first readable start on. Of another one only what is
+    /// granted object by object is looked up, each by its key: what is hidden is never reached, so it costs nothing.
+    ///
+    /// - Parameters:
+    ///   - columns: of the table.
+    ///   - shown: SQL of columns that are not shown as they are.
+    private func rows(of table: String, _ columns: [String], shown: [String: String] = [:]) -> String {
+        func selected(_ key: String) -> String {
+            columns.map { column in
+                guard !["series", "start", "hash"].contains(column) else { return "\(key).\(column)" }
+                return shown[column].map { "\($0) AS \(column)" } ?? "r.\(column)"
+            }.joined(separator: ", ")
+        }
+        return """
+            SELECT \(selected("r")) FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
+            WHERE v.whole
+            UNION ALL
+            SELECT \(selected("o")) FROM readable AS v CROSS JOIN readable_object AS o ON o.series = v.id
+                CROSS JOIN main.\(table) AS r ON r.series = o.series AND r.start = o.start AND r.hash = o.hash
+            WHERE NOT v.whole
+            """
     }
 
-    private func rule(for table: String) -> String {
+    /// Whole commits, as far as all of one may be read; of the others, those with something that may. What is granted object by object has an entry
+    /// each.
+    private var changes: String {
+        let (start, objects) = ("max(c.low, v.since)", "readable AS v CROSS JOIN readable_object AS o ON o.series = v.id")
+        func entry(of table: String, _ number: String, deletion: Int) -> String {
+            """
+            SELECT o.series, r.\(number), r.\(number), \(deletion), o.start, o.start, 0, 0 FROM \(objects)
+                CROSS JOIN main.\(table) AS r ON r.series = o.series AND r.start = o.start AND r.hash = o.hash
+            WHERE NOT v.whole
+            """
+        }
+        return """
+            SELECT c.series, c.first_seq, c.last_seq, c.deletion, c.low, c.high, c.ingest, c.cause
+            FROM readable AS v CROSS JOIN main.change AS c ON c.series = v.id AND c.high >= v.since
+            WHERE v.whole AND (c.low >= v.since
+                OR EXISTS(SELECT 1 FROM main.sample AS r WHERE r.series = c.series AND r.start BETWEEN \(start) AND c.high
+                    AND r.seq BETWEEN c.first_seq AND c.last_seq)
+                OR EXISTS(SELECT 1 FROM main.deleted AS r WHERE r.series = c.series AND r.start BETWEEN \(start) AND c.high
+                    AND (r.seq BETWEEN c.first_seq AND c.last_seq OR r.deleted_seq BETWEEN c.first_seq AND c.last_seq)))
+            UNION ALL \(entry(of: "sample", "seq", deletion: 0)) UNION ALL \(entry(of: "deleted", "deleted_seq", deletion: 1))
+            """
+    }
+
+    private func rule(for table: String, columns: [String]) -> String {
         switch table {
-        case "sample":
-            """
-            SELECT r.* FROM readable AS v CROSS JOIN main.sample AS r ON r.series = v.id AND \(Self.isBehindSince)
-            WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
-            """
+        case "sample", "witness", "witness_row", "record": rows(of: table, columns)
         case "deleted":
             // What took its place may be another person's, or of a type that may not be read.
-            """
-            SELECT \(SampleTable.columns.split(separator: ", ").map { "r.\($0)" }.joined(separator: ", ")), r.seq, r.deleted_seq, r.ingest,
-                CASE WHEN r.replaced_by IS NULL THEN NULL ELSE \(ToldNames.function)(r.replaced_by) END AS replaced_by, r.forgotten
-            FROM readable AS v CROSS JOIN main.deleted AS r ON r.series = v.id AND \(Self.isBehindSince)
-            WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
-            """
-        case "witness", "witness_row", "record":
-            """
-            SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
-            WHERE v.whole OR \(isGranted("r"))
-            """
+            rows(
+                of: table, columns,
+                shown: ["replaced_by": "CASE WHEN r.replaced_by IS NULL THEN NULL ELSE \(ToldNames.function)(r.replaced_by) END"])
         case "summary":
             // Weights hang on what came up to so long before, which has to be readable as well.
             """
@@ -189,16 +212,7 @@ struct Restriction {
             SELECT s.* FROM readable AS v CROSS JOIN main.series AS s ON s.id = v.id WHERE EXISTS(SELECT 1 FROM sample AS r WHERE r.series = s.id)
                 OR EXISTS(SELECT 1 FROM deleted AS r WHERE r.series = s.id)
             """
-        case "change":
-            // Whole commits, as far as all of one may be read; of the others, those with something that may.
-            """
-            SELECT c.* FROM readable AS v CROSS JOIN main.change AS c ON c.series = v.id AND c.high >= v.since
-            WHERE v.whole AND c.low >= v.since
-                OR EXISTS(SELECT 1 FROM sample AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
-                    AND r.seq BETWEEN c.first_seq AND c.last_seq)
-                OR EXISTS(SELECT 1 FROM deleted AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
-                    AND (r.seq BETWEEN c.first_seq AND c.last_seq OR r.deleted_seq BETWEEN c.first_seq AND c.last_seq))
-            """
+        case "change": changes
         case "characteristic":
             switch viewer {
             case .client(let client):

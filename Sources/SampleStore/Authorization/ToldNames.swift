@@ -37,19 +37,14 @@ enum ToldNames {
 
     /// Selects what a UUID names, among what may be read.
     private static let named =
-        [("sample", "r.seq"), ("deleted", "r.seq"), ("witness_row", "0")].map { table, number in
-            let isShown = """
-                \(Restriction.isBehindSince) AND (v.whole OR \(number) > v.after OR EXISTS(SELECT 1 FROM readable_object AS o
-                    WHERE o.series = r.series AND o.start = r.start AND o.hash = r.hash))
-                """
-            return """
-                SELECT 1 FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND r.start BETWEEN ?1 AND ?2 AND r.hash = ?3
-                WHERE \(isShown)
-                UNION ALL
-                SELECT 1 FROM readable AS v CROSS JOIN main.place AS p ON p.series = v.id AND p.nominal BETWEEN ?1 AND ?2 AND p.hash = ?3
-                    CROSS JOIN main.\(table) AS r ON r.series = p.series AND r.start = p.start AND r.hash = p.hash
-                WHERE \(isShown)
-                """
+        ["sample", "deleted", "witness_row"].map { table in
+            """
+            SELECT 1 FROM readable AS v CROSS JOIN \(table) AS r
+                ON r.series = v.id AND r.start BETWEEN max(?1, v.since) AND ?2 AND r.hash = ?3
+            UNION ALL
+            SELECT 1 FROM readable AS v CROSS JOIN main.place AS p ON p.series = v.id AND p.nominal BETWEEN ?1 AND ?2 AND p.hash = ?3
+                CROSS JOIN \(table) AS r ON r.series = p.series AND r.start = p.start AND r.hash = p.hash
+            """
         }.joined(separator: " UNION ALL ") + " LIMIT 1"
 
     /// The body of a sample as a client is shown it.

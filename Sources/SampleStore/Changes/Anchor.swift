@@ -16,6 +16,9 @@ public struct Anchor: Hashable, Sendable, CustomStringConvertible {
         self.seq = seq
     }
 
+    /// The last change seen, as a number within one history. No reader that sees a part of a store may be told it.
+    public var number: Int64 { seq }
+
     /// Reads an anchor; `nil` where the text is none, such as a change's number alone.
     public init?(_ text: some StringProtocol) {
         if text == "0" {

@@ -121,6 +121,13 @@ extension SampleStore {
         return try epochs.anchor(behind: last)
     }
 
+    /// The anchor of a reader who has seen the change of a number; `nil` if what came behind it was removed for good.
+    public func anchor(at number: Int64) throws(StoreError) -> Anchor? {
+        var epochs = Epochs(connection)
+        let anchor = try epochs.anchor(behind: number)
+        return try knows(anchor) ? anchor : nil
+    }
+
     /// Whether an anchor is of this store's history, so that its reader can go on.
     public func knows(_ anchor: Anchor) throws(StoreError) -> Bool {
         do throws(StoreError) {

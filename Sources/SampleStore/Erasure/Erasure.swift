@@ -50,6 +50,7 @@ struct Erasure {
         "summary": .ofSeries(["series"]), "summarized": .ofSeries(["series"]),
         "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,
         "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "granted": .ofSubject, "asked": .ofSubject,
+        "widening": .ofSubject,
         "read_by": .ofSubject, "page_code": .ofSubject, "page_session": .ofSubject, "shared_use": .ofSubject,
         "scale_user": .ofSubject,
         "epoch": .stays, "client": .stays, "token": .stays,

@@ -166,7 +166,7 @@ final class SampleDecoder {
         if let change = changes[series], change.seqs.contains(seq) { return (change.ingest, change.received) }
         let statement = try connection.statement(
             """
-            SELECT first_seq, last_seq, ingest, received FROM change JOIN main.ingest ON ingest.id = change.ingest
+            SELECT first_seq, last_seq, ingest, received FROM main.change JOIN main.ingest ON ingest.id = change.ingest
             WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1
             """)
         defer { statement.reset() }

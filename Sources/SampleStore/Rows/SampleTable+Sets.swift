@@ -32,6 +32,10 @@ extension SampleTable {
             try connection.run("INSERT INTO sample(\(Self.columns), seq) SELECT \(Self.columns), seq FROM batch")
             if skewed { try addPlacesOfBatch(mayBeThere: false) }
         }
+        for group in groups {
+            guard let first = group.rows.first, let last = group.rows.last else { continue }
+            try show(series: group.series, first.start...last.start, from: first.seq)
+        }
         try setLast(number: number)
     }
 
@@ -80,6 +84,27 @@ extension SampleTable {
             """
             DELETE FROM deleted WHERE (series, start, hash) IN (SELECT series, start, hash FROM replacement WHERE arrival = 1)
             """)
+        let added = try connection.statement(
+            "SELECT series, min(start), max(start), min(seq) FROM replacement WHERE arrival IN (0, 1) GROUP BY series")
+        defer { added.reset() }
+        while try added.step() {
+            try show(series: added.integer(0), added.integer(1)...added.integer(2), from: added.integer(3))
+        }
+    }
+
+    /// Grants rows that were added, object by object, to clients that may read what comes later of their type.
+    ///
+    /// - Parameters:
+    ///   - starts: among which they are.
+    ///   - number: of the first of them.
+    func show(series: Int64, _ starts: ClosedRange<Int64>, from number: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO granted_object(client, series, start, hash) SELECT g.client, r.series, r.start, r.hash
+            FROM series AS s CROSS JOIN granted AS g ON g.subject = s.subject AND g.type = s.type AND g.after IS NOT NULL
+                CROSS JOIN sample AS r ON r.series = s.id AND r.start BETWEEN ?2 AND ?3 AND r.seq >= ?4
+            WHERE s.id = ?1 AND s.kind IN (\(Restriction.askedByObject))
+            """, .integer(series), .integer(starts.lowerBound), .integer(starts.upperBound), .integer(number))
     }
 
     /// Makes the tombstones of what an ingest brought harmless: the same readings may come again.

@@ -68,6 +68,7 @@ struct SampleTable {
         }
         try connection.lengthen(series: series, to: duration)
         try setLast(number: number)
+        try show(series: series, start...start, from: number)
         try ChangeLog(connection: connection, cause: cause)
             .add(series: series, seqs: number...number, low: start, high: start, deletion: false, ingest: bringer)
         return true

@@ -104,6 +104,15 @@ final class Connection {
         }
     }
 
+    /// The columns of a table or view of the store, in their order.
+    func columns(of table: String) throws(StoreError) -> [String] {
+        let statement = try Statement(self, "SELECT name FROM pragma_table_info(?, 'main') ORDER BY cid")
+        try statement.bind([.text(table)])
+        var names: [String] = []
+        while try statement.step() { names.append(statement.text(0)) }
+        return names
+    }
+
     /// Rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }

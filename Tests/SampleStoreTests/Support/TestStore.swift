@@ -133,6 +133,7 @@ final class TestStore {
         ALTER TABLE decision ADD COLUMN stands_in INTEGER NOT NULL DEFAULT 0; ALTER TABLE decision ADD COLUMN withdrawn INTEGER;
         ALTER TABLE quarantine ADD COLUMN judged INTEGER; ALTER TABLE quarantine ADD COLUMN revoked INTEGER;
         CREATE VIEW witness AS SELECT * FROM witness_row CROSS JOIN decision ON decision.id = witness_row.decision;
+        DROP TABLE widening; ALTER TABLE granted_object DROP COLUMN widening;
         """
 
     func execute(_ sql: String) throws { try store.connection.execute(sql) }

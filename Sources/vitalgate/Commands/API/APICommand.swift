@@ -26,6 +26,7 @@ enum APICommand: Command {
             CommandSpecification(
                 name: "openapi", summary: "Print what can be asked, as an OpenAPI 3.1 document.",
                 examples: [Example("vitalgate api openapi > vitalgate.json", "For a program that makes clients of it.")]),
+            CertificateCommand.specification,
         ])
 
     /// Bytes that the process may write to beside its files. Below the limit of the whole hub's unit, so that too many requests end this process alone.
@@ -37,6 +38,7 @@ enum APICommand: Command {
     }
 
     static func run(_ context: CommandContext) throws -> ExitCode {
+        if context.invocation.path.last == "certificate" { return try CertificateCommand(context).run() }
         guard context.invocation.path.last == "serve" else {
             try context.streams.output.write(HTTPDocument.json)
             return .success
@@ -71,7 +73,7 @@ enum APICommand: Command {
         }
         let service = try HealthService(settings)
         context.inform("api: listens at \(service.address)")
-        for weakness in try context.configuration().api?.weaknesses() ?? [] {
+        for weakness in try context.configuration().api?.weaknesses(at: context.machine.now()) ?? [] {
             context.log(SourceNotice(weakness.isBroken ? .action : .warning, "api", weakness.text), isVerbose: false)
         }
         if !HubSignals.isStopAsked { loop.run() }

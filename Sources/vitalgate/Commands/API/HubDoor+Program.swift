@@ -11,7 +11,7 @@ extension HubDoor {
         if let config = invocation.string("--config") { options += ["--config", config] }
         for folder in invocation.strings("--profiles") { options += ["--profiles", folder] }
         let program = [ProfileFolders.executable()] + options
-        return HubDoor(
+        var door = HubDoor(
             inbox: inbox(context, configuration),
             devices: {
                 guard let status = try? StatusClient.ask(store: store, machine: machine).status else { return (false, []) }
@@ -21,11 +21,15 @@ extension HubDoor {
                 let run = ProgramRun.run(program + words, seconds: 200)
                 return Outcome(code: run.code, output: run.output, words: run.words)
             },
-            reload: {
-                // The hub reads its devices again when it is told so; it may be this process or another one.
-                guard let hub = try? StatusClient.ask(store: store, machine: machine).status.hub else { return }
-                kill(hub.process, SIGHUP)
-            })
+            reload: { reload(store: store, machine: machine) })
+        door.readName = { TemporaryName.read(as: $0) }
+        return door
+    }
+
+    /// Has the hub of a store, if one runs, read its devices and files again.
+    static func reload(store: String, machine: Machine) {
+        guard let hub = try? StatusClient.ask(store: store, machine: machine).status.hub else { return }
+        kill(hub.process, SIGHUP)
     }
 
     private static func inbox(_ context: CommandContext, _ configuration: Configuration) -> String? {

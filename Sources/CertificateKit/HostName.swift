@@ -1,0 +1,63 @@
+import Glibc
+
+/// What a certificate is for: a DNS name or an address.
+public enum HostName: Hashable, Sendable, CustomStringConvertible {
+    case name(String)
+    /// 4 or 16 octets.
+    case address([UInt8])
+
+    /// Reads a name or an address as a person writes it; `nil` where it is neither. A name has letters, digits, dashes and points (RFC 1123), so nothing
+    /// in it means anything to OpenSSL's configuration.
+    public init?(_ text: String) {
+        var octets = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &octets) == 1 {
+            self = .address(Array(octets[..<4]))
+        } else if inet_pton(AF_INET6, text, &octets) == 1 {
+            self = .address(octets)
+        } else {
+            let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+            let isName =
+                text.utf8.count <= 253
+                && labels.allSatisfy { label in
+                    (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                        && label.utf8.allSatisfy {
+                            UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x2D
+                        }
+                }
+            // Four numbers that are no address are no name either.
+            guard isName, labels.last?.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) == false else { return nil }
+            self = .name(text.lowercased())
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .name(let name): return name
+        case .address(let octets):
+            var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            guard inet_ntop(octets.count == 4 ? AF_INET : AF_INET6, octets, &buffer, socklen_t(buffer.count)) != nil else {
+                return ""
+            }
+            return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
+    /// As an extension `subjectAltName` has it.
+    var alternativeName: String {
+        switch self {
+        case .name(let name): "DNS:\(name)"
+        case .address: "IP:\(description)"
+        }
+    }
+
+    /// As an extension `nameConstraints` has it: the name and what is below it, or this one address.
+    var constraint: String {
+        switch self {
+        case .name(let name): "permitted;DNS:\(name)"
+        case .address(let octets):
+            octets.count == 4 ? "permitted;IP:\(description)/255.255.255.255" : "permitted;IP:\(description)/\(Self.whole)"
+        }
+    }
+
+    private static let whole = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"
+}

@@ -1,0 +1,89 @@
+import HealthModel
+
+/// What a client may read since a person granted it more: a reader of changes that had come further is told of it.
+public struct Widenings {
+    /// The last of them; a client that has seen it is told nothing more.
+    public let last: Int64
+    /// By person and type, what might be read before the first of them.
+    fileprivate var before: [Key: Before] = [:]
+    /// Objects that were granted one by one.
+    fileprivate var objects: Set<Place> = []
+
+    fileprivate struct Key: Hashable {
+        var subject: String
+        var type: String
+    }
+    fileprivate struct Before {
+        var start: Int64?
+        var mightWrite: Bool
+    }
+    fileprivate struct Place: Hashable {
+        var start: Int64
+        var hash: [UInt8]
+    }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { before.isEmpty }
+    /// Of which types something may have become readable.
+    public var types: Set<SampleType> { Set(before.keys.compactMap { SampleType($0.type) }) }
+
+    /// Whether a sample that a client may read now became readable by them.
+    ///
+    /// - Parameter source: the client's own, of which it reads what it wrote.
+    public func include(_ sample: Sample, source: String) -> Bool {
+        guard let before = before[Key(subject: sample.origin.subject, type: sample.origin.type.id)] else { return false }
+        if before.mightWrite, sample.origin.source.id == source { return false }
+        if ObjectType(sample.origin.type).isAskedByObject, sample.origin.source.id != source {
+            return objects.contains(Place(start: sample.start.microseconds, hash: Array(sample.identity.storedHash)))
+        }
+        return before.start.map { sample.start.microseconds < $0 } ?? true
+    }
+}
+
+extension SampleStore {
+    /// What a client may read more since a widening, 0 for the first; of a store that is restricted as well.
+    public func widenings(of client: Client, after number: Int64) throws(StoreError) -> Widenings {
+        let last = try connection.integer("SELECT max(id) FROM main.widening WHERE client = ?", .integer(client.id)) ?? 0
+        var widenings = Widenings(last: last)
+        guard last > number else { return widenings }
+        let statement = try connection.statement(
+            "SELECT subject, type, read_from, might_write FROM main.widening WHERE client = ? AND id > ? ORDER BY id DESC")
+        defer { statement.reset() }
+        try statement.bind([.integer(client.id), .integer(number)])
+        // The first of a type says what might be read before.
+        while try statement.step() {
+            widenings.before[Widenings.Key(subject: statement.text(0), type: statement.text(1))] = Widenings.Before(
+                start: statement.optionalInteger(2), mightWrite: statement.integer(3) != 0)
+        }
+        let objects = try connection.statement("SELECT start, hash FROM main.granted_object WHERE client = ? AND widening > ?")
+        defer { objects.reset() }
+        try objects.bind([.integer(client.id), .integer(number)])
+        while try objects.step() {
+            widenings.objects.insert(Widenings.Place(start: objects.integer(0), hash: Array(objects.blob(1))))
+        }
+        return widenings
+    }
+
+    /// Notes that a client may read more than before, if it does.
+    ///
+    /// - Returns: its number, or 0.
+    func noteWidening(to grant: Grant, _ objects: [SampleIdentity], from before: Grant?, of client: Client) throws(StoreError)
+        -> Int64
+    {
+        let start: Int64?
+        switch before?.reading {
+        case .from(let from)?: start = from.microseconds
+        case .objects?: start = .min
+        default: start = nil
+        }
+        switch grant.reading {
+        case .none: return 0
+        case .from(let from): guard start.map({ from.microseconds < $0 }) ?? true else { return 0 }
+        case .objects: guard !objects.isEmpty else { return 0 }
+        }
+        try connection.run(
+            "INSERT INTO widening(client, subject, type, read_from, might_write) VALUES(?, ?, ?, ?, ?)", .integer(client.id),
+            .text(grant.subject), .text(grant.type.id), .optional(start), .integer(before?.mayWrite == true ? 1 : 0))
+        return connection.lastInsertedRow
+    }
+}

@@ -1,0 +1,156 @@
+import CertificateKit
+import CommandLineKit
+import Gateway
+import Glibc
+import HTTPServerKit
+import HealthAPI
+import HealthModel
+import Ingestion
+
+/// `api certificate`: the hub's own certificate authority, and the certificate that phones accept once they trust it.
+struct CertificateCommand {
+    static let specification = CommandSpecification(
+        name: "certificate", summary: "Make or renew the certificate of the hub.",
+        discussion: """
+            Makes a certificate authority (authority.pem) the first time, and with it a certificate and a key for the hub (hub.pem, hub-key.pem), good \
+            for 397 days. Install authority.pem on each phone once: it stays the same when the certificate is renewed. The authority can \
+            certify nothing but the names given when it is made and addresses of private networks.
+
+            Without names, the certificate is for those of the one that it replaces, and the first time for those of api.hosts, the address of api.listen, \
+            and this machine's name and addresses. Run it again at any time, for instance once a day: it makes a new certificate if the old \
+            one has fewer than 60 days left or is for other names, and has a hub that runs read it.
+            """,
+        arguments: [Argument(name: "NAME", help: "A name or an address by which the hub is reached.", arity: .any)],
+        options: [
+            Option(
+                names: ["--folder"], value: "FOLDER",
+                help: "Where the files are; the folder tls beside the configuration without it."),
+            Option(names: ["--renew"], help: "Make a new certificate even if the old one is good for long."),
+            Option(names: ["--new-authority"], help: "Make a new authority, which phones need to be given anew."),
+        ],
+        examples: [
+            Example("vitalgate api certificate hub.home 192.168.1.20", "A certificate for a name and an address."),
+            Example("vitalgate api certificate", "Renew it if it is due."),
+        ])
+
+    /// A certificate with less time than that is renewed, in seconds.
+    private static let due: Int64 = 60 * 86_400
+
+    private let context: CommandContext
+    private let folder: String
+    private let now: Int64
+
+    init(_ context: CommandContext) throws {
+        self.context = context
+        let configuration = try context.configuration()
+        guard let folder = context.invocation.string("--folder") ?? configuration.file.map({ Self.parent(of: $0) + "/tls" })
+        else {
+            throw UsageError(.missingOption("--folder"), command: "vitalgate api certificate")
+        }
+        mkdir(folder, 0o700)
+        self.folder =
+            realpath(folder, nil).map { found in
+                defer { free(found) }
+                return String(cString: found)
+            } ?? folder
+        now = context.machine.now().microseconds / 1_000_000
+    }
+
+    func run() throws -> ExitCode {
+        let known = text("hub-key.pem").flatMap { _ in text("hub.pem").flatMap { try? Certificate(pem: $0) } }
+        let names = try names(of: known)
+        let renews = context.invocation.flag("--renew") || context.invocation.flag("--new-authority")
+        let authority = try authority(for: names)
+        if !renews, let known, known.expires - now > Self.due, known.names == names {
+            context.note("vitalgate: \(folder)/hub.pem is good until \(Self.date(known.expires))")
+            return .success
+        }
+        let made = try authority.certify(names, at: now)
+        // The key first: what reads in between finds a pair that does not fit, and reads again.
+        try write(made.key, to: "hub-key.pem", mode: 0o600)
+        try write(made.certificate, to: "hub.pem", mode: 0o644)
+        try context.streams.output.write(
+            """
+            \(folder)/hub.pem is for \(names.map(\.description).sorted().joined(separator: ", "))
+            It is good until \(Self.date(now + CertificateAuthority.days * 86_400)).
+            Set in the configuration: api: { certificate: "\(folder)/hub.pem", key: "\(folder)/hub-key.pem" }
+            Install on each phone once: \(folder)/authority.pem
+
+            """)
+        HubDoor.reload(store: try context.configuration().store, machine: context.machine)
+        return .success
+    }
+
+    /// By which the hub is reached.
+    private func names(of known: Certificate?) throws -> Set<HostName> {
+        let given = context.invocation.arguments("NAME")
+        if given.isEmpty, let known { return known.names }
+        var names = Set(["localhost", "127.0.0.1", "::1"].compactMap { HostName($0) })
+        for text in given {
+            guard let name = HostName(text) else {
+                throw UsageError(
+                    .invalidValue(name: "NAME", value: text, expected: "a name such as hub.home, or an address"),
+                    command: "vitalgate api certificate")
+            }
+            names.insert(name)
+        }
+        return given.isEmpty ? names.union(try ownNames().compactMap { HostName($0) }) : names
+    }
+
+    private func ownNames() throws -> [String] {
+        let (api, name) = (try context.configuration().api, context.machine.hostName)
+        var names = (api?.hosts ?? []) + (name.contains(".") ? [name] : [name, name + ".local"])
+        if case .tcp(let host, _)? = api?.listen, host != "0.0.0.0", host != "::" {
+            names.append(host)
+        } else {
+            names += Machine.addresses()
+        }
+        return names
+    }
+
+    private func authority(for names: Set<HostName>) throws -> CertificateAuthority {
+        if !context.invocation.flag("--new-authority"), let certificate = text("authority.pem"),
+            let key = text("authority-key.pem")
+        {
+            return try CertificateAuthority(CertificateAuthority.Identity(certificate: certificate, key: key))
+        }
+        guard context.invocation.flag("--new-authority") || text("authority.pem") == nil else {
+            throw ConfigurationError(
+                "\(folder)/authority-key.pem cannot be read; --new-authority makes another authority, which phones need to be given anew"
+            )
+        }
+        let authority = try CertificateAuthority(named: "Vitalgate on \(context.machine.hostName)", for: names, at: now)
+        let identity = try authority.identity()
+        try write(identity.key, to: "authority-key.pem", mode: 0o600)
+        try write(identity.certificate, to: "authority.pem", mode: 0o644)
+        return authority
+    }
+
+    // MARK: Files
+
+    private func text(_ name: String) -> String? {
+        SmallFile.read("\(folder)/\(name)", limit: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whole or not at all.
+    private func write(_ text: String, to name: String, mode: mode_t) throws {
+        let (path, draft) = ("\(folder)/\(name)", "\(folder)/.\(name).\(getpid())")
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        let octets = Array(text.utf8)
+        guard descriptor >= 0, Glibc.write(descriptor, octets, octets.count) == octets.count, fchmod(descriptor, mode) == 0,
+            fsync(descriptor) == 0, close(descriptor) == 0, rename(draft, path) == 0
+        else {
+            let reason = String(cString: strerror(errno))
+            unlink(draft)
+            throw ConfigurationError("\(path) cannot be written: \(reason)")
+        }
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func date(_ seconds: Int64) -> String { String(Instant(seconds: seconds).description.prefix(10)) }
+}
