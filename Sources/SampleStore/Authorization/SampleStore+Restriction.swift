@@ -81,6 +81,7 @@ struct Restriction {
         for name in names where !Self.open.contains(name) {
             try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name))")
         }
+        try connection.execute("CREATE TEMP VIEW \(connection.loggedSamples) AS \(readableSamples)")
     }
 
     /// Each series of which a client may read something: from which start on (`since`), whether all of it from there (`whole`), and otherwise
@@ -149,13 +150,16 @@ struct Restriction {
         "EXISTS(SELECT 1 FROM readable_object AS o WHERE o.series = \(row).series AND o.start = \(row).start AND o.hash = \(row).hash)"
     }
 
+    private var readableSamples: String {
+        """
+        SELECT r.* FROM readable AS v CROSS JOIN main.sample AS r ON r.series = v.id AND \(Self.isBehindSince)
+        WHERE (v.whole OR r.seq > v.after OR \(isGranted("r")))
+        """
+    }
+
     private func rule(for table: String) -> String {
         switch table {
-        case "sample":
-            """
-            SELECT r.* FROM readable AS v CROSS JOIN main.sample AS r ON r.series = v.id AND \(Self.isBehindSince)
-            WHERE v.whole OR r.seq > v.after OR \(isGranted("r"))
-            """
+        case "sample": "\(readableSamples) AND NOT \(PendingChanges.isHidden("r"))"
         case "deleted":
             // What took its place may be another person's, or of a type that may not be read.
             """
@@ -174,7 +178,7 @@ struct Restriction {
             """
             SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id
                 AND likelihood(r.start >= v.since + \(Summaries.reach), 0.99)
-            WHERE v.whole
+            WHERE v.whole AND NOT EXISTS(SELECT 1 FROM main.setting WHERE name = 'pending')
             """
         case "link":
             """
@@ -194,7 +198,7 @@ struct Restriction {
             """
             SELECT c.* FROM readable AS v CROSS JOIN main.change AS c ON c.series = v.id AND c.high >= v.since
             WHERE v.whole AND c.low >= v.since
-                OR EXISTS(SELECT 1 FROM sample AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
+                OR EXISTS(SELECT 1 FROM logged_sample AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
                     AND r.seq BETWEEN c.first_seq AND c.last_seq)
                 OR EXISTS(SELECT 1 FROM deleted AS r WHERE r.series = c.series AND r.start BETWEEN c.low AND c.high
                     AND (r.seq BETWEEN c.first_seq AND c.last_seq OR r.deleted_seq BETWEEN c.first_seq AND c.last_seq))

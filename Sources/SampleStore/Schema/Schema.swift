@@ -13,6 +13,6 @@ enum Schema {
         ("authorization", authorization), ("scale users", scaleUsers), ("page", page), ("medications", medications),
         ("saved answers", savedAnswers), ("summaries", summaries), ("lost changes", lostChanges),
         ("required types", requiredTypes),
-        ("target marks", targetMarks), ("measurements", measurements),
+        ("target marks", targetMarks), ("measurements", measurements), ("pending", pending),
     ]
 }
