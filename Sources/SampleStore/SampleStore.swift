@@ -61,6 +61,8 @@ public final class SampleStore {
     var sideBySide = SideBySide.Limits()
     /// What of dense series is summed up.
     var summaries = Summaries.Limits()
+    /// Samples that a deletion, an undo, or a pruning writes in one transaction. Other writers wait for one at most.
+    var stepRows = 1024
 
     /// Opens a store.
     ///
@@ -70,7 +72,13 @@ public final class SampleStore {
         try Self.inspect(path, creating: creation != nil && access == .write)
         connection = try Self.connect(path, access)
         do throws(StoreError) {
-            try Self.prepare(connection, access: access, creation: creation)
+            do throws(StoreError) {
+                try Self.prepare(connection, access: access, creation: creation)
+            } catch {
+                guard error.kind == .full, Reserve.release(for: path) else { throw error }
+                try Self.prepare(connection, access: access, creation: creation)
+            }
+            if access == .write { Reserve.make(for: path) }
             identifier = try connection.text("SELECT value FROM setting WHERE name = 'store'") ?? ""
             subject = try connection.text("SELECT value FROM setting WHERE name = 'subject'") ?? "me"
             isDemo = try connection.integer("SELECT value FROM setting WHERE name = 'demo'") == 1
@@ -85,6 +93,7 @@ public final class SampleStore {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error
         }
+        if access == .read { resumePendingBeforeReading() }
     }
 
     /// Another number whenever somebody else has written to the store since, whatever it was; of this connection alone.
@@ -92,13 +101,25 @@ public final class SampleStore {
 
     private static func connect(_ path: String, _ access: Access) throws(StoreError) -> Connection {
         do throws(StoreError) {
-            let connection = try Connection(path: path, writable: access == .write)
+            let connection = try Connection(
+                path: path, writable: access == .write, immutable: access == .read && isOnReadOnlyMedium(path))
             try refuseForeignLog(path, connection)
             return connection
         } catch {
             if isUnopened(error, access), let reason = reasonNotToOpen(path) { throw reason }
             throw error
         }
+    }
+
+    /// Whether nobody can write the store or a log beside it, and all of it is in its file.
+    private static func isOnReadOnlyMedium(_ path: String) -> Bool {
+        guard Glibc.access(folder(of: path), W_OK) != 0, errno == EROFS else { return false }
+        var log = stat()
+        return stat(path + "-wal", &log) != 0 || log.st_size == 0
+    }
+
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     private static func isUnopened(_ error: StoreError, _ access: Access) -> Bool {
@@ -110,7 +131,7 @@ public final class SampleStore {
         if Glibc.access(path, R_OK) != 0 {
             return StoreError(errno == EACCES ? .permission : .inputOutput, "\(path): \(String(cString: strerror(errno)))")
         }
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let folder = folder(of: path)
         guard Glibc.access(folder, W_OK) != 0 else { return nil }
         return StoreError(
             errno == EACCES ? .permission : .readOnly,
@@ -175,10 +196,7 @@ public final class SampleStore {
             if application == 0, creation?.takesStreams == true { try connection.execute("PRAGMA page_size = \(smallPage)") }
             try upgrade(connection, creation: creation)
         }
-        if access == .write {
-            let page = try connection.integer("PRAGMA page_size") ?? 4096
-            connection.ringBehindCommits(checkpointingFrom: Int(longestLog / page))
-        }
+        if access == .write { connection.ringBehindCommits(checkpointingFrom: try checkpointPages(connection)) }
         if access == .read {
             try connection.execute("PRAGMA query_only = ON")
         } else {
@@ -186,6 +204,13 @@ public final class SampleStore {
             try connection.execute("PRAGMA journal_mode = WAL")
         }
     }
+
+    private static func checkpointPages(_ connection: Connection) throws(StoreError) -> Int {
+        Int(longestLog / (try connection.integer("PRAGMA page_size") ?? 4096))
+    }
+
+    /// The length of the log, in pages, from which on a commit puts it into the database.
+    var checkpointPages: Int { (try? Self.checkpointPages(connection)) ?? 4000 }
 
     /// A database has a log only once its header says so; a log beside any other, a backup copied to here, would be replayed over it.
     private static func refuseForeignLog(_ path: String, _ connection: Connection) throws(StoreError) {
@@ -196,7 +221,8 @@ public final class SampleStore {
         throw StoreError(.foreign, "\(path)-wal is left over from another store than \(path); move it away first")
     }
 
-    /// Applies the schema's steps that the store lacks, each in a transaction with its number.
+    /// Applies the schema's steps that the store lacks, each in a transaction with its number. A new store gets all of them in one: a process that
+    /// is killed meanwhile leaves an empty file, and none that readers refuse.
     static func upgrade(
         _ connection: Connection, creation: Creation?, steps: [(name: String, sql: String)] = Schema.steps
     ) throws(StoreError) {
@@ -210,6 +236,7 @@ public final class SampleStore {
                     try connection.execute("COMMIT")
                     return
                 }
+                let last = version == 0 ? steps.count : version + 1
                 try connection.execute(steps[version].sql)
                 if version == 0 {
                     guard let creation else { throw StoreError(.foreign, "the file is empty, not a store") }
@@ -219,7 +246,8 @@ public final class SampleStore {
                     try connection.run("INSERT INTO setting VALUES('seq', 0)")
                     if creation.isDemo { try connection.run("INSERT INTO setting VALUES('demo', 1)") }
                 }
-                try connection.execute("PRAGMA user_version = \(version + 1)")
+                for step in steps[(version + 1)..<last] { try connection.execute(step.sql) }
+                try connection.execute("PRAGMA user_version = \(last)")
                 try connection.execute("COMMIT")
             } catch {
                 _ = try? connection.execute("ROLLBACK")

@@ -46,6 +46,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         self.sql = sql
     }
 
+    /// `SQLITE_IOERR_SHMSIZE`, a macro that Swift does not import.
+    private static let sharedMemorySize = SQLITE_IOERR | 19 << 8
+
     init(code: Int32, message: String, sql: String?) {
         self.code = code
         self.sql = sql
@@ -59,6 +62,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             case SQLITE_CANTOPEN: .inputOutput
             case SQLITE_CORRUPT: .corrupt
             case SQLITE_NOTADB: .foreign
+            // The shared memory did not fit on the disk.
+            case SQLITE_IOERR where code == Self.sharedMemorySize: .full
             case SQLITE_IOERR: .inputOutput
             case SQLITE_INTERRUPT: .tooLong
             default: .defect

@@ -125,6 +125,64 @@ import Testing
         }
     }
 
+    /// Once it is undone, what it made and what it replaced goes like anything else.
+    @Test func whatAnUndoneRepairTouchedGoes() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker(.stepCount)
+            try test.keep([try maker("10", at: 0, lasting: 3600), try maker("11", at: 3600, lasting: 3600)])
+            let request = TestStore.request(.shift(3_600_000_000), .stepCount)
+            let migration = try #require(try test.migrate(request).migration)
+            try test.undo(migration)
+            // Of the second one the tombstone of the repaired sample ended later.
+            let result = try prune(test, [.stepCount: Self.at(7300)])
+            #expect((result.samples, result.tombstones, result.repaired) == (2, 1, 0))
+            #expect(try test.samples().isEmpty && test.store.check(deep: true) == [])
+            #expect(try prune(test, [.stepCount: Self.at(100_000)]).tombstones == 1)
+            #expect(try test.store.connection.integer("SELECT count(*) FROM repaired") == 0)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// A pruning that fails leaves neither its date nor an entry. One that fails later has removed what it says.
+    @Test func aFailedPruningLeavesNothing() throws {
+        try TestStore.with { test in
+            let beats = try self.beats(0..<10)
+            try test.keep(beats)
+            let store = try test.store
+            store.stepRows = 4
+            for transactions in [0, 1] {
+                var left = transactions
+                store.connection.onChange = { () throws(StoreError) in
+                    guard left > 0 else { throw StoreError(.full, "no space left") }
+                    left -= 1
+                }
+                #expect(thrown(StoreError.self) { _ = try prune(test, [.heartRate: Self.at(200)]) }?.kind == .full)
+                store.connection.onChange = nil
+                #expect(try test.samples().count == 10 - 4 * transactions)
+                #expect(try store.earliestPermittedDates().count == transactions)
+                #expect(try store.accounts().count == 1 + transactions)
+            }
+            #expect(try store.account(of: 2).map { [$0.state, "\($0.deleted)"] } == ["interrupted", "4"])
+            #expect(try prune(test, [.heartRate: Self.at(200)]).samples == 6)
+            #expect(try store.check(deep: true) == [])
+        }
+    }
+
+    /// The cost of a pruning does not grow with what repairs touched in other series.
+    @Test func aPruningLooksRowsUp() throws {
+        var costs: [Int] = []
+        for repaired in [10, 400] {
+            try TestStore.with { test in
+                try test.keep(try self.beats(0..<100))
+                let maker = try SampleMaker(.stepCount)
+                try test.keep(try (0..<repaired).map { try maker("1\($0 % 7)", at: Double($0) * 60, lasting: 60) })
+                _ = try test.migrate(TestStore.request(.shift(3_600_000_000), .stepCount))
+                costs.append(try test.store.connection.work { _ = try prune(test, [.heartRate: Self.at(100_000)]) })
+            }
+        }
+        #expect(costs[1] < costs[0] * 2, "\(costs)")
+    }
+
     /// Random stores and dates: what is there is what ended later, readers count up to it, and the store is sound.
     @Test func asAListSays() throws {
         var random = SeededGenerator(seed: 31)

@@ -54,6 +54,24 @@ import Testing
         #expect(try store.adoptedDevices() == [])
     }
 
+    /// What a process leaves that is killed while it makes a store is an empty file, of which the next one makes a store.
+    @Test func aStoreIsMadeWhole() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.db")
+        try #require(creat(path, 0o600) >= 0)
+        let creation = SampleStore.Creation(subject: TestStore.subject, time: 0)
+        for failing in 1..<Schema.steps.count {
+            let connection = try Connection(path: path, writable: true)
+            let steps = Schema.steps[..<failing] + [("fails", "CREATE TABLE sample(id)")]
+            #expect(throws: StoreError.self) {
+                try SampleStore.upgrade(connection, creation: creation, steps: Array(steps))
+            }
+            #expect(try connection.integer("PRAGMA user_version") == 0)
+        }
+        #expect(try SampleStore(path: path, access: .write, creation: creation).summary().schema == Schema.steps.count)
+        #expect(try SampleStore(path: path, access: .read).summary().samples == 0)
+    }
+
     /// Witnesses that an index of all of them found: beside their firsts, seconds and a minute away.
     @Test(arguments: 4...8) func witnessesOfAnEarlierSchema(version: Int) throws {
         let folder = try TemporaryFolder()

@@ -81,6 +81,8 @@ struct Restriction {
         for name in names where !Self.open.contains(name) {
             try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name, columns: try connection.columns(of: name)))")
         }
+        let samples = rows(of: "sample", try connection.columns(of: "sample"))
+        try connection.execute("CREATE TEMP VIEW \(connection.loggedSamples) AS \(samples)")
     }
 
     /// Each series of which a client may read something: from which start on (`since`), and whether all of it from there (`whole`) or the objects
@@ -144,7 +146,10 @@ struct Restriction {
     /// - Parameters:
     ///   - columns: of the table.
     ///   - shown: SQL of columns that are not shown as they are.
-    private func rows(of table: String, _ columns: [String], shown: [String: String] = [:]) -> String {
+    ///   - condition: SQL that a row `r` has to meet as well.
+    private func rows(
+        of table: String, _ columns: [String], shown: [String: String] = [:], where condition: String = "TRUE"
+    ) -> String {
         func selected(_ key: String) -> String {
             columns.map { column in
                 guard !["series", "start", "hash"].contains(column) else { return "\(key).\(column)" }
@@ -153,11 +158,11 @@ struct Restriction {
         }
         return """
             SELECT \(selected("r")) FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
-            WHERE v.whole
+            WHERE v.whole AND \(condition)
             UNION ALL
             SELECT \(selected("o")) FROM readable AS v CROSS JOIN readable_object AS o ON o.series = v.id
                 CROSS JOIN main.\(table) AS r ON r.series = o.series AND r.start = o.start AND r.hash = o.hash
-            WHERE NOT v.whole
+            WHERE NOT v.whole AND \(condition)
             """
     }
 
@@ -186,7 +191,8 @@ struct Restriction {
 
     private func rule(for table: String, columns: [String]) -> String {
         switch table {
-        case "sample", "witness", "witness_row", "record": rows(of: table, columns)
+        case "sample": rows(of: table, columns, where: "NOT \(PendingChanges.isHidden("r"))")
+        case "witness", "witness_row", "record": rows(of: table, columns)
         case "deleted":
             // What took its place may be another person's, or of a type that may not be read.
             rows(
@@ -197,7 +203,7 @@ struct Restriction {
             """
             SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id
                 AND likelihood(r.start >= v.since + \(Summaries.reach), 0.99)
-            WHERE v.whole
+            WHERE v.whole AND NOT EXISTS(SELECT 1 FROM main.setting WHERE name = 'pending')
             """
         case "link":
             """

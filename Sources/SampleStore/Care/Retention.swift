@@ -10,7 +10,7 @@ public struct PruneResult: Hashable, Sendable {
     public var tombstones = 0
     /// Samples and tombstones that stay until a target has been told of them.
     public var waiting = 0
-    /// Samples and tombstones that stay since a repair that can be undone made them, or something of them.
+    /// Samples and tombstones that stay because a repair that can be undone made or replaced them.
     public var repaired = 0
 }
 
@@ -21,8 +21,6 @@ public struct PruneResult: Hashable, Sendable {
 /// not read what is gone is told to read everything again (``Epochs``).
 extension SampleStore {
     private static let prefix = "earliest "
-    /// Rows that are removed in one transaction.
-    private static let slice = 20_000
 
     /// The dates before which nothing may end, by type.
     public func earliestPermittedDates() throws(StoreError) -> [SampleType: Instant] {
@@ -68,28 +66,52 @@ extension SampleStore {
     public func prune(
         _ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil, description: IngestDescription
     ) throws -> PruneResult {
-        try connection.transaction {
-            for (type, date) in dates {
-                try connection.run(
-                    "INSERT INTO setting VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET value = max(value, ?2)",
-                    .text(Self.prefix + type.id), .integer(date.microseconds))
-            }
-        }
+        try withReserve { try pruneInSteps(dates, waitingFor: targets, description) }
+    }
+
+    private func pruneInSteps(
+        _ dates: [SampleType: Instant], waitingFor targets: Set<String>?, _ description: IngestDescription
+    ) throws -> PruneResult {
+        try resumePending()
         let would = try prunable(dates, waitingFor: targets)
-        guard would.samples + would.tombstones > 0 else { return would }
-        let ingest = try beginIngest(description)
-        var sum = PruneResult(ingest: ingest.id, waiting: would.waiting, repaired: would.repaired)
-        while true {
-            let part = try connection.transaction {
-                try remove(dates, by: ingest.id, untold: try firstUntold(targets), slice: Self.slice)
-            }
-            sum.samples += part.samples
-            sum.tombstones += part.tombstones
-            if part.samples + part.tombstones < Self.slice { break }
+        guard would.samples + would.tombstones > 0 else {
+            try connection.transaction { try setEarliest(dates) }
+            return would
         }
-        try connection.run("UPDATE ingest SET deleted = ? WHERE id = ?", .integer(Int64(sum.samples)), .integer(ingest.id))
-        _ = try ingest.finish(at: description.received)
+        var sum = PruneResult(waiting: would.waiting, repaired: would.repaired)
+        var walk = PruningWalk(parts: try allSeries().filter { dates[$0.type] != nil })
+        do {
+            while !walk.isDone {
+                sum = try connection.transaction {
+                    try refuseIfPending()
+                    var sum = sum
+                    if sum.ingest == 0 {
+                        // With the first rows, so that a pruning that fails refuses nothing.
+                        try setEarliest(dates)
+                        sum.ingest = try beginIngest(description).id
+                    }
+                    let part = try remove(dates, by: sum.ingest, untold: try firstUntold(targets), &walk)
+                    sum.samples += part.samples
+                    sum.tombstones += part.tombstones
+                    try connection.run(
+                        "UPDATE ingest SET finished = ?, state = ?, deleted = ? WHERE id = ?", .integer(description.received),
+                        .text(walk.isDone ? "done" : "interrupted"), .integer(Int64(sum.samples)), .integer(sum.ingest))
+                    return sum
+                }
+            }
+        } catch {
+            interner.forget()
+            throw error
+        }
         return sum
+    }
+
+    private func setEarliest(_ dates: [SampleType: Instant]) throws(StoreError) {
+        for (type, date) in dates {
+            try connection.run(
+                "INSERT INTO setting VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET value = max(value, ?2)",
+                .text(Self.prefix + type.id), .integer(date.microseconds))
+        }
     }
 
     /// The number behind which some target still has to be told; nothing where none waits.
@@ -104,7 +126,26 @@ extension SampleStore {
 
     // MARK: Rows
 
-    private func remove(_ dates: [SampleType: Instant], by ingest: Int64, untold: Int64, slice: Int) throws -> PruneResult {
+    /// How far a pruning has come.
+    private struct PruningWalk {
+        /// The series whose rows are removed.
+        var parts: [SeriesDescription]
+        var index = 0
+        var rows = SampleTable.Rows.live
+        /// The start of the last row that was removed.
+        var start = Int64.min
+        var isDone: Bool { index == parts.count }
+
+        mutating func advance() {
+            if rows == .tombstones { index += 1 }
+            rows = rows == .live ? .tombstones : .live
+            start = .min
+        }
+    }
+
+    private func remove(
+        _ dates: [SampleType: Instant], by ingest: Int64, untold: Int64, _ walk: inout PruningWalk
+    ) throws -> PruneResult {
         var result = PruneResult()
         try connection.execute(
             """
@@ -113,14 +154,23 @@ extension SampleStore {
                 PRIMARY KEY(series, start, hash)) WITHOUT ROWID;
             DELETE FROM pruned
             """)
-        for series in try allSeries() {
-            guard let date = dates[series.type] else { continue }
-            for rows in [SampleTable.Rows.live, .tombstones] {
-                let left = slice - result.samples - result.tombstones
-                let marked = try mark(
-                    Ended(rows, of: series.id, before: date, untold: untold), isLive: rows == .live, limit: left)
-                if rows == .live { result.samples += marked } else { result.tombstones += marked }
+        while !walk.isDone {
+            let left = stepRows - result.samples - result.tombstones
+            guard left > 0 else { break }
+            let series = walk.parts[walk.index]
+            guard let date = dates[series.type] else {
+                walk.advance()
+                continue
             }
+            let ended = Ended(walk.rows, of: series.id, from: walk.start, before: date, untold: untold)
+            let marked = try mark(ended, isLive: walk.rows == .live, limit: left)
+            if walk.rows == .live { result.samples += marked } else { result.tombstones += marked }
+            guard marked == left else {
+                walk.advance()
+                continue
+            }
+            walk.start =
+                try connection.integer("SELECT max(start) FROM pruned WHERE series = ?", .integer(series.id)) ?? walk.start
         }
         guard result.samples + result.tombstones > 0 else { return result }
         try announce(dates, by: ingest)
@@ -133,15 +183,21 @@ extension SampleStore {
         let number: String
         let rows: String
         let bindings: [Value]
+        /// Whether an applied repair made the row, or replaced it. Looked up by the row: the map of repairs may be long.
         static let isRepaired = """
-            ((series, start, hash) IN (SELECT series, start, hash FROM repaired)
-                OR (series, start, hash) IN (SELECT old_series, old_start, old_hash FROM repaired))
+            (EXISTS(SELECT 1 FROM repaired AS r CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
+                    WHERE (r.series, r.start, r.hash) = (row.series, row.start, row.hash))
+                OR EXISTS(SELECT 1 FROM repaired AS r INDEXED BY repaired_by_old
+                    CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
+                    WHERE (r.old_series, r.old_start, r.old_hash) = (row.series, row.start, row.hash)))
             """
 
-        init(_ rows: SampleTable.Rows, of series: Int64, before date: Instant, untold: Int64) {
+        init(_ rows: SampleTable.Rows, of series: Int64, from start: Int64 = .min, before date: Instant, untold: Int64) {
             number = rows == .live ? "seq" : "deleted_seq"
-            self.rows = "FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?2 AND start + coalesce(duration, 0) < ?2"
-            bindings = [.integer(series), .integer(date.microseconds), .integer(untold)]
+            self.rows = """
+                FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?2 AND start + coalesce(duration, 0) < ?2 AND start >= ?4
+                """
+            bindings = [.integer(series), .integer(date.microseconds), .integer(untold), .integer(start)]
         }
     }
 
@@ -164,7 +220,7 @@ extension SampleStore {
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
                 start + (SELECT skew FROM context WHERE context.id = row.context), \(ended.number), \(isLive ? 1 : 0),
                 \(isLive ? "1" : "NOT forgotten")
-            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(Ended.isRepaired) ORDER BY start LIMIT ?4
+            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(Ended.isRepaired) ORDER BY start LIMIT ?5
             """)
         defer { statement.reset() }
         try statement.bind(ended.bindings + [.integer(Int64(max(0, limit)))])
@@ -202,9 +258,13 @@ extension SampleStore {
             "DELETE FROM derived WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM link WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked)",
+            "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(WitnessRows.ofFirsts(in: "pruned")))",
+            // Only repairs that are undone have any of these.
+            "DELETE FROM repaired WHERE (series, start, hash) IN \(marked)",
+            "DELETE FROM repaired INDEXED BY repaired_by_old WHERE (old_series, old_start, old_hash) IN \(marked) AND merged",
             """
-            DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM witness
-                WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked))
+            UPDATE repaired INDEXED BY repaired_by_old SET \(ErasedRepairs.nowhere)
+            WHERE (old_series, old_start, old_hash) IN \(marked)
             """,
         ] { try connection.run(statement) }
         // For the ledger's sums, as what is forgotten.

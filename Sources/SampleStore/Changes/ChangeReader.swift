@@ -93,7 +93,7 @@ final class ChangeReader {
     private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {
         let statement = try connection.statement(
             """
-            SELECT \(SampleDecoder.columns) FROM sample
+            SELECT \(SampleDecoder.columns) FROM \(connection.loggedSamples)
             WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3 AND seq BETWEEN ?4 AND ?5
             """)
         defer { statement.reset() }

@@ -43,7 +43,9 @@ extension SampleStore {
     /// Makes samples that tell a reading again witnesses of the one that told it first. Undoing the ingest gives them back.
     @discardableResult
     public func mergeRetellings(description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        try change(description) { _, deletion in
+        try resumePending()
+        return try change(description) { _, deletion in
+            try refuseIfPending()
             var pairs: [(pair: RetoldSamples.Pair, type: SampleType)] = []
             try RetoldSamples(connection: connection).search { pair, type throws(StoreError) in
                 if !pair.isLeft { pairs.append((pair, type)) }

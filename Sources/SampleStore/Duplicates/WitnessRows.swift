@@ -32,6 +32,19 @@ struct WitnessRows {
         """
     }
 
+    /// SQL that selects the places of the witnesses of all samples that a table names.
+    static func ofFirsts(in table: String) -> String {
+        [("", "w.start BETWEEN p.start - \(near) AND p.start + \(near)"), (byFar, isFar)].map {
+            """
+            SELECT w.series, w.start, w.hash FROM \(table) AS p CROSS JOIN series AS own ON own.id = p.series
+                CROSS JOIN series AS path ON path.type = own.type AND path.subject = own.subject
+                CROSS JOIN witness_row AS w \($0) ON w.series = path.id AND \($1.replacing("start - of_start", with: "w.start - w.of_start"))
+                    AND w.of_start = p.start AND w.of_hash = p.hash
+                CROSS JOIN decision AS d ON d.id = w.decision AND d.of_series = p.series
+            """
+        }.joined(separator: " UNION ALL ")
+    }
+
     /// Whether other readings are a sample's witnesses, or linked with it.
     static func isLeanedOn(_ place: SampleKey, _ connection: Connection) throws(StoreError) -> Bool {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]

@@ -43,6 +43,7 @@ struct Erasure {
         "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
         "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
         "judgement": .own("goes with the reading in quarantine"),
+        "pending": .own("empty: a deletion or an undo is completed first"),
         "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
         "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
         "reading_alias": .ofSeries(["series"]), "series": .ofSubject,

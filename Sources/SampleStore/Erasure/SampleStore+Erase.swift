@@ -98,8 +98,10 @@ extension SampleStore {
     /// The first half, in one transaction.
     func eraseRows(of subject: String, told targets: Set<String>, at now: Instant) throws -> (ingest: Int64, count: Int) {
         defer { interner.forget() }
+        try resumePending()
         let name = try persons().first { $0.subject == subject }?.name
         return try connection.transaction {
+            try refuseIfPending()
             for target in try self.targets() where targets.contains(target.name) {
                 guard try isTold(target) else {
                     throw StoreError(.invalid, "the target \(target.name) has not been told yet of all that is deleted")

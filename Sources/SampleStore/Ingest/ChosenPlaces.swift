@@ -1,4 +1,4 @@
-/// Places of samples that were chosen, in a table of their own: memory stays flat whatever their number. Used inside a transaction.
+/// Places of samples that were chosen, in a temporary table: memory stays flat whatever their number.
 struct ChosenPlaces {
     private let connection: Connection
 
@@ -12,31 +12,43 @@ struct ChosenPlaces {
             """)
     }
 
+    /// Adds places in one transaction of the temporary database. The store is not locked.
+    func fill(_ body: () throws -> Void) throws {
+        try connection.execute("BEGIN")
+        do {
+            try body()
+            try connection.execute("COMMIT")
+        } catch {
+            _ = try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+
     /// Adds a place; one that is there stays there once.
     func add(_ place: SampleKey) throws(StoreError) {
         try connection.run(
             "INSERT OR IGNORE INTO temp.chosen VALUES(?, ?, ?)", .integer(place.series), .integer(place.start), .blob(place.hash))
     }
 
-    /// Gives the places, some thousand at a time, and forgets them.
-    func forEachChunk(_ body: ([SampleKey]) throws(StoreError) -> Void) throws(StoreError) {
-        var last: SampleKey?
-        while true {
-            let statement = try connection.statement(
-                """
-                SELECT series, start, hash FROM temp.chosen WHERE (series, start, hash) > (?, ?, ?)
-                ORDER BY series, start, hash LIMIT \(Settlement.chunk)
-                """)
-            try statement.bind([.integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? [])])
-            var places: [SampleKey] = []
-            while try statement.step() {
-                try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-            }
-            statement.reset()
-            guard let end = places.last else { break }
-            last = end
-            try body(places)
+    /// How many places there are.
+    var count: Int {
+        get throws(StoreError) { Int(try connection.integer("SELECT count(*) FROM temp.chosen") ?? 0) }
+    }
+
+    /// The next places, in their order.
+    func places(after last: SampleKey? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
+        let statement = try connection.statement(
+            """
+            SELECT series, start, hash FROM temp.chosen WHERE (series, start, hash) > (?, ?, ?) ORDER BY series, start, hash LIMIT ?
+            """)
+        defer { statement.reset() }
+        try statement.bind([
+            .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []), .integer(Int64(limit)),
+        ])
+        var places: [SampleKey] = []
+        while try statement.step() {
+            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
         }
-        try connection.run("DELETE FROM temp.chosen")
+        return places
     }
 }

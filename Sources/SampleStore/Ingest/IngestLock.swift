@@ -11,6 +11,11 @@ final class IngestLock {
     private static let getLock: Int32 = 36
     private static let setLock: Int32 = 37
 
+    /// The lock of changes in several transactions: no ingest has this number.
+    static let pending: Int64 = 0
+
+    static let pendingIsBusy = StoreError(.busy, "another process deletes or undoes many samples: wait until it is done")
+
     private let descriptor: Int32
 
     /// - Throws: ``StoreError`` where the file cannot be made, or another process has the lock.
@@ -25,7 +30,9 @@ final class IngestLock {
         while fcntl(descriptor, Self.setLock, &lock) != 0 {
             switch errno {
             case EINTR: continue
-            case EAGAIN, EACCES: throw StoreError(.busy, "ingest \(ingest) runs in another process")
+            case EAGAIN, EACCES:
+                throw ingest == Self.pending
+                    ? Self.pendingIsBusy : StoreError(.busy, "ingest \(ingest) runs in another process")
             default: throw StoreError(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
             }
         }
@@ -52,7 +59,7 @@ final class IngestLock {
     }
 
     /// Whoever may write to the store may lock, as SQLite does it with its own files: root's import must not keep the hub out.
-    private static func share(_ descriptor: Int32, withUsersOf store: String) {
+    static func share(_ descriptor: Int32, withUsersOf store: String) {
         var (own, status) = (stat(), stat())
         guard fstat(descriptor, &own) == 0, stat(store, &status) == 0 else { return }
         if geteuid() == 0, own.st_uid != status.st_uid || own.st_gid != status.st_gid {
@@ -70,6 +77,7 @@ extension SampleStore {
                 try connection.run("UPDATE ingest SET state = 'interrupted' WHERE id = ?", .integer(ingest))
             }
         }
+        try resumePending()
     }
 
     /// The ingests that run, or did when their process ended. One within a single transaction has no owner, and nobody else sees it running.

@@ -9,20 +9,47 @@ extension SampleStore {
     public func delete(
         matching query: SampleQuery, withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
-        try change(description) { _, deletion in
-            // In a table, since memory has no room for all of a large store.
-            let chosen = try ChosenPlaces(connection: connection)
-            let owned = OwnedObjects(connection: connection)
-            let cursor = try samples(matching: query)
+        try withReserve { try deleteChosen(matching: query, withObjects: withObjects, description) }
+    }
+
+    private func deleteChosen(
+        matching query: SampleQuery, withObjects: Bool, _ description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int) {
+        try resumePending()
+        let chosen = try choose(matching: query, withObjects: withObjects)
+        guard try chosen.count > stepRows else {
+            return try change(description) { _, deletion in
+                try refuseIfPending()
+                return try deletion.delete(try chosen.places(limit: stepRows))
+            }
+        }
+        return try changeInSteps(
+            description,
+            list: { pending, _ in
+                var last: SampleKey?
+                while true {
+                    let places = try chosen.places(after: last, limit: stepRows)
+                    guard let end = places.last else { break }
+                    last = end
+                    try pending.add(going: places)
+                }
+            })
+    }
+
+    /// What a query and the samples' own objects select, read by another connection: the lock of the writer stays free.
+    private func choose(matching query: SampleQuery, withObjects: Bool) throws -> ChosenPlaces {
+        let reader = try SampleStore(path: path, access: .read)
+        let chosen = try ChosenPlaces(connection: connection)
+        let owned = OwnedObjects(connection: reader.connection)
+        let cursor = try reader.samples(matching: query)
+        defer { cursor.close() }
+        try chosen.fill {
             while let (series, stored) = try cursor.nextWithSeries() {
                 try chosen.add(SampleKey(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
                 if withObjects { for place in try owned.places(namedBy: stored.sample, among: .live) { try chosen.add(place) } }
             }
-            cursor.close()
-            var count = 0
-            try chosen.forEachChunk { places throws(StoreError) in count += try deletion.delete(places) }
-            return count
         }
+        return chosen
     }
 
     /// Deletes the samples of these UUIDs; an unknown one fails and nothing is deleted.
@@ -31,6 +58,12 @@ extension SampleStore {
     @discardableResult
     public func delete(
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int) {
+        try withReserve { try deleteNamed(uuids, withObjects: withObjects, description) }
+    }
+
+    private func deleteNamed(
+        _ uuids: [SampleIdentity], withObjects: Bool, _ description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var (named, objects): ([SampleKey], [SampleKey]) = ([], [])

@@ -12,29 +12,99 @@ extension SampleStore {
         }
         try refuseIfRunning(account)
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
+        try resumePending()
+        guard try rows(touchedBy: account) <= stepRows else { return try undoInSteps(undone, forget: forget, description) }
         return try change(description) { ingest, deletion in
-            // It may have begun to run again, as the hub's of today.
-            if let account = try self.account(of: undone) { try refuseIfRunning(account) }
-            let isUndone = try self.account(of: undone)?.state == "undone"
-            guard !isUndone || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
-            if !isUndone {
+            try refuseIfPending()
+            if try refuseIfNotUndoable(undone, forget: forget) {
                 let settlement = Settlement(deletion)
-                let states = settlement.reader.states
-                let chain = try states.chain(from: undone)
-                try states.undo(chain, by: ingest)
-                if let first = chain.last, try !states.isActive(first) { try refuseIfRepaired(broughtBy: first) }
-                let judgements = Judgements(connection: connection)
-                for entry in chain {
-                    try settlement.settle(touchedBy: entry)
-                    try judgements.settle(touchedBy: entry)
-                    guard try !states.isActive(entry) else { continue }
-                    try judgements.reject(heldBy: entry, undoneBy: ingest)
-                    try judgements.settle(touchedBy: ingest)
-                }
+                let chain = try settlement.reader.states.chain(from: undone)
+                try settlement.reader.states.undo(chain, by: ingest)
+                try refuseIfRepaired(chain, settlement)
+                for entry in chain { try settlement.settle(touchedBy: entry) }
+                try settleJudgements(chain, by: ingest, settlement)
                 deletion.changesMore()
             }
             if forget, try Forgetting(deletion).forget(undone) > 0 { deletion.changesMore() }
             return deletion.deleted + deletion.restored
+        }
+    }
+
+    /// Many samples (``PendingChanges``).
+    private func undoInSteps(
+        _ undone: Int64, forget: Bool, _ description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int) {
+        var result: (ingest: Int64, count: Int) = (0, 0)
+        if try refuseIfNotUndoable(undone, forget: forget) {
+            /// The state of the ledger as it will be.
+            func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
+                let settlement = Settlement(deletion, listedIn: list)
+                settlement.reader.states.assume(try settlement.reader.states.chain(from: undone), undoneBy: entry)
+                return settlement
+            }
+            result = try changeInSteps(
+                description,
+                list: { pending, entry in
+                    let settlement = try settlement(
+                        entry, Deletion(connection: connection, ingest: entry), listedIn: pending)
+                    let chain = try settlement.reader.states.chain(from: undone)
+                    try refuseIfRepaired(chain, settlement)
+                    for entry in chain { try settlement.settle(touchedBy: entry) }
+                },
+                restore: { places, entry, deletion in
+                    try settlement(entry, deletion).settle(listed: places, onlyRestoring: true)
+                },
+                decide: { entry, deletion in
+                    _ = try refuseIfNotUndoable(undone, forget: forget)
+                    let settlement = Settlement(deletion)
+                    let chain = try settlement.reader.states.chain(from: undone)
+                    try settlement.reader.states.undo(chain, by: entry)
+                    try settleJudgements(chain, by: entry, settlement)
+                })
+        }
+        guard forget else { return result }
+        guard result.ingest > 0 else {
+            return try change(description) { _, deletion in
+                if try Forgetting(deletion).forget(undone) > 0 { deletion.changesMore() }
+                return 0
+            }
+        }
+        _ = try step(result.ingest) { try Forgetting($0).forget(undone) }
+        return result
+    }
+
+    /// How many samples an undo of the entry may change, at most.
+    private func rows(touchedBy account: IngestAccount) throws(StoreError) -> Int {
+        let chain = try LedgerStates(connection: connection).chain(from: account.id)
+        var sum = 0
+        for entry in chain {
+            guard let account = try self.account(of: entry) else { continue }
+            sum += account.stored + account.witnesses + account.deleted + account.restored
+        }
+        return sum
+    }
+
+    /// - Returns: false if the entry is undone already, and is only to be forgotten.
+    private func refuseIfNotUndoable(_ undone: Int64, forget: Bool) throws(StoreError) -> Bool {
+        // It may have begun to run again, as the hub's of today.
+        guard let account = try account(of: undone) else { return false }
+        try refuseIfRunning(account)
+        let isUndone = account.state == "undone"
+        guard !isUndone || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
+        return !isUndone
+    }
+
+    private func refuseIfRepaired(_ chain: [Int64], _ settlement: Settlement) throws(StoreError) {
+        if let first = chain.last, try !settlement.reader.states.isActive(first) { try refuseIfRepaired(broughtBy: first) }
+    }
+
+    private func settleJudgements(_ chain: [Int64], by ingest: Int64, _ settlement: Settlement) throws {
+        let judgements = Judgements(connection: connection)
+        for entry in chain {
+            try judgements.settle(touchedBy: entry)
+            guard try !settlement.reader.states.isActive(entry) else { continue }
+            try judgements.reject(heldBy: entry, undoneBy: ingest)
+            try judgements.settle(touchedBy: ingest)
         }
     }
 

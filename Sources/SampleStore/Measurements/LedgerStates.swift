@@ -42,6 +42,14 @@ final class LedgerStates {
         return chain
     }
 
+    /// Lets the states be as they will be once a chain is undone.
+    func assume(_ chain: [Int64], undoneBy undoing: Int64) {
+        for (index, entry) in chain.enumerated() {
+            active[entry] = index % 2 != 0
+            changed[entry] = undoing
+        }
+    }
+
     /// Undoes the first entry of a chain: what it undid is active again, what that undid is not, in turn.
     func undo(_ chain: [Int64], by undoing: Int64) throws(StoreError) {
         try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .optional(chain.first), .integer(undoing))

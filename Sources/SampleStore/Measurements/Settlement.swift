@@ -4,15 +4,18 @@ import HealthModel
 final class Settlement {
     private let connection: Connection
     private let deletion: Deletion
+    /// Where the difference is listed, if it is written later.
+    private let list: PendingChanges?
     let reader: MeasurementReader
     private var table: SampleTable { SampleTable(connection: connection) }
 
     /// Rows that are read and written at a time, so that memory stays flat whatever the size.
     static let chunk = 4096
 
-    init(_ deletion: Deletion) {
+    init(_ deletion: Deletion, listedIn list: PendingChanges? = nil) {
         connection = deletion.connection
         self.deletion = deletion
+        self.list = list
         reader = MeasurementReader(connection: deletion.connection)
     }
 
@@ -32,6 +35,40 @@ final class Settlement {
             let found = try reader.measurement(of: place)
             seen.formUnion(found.places)
             try add(found, to: &difference)
+        }
+        try apply(difference)
+    }
+
+    /// Settles the measurements of listed samples.
+    ///
+    /// - Parameter onlyRestoring: writes only those of the samples that come back.
+    func settle(listed places: [SampleKey], onlyRestoring: Bool = false) throws(StoreError) {
+        var (difference, special) = (Difference(), [SampleKey]())
+        for place in places {
+            guard try reader.isPlain(place.series) else {
+                special.append(place)
+                continue
+            }
+            guard let row = try reader.row(at: place) else { continue }
+            let bringer = try reader.bringer(of: row.number, in: place.series)
+            let isActive = try reader.states.isActive(bringer)
+            if isActive, !row.isLive {
+                difference.revivals.append(SampleTable.Revival(place: place, bringer: bringer, number: row.number))
+            } else if !isActive, row.isLive {
+                difference.burials.append(SampleTable.Burial(place: place))
+            }
+        }
+        var seen: Set<SampleKey> = []
+        for place in special where !seen.contains(place) {
+            let found = try reader.measurement(of: place)
+            seen.formUnion(found.places)
+            try add(found, to: &difference)
+        }
+        if onlyRestoring {
+            let listed = Set(places)
+            difference.burials = []
+            difference.revivals.removeAll { !listed.contains($0.place) }
+            difference.witnesses.removeAll { !listed.contains($0) }
         }
         try apply(difference)
     }
@@ -81,6 +118,10 @@ final class Settlement {
     }
 
     private func apply(_ difference: Difference) throws(StoreError) {
+        if let list {
+            return try list.add(
+                going: difference.burials.map(\.place), coming: difference.revivals.map(\.place) + difference.witnesses)
+        }
         try deletion.bury(difference.burials)
         try deletion.revive(difference.revivals)
         for place in difference.witnesses { try deletion.addWitness(place) }

@@ -24,8 +24,10 @@ extension SampleStore {
     public func migrate(
         _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (plan: MigrationPlan, migration: Int64?) {
+        try resumePending()
         do {
             return try connection.transaction {
+                try refuseIfPending()
                 let reader = try MigrationReader(self, request)
                 let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
                 let ingest = try beginIngest(

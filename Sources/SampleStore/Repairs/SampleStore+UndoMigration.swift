@@ -11,7 +11,9 @@ extension SampleStore {
     public func undoMigration(
         _ id: Int64, at now: Instant, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (ingest: Int64, count: Int) {
-        try connection.transaction {
+        try resumePending()
+        return try connection.transaction {
+            try refuseIfPending()
             guard let migration = try migration(id) else { throw StoreError(.invalid, "there is no migration \(id)") }
             guard migration.state == "applied" else { throw StoreError(.invalid, "migration \(id) is undone already") }
             try refuseIfRepairedAgain(id)

@@ -15,15 +15,20 @@ final class Connection {
     var deadline: Deadline?
     /// Snapshots that are open.
     var readers = 0
+    /// Whether views hide what is pending.
+    var hidesPending = false
 
     /// Readable and writable, or only readable; never created here, so that the file's permissions are the store's to set.
-    init(path: String, writable: Bool) throws(StoreError) {
+    ///
+    /// - Parameter immutable: the file cannot change, so SQLite needs no files beside it.
+    init(path: String, writable: Bool, immutable: Bool = false) throws(StoreError) {
         // Once in a process and before anything else; a later call is refused by SQLite and does no harm.
         _ = Self.configured
         var handle: OpaquePointer?
         let flags =
             (writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(
+            immutable ? Self.immutableURI(path) : path, &handle, immutable ? flags | SQLITE_OPEN_URI : flags, nil)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)
@@ -37,6 +42,20 @@ final class Connection {
         self.handle = handle
         isWritable = writable
         wait(atMost: Self.patience)
+    }
+
+    /// The path as a URI (<https://www.sqlite.org/uri.html>), all but letters and digits by their bytes.
+    private static func immutableURI(_ path: String) -> String {
+        let hex = Array("0123456789abcdef")
+        return path.utf8.reduce(into: "file:") { uri, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default: uri += "%\(hex[Int(byte >> 4)])\(hex[Int(byte & 15)])"
+            }
+        } + "?immutable=1"
     }
 
     /// How long a change waits while another process is in the middle of one.

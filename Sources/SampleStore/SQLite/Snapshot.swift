@@ -30,6 +30,7 @@ extension Connection {
             try execute("BEGIN")
             do throws(StoreError) {
                 if isWritable { try execute("PRAGMA query_only = ON") }
+                try hidePending()
             } catch {
                 _ = try? execute("ROLLBACK")
                 throw error

@@ -14,5 +14,6 @@ enum Schema {
         ("saved answers", savedAnswers), ("summaries", summaries), ("lost changes", lostChanges),
         ("required types", requiredTypes),
         ("target marks", targetMarks), ("measurements", measurements), ("later objects", laterObjects), ("widenings", widenings),
+        ("pending", pending),
     ]
 }

@@ -128,7 +128,7 @@ final class TestStore {
     static let beforeMeasurements = """
         ALTER TABLE client DROP COLUMN required; ALTER TABLE target DROP COLUMN identity; ALTER TABLE target DROP COLUMN count;
         ALTER TABLE target DROP COLUMN shape; ALTER TABLE target DROP COLUMN rewriting;
-        DROP TABLE decided; DROP TABLE judgement; DROP TABLE derived; DROP INDEX repaired_by_old;
+        DROP TABLE pending; DROP TABLE decided; DROP TABLE judgement; DROP TABLE derived; DROP INDEX repaired_by_old;
         ALTER TABLE record DROP COLUMN across; DROP VIEW witness; ALTER TABLE decision DROP COLUMN merge;
         ALTER TABLE decision ADD COLUMN stands_in INTEGER NOT NULL DEFAULT 0; ALTER TABLE decision ADD COLUMN withdrawn INTEGER;
         ALTER TABLE quarantine ADD COLUMN judged INTEGER; ALTER TABLE quarantine ADD COLUMN revoked INTEGER;

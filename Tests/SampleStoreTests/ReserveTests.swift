@@ -1,0 +1,41 @@
+import Glibc
+import HealthModel
+import Pipeline
+import PipelineTesting
+import Testing
+
+@testable import SampleStore
+
+/// What a store does on a full disk.
+@Suite struct ReserveTests {
+    /// SQLite's own limit on pages stands for the disk: it is lifted when the reserve is gone.
+    @Test func deletionsUseTheReserve() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            try test.keep(try (0..<500).map { try SampleMaker()("72", at: Double($0)) })
+            let reserve = Reserve.path(of: test.path)
+            var status = stat()
+            #expect(stat(reserve, &status) == 0 && status.st_size == Reserve.size && status.st_mode & 0o777 == 0o600)
+            store.connection.onChange = { () throws(StoreError) in
+                guard access(reserve, F_OK) != 0 else { throw StoreError(.full, "no room for the log") }
+            }
+            let result = try store.delete(matching: SampleQuery(), description: TestStore.description(.delete))
+            #expect(result.count == 500)
+            #expect(access(reserve, F_OK) == 0)
+            // Without one it stays an error, and the next time as well.
+            store.connection.onChange = { () throws(StoreError) in throw StoreError(.full, "no room for the log") }
+            #expect(
+                thrown(StoreError.self) {
+                    _ = try store.prune(
+                        [.heartRate: Instant(microseconds: .max)], description: TestStore.description(.prune))
+                }?.kind == .full)
+            store.connection.onChange = nil
+            #expect(try store.earliestPermittedDates().isEmpty)
+        }
+    }
+
+    @Test func noSharedMemoryIsNoSpace() {
+        #expect(StoreError(code: 4874, message: "disk I/O error", sql: nil).kind == .full)
+        #expect(StoreError(code: 10, message: "disk I/O error", sql: nil).kind == .inputOutput)
+    }
+}
