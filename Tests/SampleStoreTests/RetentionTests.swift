@@ -163,9 +163,20 @@ import Testing
                 #expect(try store.accounts().count == 1 + transactions)
             }
             #expect(try store.account(of: 2).map { [$0.state, "\($0.deleted)"] } == ["interrupted", "4"])
+            // A reader that follows drops no sample that is still there.
+            let first = try #require(try test.samples().map(\.sample.start).min())
+            #expect(try announced(store).allSatisfy { $0 <= first })
             #expect(try prune(test, [.heartRate: Self.at(200)]).samples == 6)
+            #expect(try announced(store).max() == Self.at(200))
             #expect(try store.check(deep: true) == [])
         }
+    }
+
+    /// Up to which ends the change log says that samples were pruned.
+    private func announced(_ store: SampleStore) throws -> [Instant] {
+        var told: [Instant] = []
+        try store.changes(after: .beginning, types: nil, pruned: { pruning, _ in told.append(pruning.before) }, { _, _ in })
+        return told
     }
 
     /// The cost of a pruning does not grow with what repairs touched in other series.

@@ -136,6 +136,12 @@ extension SampleStore {
         var start = Int64.min
         var isDone: Bool { index == parts.count }
 
+        /// The start up to which the live rows of a series are removed; `nil` if all of them are.
+        func reached(_ series: Int64) -> Int64? {
+            guard !isDone, rows == .live, parts[index].id == series else { return nil }
+            return start
+        }
+
         mutating func advance() {
             if rows == .tombstones { index += 1 }
             rows = rows == .live ? .tombstones : .live
@@ -173,7 +179,7 @@ extension SampleStore {
                 try connection.integer("SELECT max(start) FROM pruned WHERE series = ?", .integer(series.id)) ?? walk.start
         }
         guard result.samples + result.tombstones > 0 else { return result }
-        try announce(dates, by: ingest)
+        try announce(dates, walk, by: ingest)
         try removeMarked()
         return result
     }
@@ -228,8 +234,8 @@ extension SampleStore {
         return connection.changes
     }
 
-    /// One entry of the change log for each series, and the number that a reader must have come to by then.
-    private func announce(_ dates: [SampleType: Instant], by ingest: Int64) throws(StoreError) {
+    /// Writes one entry of the change log for each series, up to where the rows are removed, and the number that a reader must have reached.
+    private func announce(_ dates: [SampleType: Instant], _ walk: PruningWalk, by ingest: Int64) throws(StoreError) {
         let table = SampleTable(connection: connection)
         var number = try table.lastNumber()
         let log = ChangeLog(connection: connection, cause: ingest)
@@ -238,8 +244,12 @@ extension SampleStore {
                 let low = try connection.integer(
                     "SELECT min(start) FROM pruned WHERE series = ? AND live HAVING count(*) > 0", .integer(series.id))
             else { continue }
+            try Summaries.forget(series: series.id, from: low, to: date.microseconds, connection)
+            // A process that is killed now has removed nothing that starts later, and what ended earlier also started earlier.
+            let before = min(date.microseconds, walk.reached(series.id) ?? .max)
+            guard low < before else { continue }
             number += 1
-            try log.insertPruning(series: series.id, seq: number, low: low, before: date.microseconds, ingest: ingest)
+            try log.insertPruning(series: series.id, seq: number, low: low, before: before, ingest: ingest)
         }
         let last = try connection.integer("SELECT max(number) FROM pruned") ?? 0
         try connection.run(

@@ -66,7 +66,6 @@ struct ChangeLog {
 
     /// Tells that what ended before a time was removed from a series for good.
     func insertPruning(series: Int64, seq: Int64, low: Int64, before: Int64, ingest: Int64) throws(StoreError) {
-        try Summaries.forget(series: series, from: low, to: before, connection)
         try connection.run(
             "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?1, ?2, ?2, 2, ?3, ?4, ?5, ?6)",
             .integer(series), .integer(seq), .integer(low), .integer(before), .integer(ingest), .integer(cause))

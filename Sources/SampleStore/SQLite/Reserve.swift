@@ -35,7 +35,9 @@ extension SampleStore {
     func withReserve<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as StoreError where error.kind == .full && Reserve.release(for: path) {
+        } catch let error as StoreError where error.kind == .full {
+            // An earlier command may have used it. What is checkpointed may be enough then.
+            _ = Reserve.release(for: path)
             defer {
                 connection.ringBehindCommits(checkpointingFrom: checkpointPages)
                 Reserve.make(for: path)
