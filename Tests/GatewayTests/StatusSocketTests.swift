@@ -1,3 +1,4 @@
+import EventLoopKit
 import Glibc
 import PipelineTesting
 import Testing
