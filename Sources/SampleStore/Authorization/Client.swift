@@ -1,58 +1,62 @@
 import HealthModel
 
-/// A program that asks for somebody's health data: what HealthKit calls an app. It may nothing but what a person grants.
+/// A program that requests a person's health data, like an app in HealthKit. It may access only the data that the
+/// person grants.
 public struct Client: Hashable, Sendable {
-    /// Its number; no later client gets it.
+    /// The client's number, which is never reused.
     public let id: Int64
-    /// What people call it.
+    /// The client's name, as shown to people.
     public let name: String
-    /// What it wants the data for, in the words that the person is shown.
+    /// The reason why the client wants the data, in the words that the person is shown.
     public let purpose: String
-    /// Where its privacy policy stands, a URL.
+    /// The URL of the client's privacy policy, if any.
     public let policy: String?
-    /// When it was added.
+    /// When the client was added.
     public let added: Instant
-    /// From when on it is let in no more.
+    /// When the client loses access, or `nil` if it never expires.
     public let expires: Instant?
 
-    /// The id of the source (``SourceRevision/id``) of what it writes.
+    /// The id of the source (``SourceRevision/id``) of the samples that the client writes.
     public var source: String { Self.sourcePrefix + "\(id)" }
 
     static let sourcePrefix = "client."
 
-    /// Whether a source is a client's.
+    /// Whether a source id belongs to a client.
     static func isSource(_ id: String) -> Bool {
         id.hasPrefix(sourcePrefix) && Int64(id.dropFirst(sourcePrefix.count)) != nil
     }
 }
 
-/// What is read or written: a type of samples, or a characteristic, each with a right of its own.
+/// A type of object with read and write permissions of its own: a sample type or a characteristic.
 public struct ObjectType: Hashable, Sendable, Comparable {
-    /// As in a sample's line, `heartRate`, or as a characteristic is called, `biologicalSex`.
+    /// The id of the sample type as in a sample's line, such as `heartRate`, or the name of the characteristic, such as
+    /// `biologicalSex`.
     public let id: String
-    /// Whether a person is asked about each object by itself, as HealthKit has it for clinical records and documents of health records.
+    /// Whether a person grants each object of the type individually, as in HealthKit for clinical records and documents
+    /// of health records.
     public let isAskedByObject: Bool
-    /// Whether no program may write it, whatever a person says. Of HealthKit's clinical records one "can't request authorization to share"
-    /// (<https://developer.apple.com/documentation/healthkit/hkclinicaltypeidentifier>), and what it asks to share is samples
-    /// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/requestauthorization(toshare:read:completion:)>), which neither a day's rings nor
-    /// characteristics are.
+    /// Whether no client may write the type, whatever a person grants. HealthKit "can't request authorization to share"
+    /// clinical records (<https://developer.apple.com/documentation/healthkit/hkclinicaltypeidentifier>). It requests
+    /// to share only samples
+    /// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/requestauthorization(toshare:read:completion:)>),
+    /// so a day's rings and characteristics cannot be shared either.
     public let isReadOnly: Bool
 
-    /// Of samples.
+    /// Creates the object type of a sample type.
     public init(_ type: SampleType) {
         id = type.id
         isAskedByObject = Self.kindsAskedByObject.contains(type.kind)
         isReadOnly = type.kind == .clinicalRecord || type.kind == .activitySummary
     }
 
-    /// Of a characteristic.
+    /// Creates the object type of a characteristic.
     public init(_ type: CharacteristicType) {
         id = type.rawValue
         isAskedByObject = false
         isReadOnly = true
     }
 
-    /// The type of this id, or of HealthKit's identifier; `nil` where there is none.
+    /// The type with this id or HealthKit identifier, or `nil` if there is no such type.
     public init?(_ id: String) {
         if let type = SampleType(id) {
             self.init(type)

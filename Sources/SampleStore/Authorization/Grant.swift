@@ -1,38 +1,39 @@
 import HealthModel
 
-/// What a client may with one person's objects of one type.
+/// The permissions of a client for one person's objects of one type.
 public struct Grant: Hashable, Sendable {
-    /// Whose.
+    /// The person whose objects they are.
     public var subject: String
-    /// Which.
+    /// The type of the objects.
     public var type: ObjectType
-    /// What it may read.
+    /// The objects that the client may read.
     public var reading: Reading
-    /// Whether it may write, and read what it wrote.
+    /// Whether the client may write objects and read back the ones it wrote.
     public var mayWrite: Bool
 
-    /// The two rights, which are asked for and granted apart.
+    /// The two permissions, which are requested and granted separately.
     public enum Access: String, Hashable, Sendable, CaseIterable {
         case read, write
     }
 
-    /// What a client may read of a type. Asked about object by object, nothing is `all`.
+    /// The objects of a type that a client may read. A type that is granted object by object never has `all`.
     public enum Reading: Hashable, Sendable {
-        /// Nothing.
+        /// No objects.
         case none
-        /// What starts at an instant or later; all of it from `Instant(microseconds: .min)` on.
+        /// Objects that start at this instant or later. With `Instant(microseconds: .min)`, all objects.
         case from(Instant)
-        /// Named objects, of a type that is asked about object by object, and those that come later as well where the person said so.
+        /// The objects that the person selected, for a type that is granted object by object. If `future` is true,
+        /// later objects are included too.
         case objects(future: Bool)
     }
 
-    /// Puts it together.
+    /// Creates a grant.
     public init(subject: String, type: ObjectType, reading: Reading, mayWrite: Bool) {
         (self.subject, self.type, self.reading, self.mayWrite) = (subject, type, reading, mayWrite)
     }
 }
 
 extension Grant.Reading {
-    /// All there is, of a type that is not asked about object by object.
+    /// All objects, for a type that is not granted object by object.
     public static let all = Grant.Reading.from(Instant(microseconds: .min))
 }

@@ -1,33 +1,37 @@
 import Glibc
 import HealthModel
 
-/// What clients were given and the store's ledger does not have yet: files beside the store, so that a killed program loses no account and no read
-/// costs a commit. They hold counts by client, person, type and day, and no values.
+/// Files next to the store that record which data clients read, until the store's read ledger contains it. A killed
+/// program loses no record, and a read needs no commit. The files contain counts by client, person, type and day, but
+/// no values.
 ///
-/// A file belongs to the program that locks it. The ledger remembers which files it has, in the transaction that entered them, so none counts twice.
+/// A file belongs to the program that locks it. The transaction that adds a file to the ledger also stores the file's
+/// id, so no file is counted twice.
 public final class ReadJournal {
     private let store: String
     private var file: (id: String, descriptor: Int32)?
 
-    /// What a client was given.
+    /// A count of objects that a client read.
     public struct Entry: Hashable, Sendable {
-        /// ``Client/id``.
+        /// The client's number, ``Client/id``.
         public var client: Int64
-        /// How much of what.
+        /// The number of objects, with their person, type and day.
         public var read: ReadEntry
 
-        /// What the client of this number was given.
+        /// Creates an entry for the client with this number.
         public init(client: Int64, read: ReadEntry) { (self.client, self.read) = (client, read) }
     }
 
-    /// - Parameter store: the store's path.
+    /// Creates a journal without opening a file.
+    ///
+    /// - Parameter store: The path of the store.
     public init(store: String) { self.store = store }
 
     deinit { end() }
 
-    /// Notes what a client was given, in one write.
+    /// Records entries in one write.
     ///
-    /// - Returns: whether it is in the file; on a full disk it is not.
+    /// - Returns: Whether the entries are in the file. They are not if the disk is full.
     public func append(_ entries: [Entry]) -> Bool {
         guard let descriptor = begin() else { return false }
         let text = entries.map {
@@ -36,7 +40,7 @@ public final class ReadJournal {
         return write(descriptor, text, text.utf8.count) == text.utf8.count
     }
 
-    /// Lets go of the file. The next entry begins another.
+    /// Closes the file. The next entry starts a new file.
     public func end() {
         if let file { close(file.descriptor) }
         file = nil
@@ -56,12 +60,12 @@ public final class ReadJournal {
     // MARK: Files
 
     private static let suffix = "-reads."
-    /// Bytes of a file: a minute of reads has a few kilobytes.
+    /// The maximum size of a file in bytes. A minute of reads takes a few kilobytes.
     private static let longest = 4 << 20
 
     static func path(_ store: String, _ id: String) -> String { store + suffix + id }
 
-    /// The files beside a store, by their ids.
+    /// The ids of the journal files next to a store, sorted.
     static func ids(_ store: String) -> [String] {
         let parts = store.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "."
@@ -83,10 +87,10 @@ public final class ReadJournal {
         (0x30...0x39).contains(octet) || (0x61...0x66).contains(octet)
     }
 
-    /// Whether there is a file that the ledger may lack.
+    /// Whether any journal file exists that the ledger may not contain yet.
     public static func isThere(_ store: String) -> Bool { !ids(store).isEmpty }
 
-    /// Whether no running program writes to the file.
+    /// Whether no running program has the file open for writing.
     static func isLeft(_ store: String, _ id: String) -> Bool {
         let descriptor = open(path(store, id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
@@ -94,7 +98,7 @@ public final class ReadJournal {
         return flock(descriptor, LOCK_SH | LOCK_NB) == 0
     }
 
-    /// The whole lines of a file: the last one of a program that was killed may be a part.
+    /// The entries in the complete lines of a file. The last line may be incomplete if the program was killed.
     static func read(_ path: String) -> [Entry] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return [] }

@@ -1,49 +1,53 @@
 import HealthModel
 import Pipeline
 
-/// Why a client's objects were not written; nothing of them was.
+/// The reason why none of a client's objects were written.
 public enum ClientWriteError: Error, Sendable {
-    /// It may not write these types of these persons.
+    /// The client may not write these types for the given persons.
     case notGranted([ObjectType])
-    /// One ended before the earliest date of its type that the store keeps.
+    /// A sample ended before the earliest date that the store keeps for its type.
     case tooEarly(SampleType)
-    /// The key names another request.
+    /// The key was already used for a different request.
     case otherRequest
-    /// It tells more devices apart than a client may.
+    /// The client uses more series (combinations of person, type and device) than allowed.
     case tooManySeries
-    /// The store could not.
+    /// An error of the store.
     case other(any Error)
 }
 
-/// What was sent, by which the same request is known again.
+/// The key and content of a request, which identify a retry of the same request.
 public struct ClientRequest: Hashable, Sendable {
     fileprivate let key: [UInt8]?
     fileprivate let digest: [UInt8]
 
+    /// Creates a request from its key and its bytes.
+    ///
     /// - Parameters:
-    ///   - key: what the client calls the request; `nil` where it does not call it anything.
-    ///   - octets: all that was sent.
+    ///   - key: The client's idempotency key, or `nil` if the client sent none.
+    ///   - octets: All bytes of the request.
     public init(key: String?, octets: [UInt8]) {
         (self.key, digest) = (key.map { Digest.sha256(Array($0.utf8)) }, Digest.sha256(octets))
     }
 }
 
 extension SampleStore {
-    /// How long a request is known by its key, in microseconds: a week.
+    /// How long a request is remembered by its key, in microseconds: a week.
     private static let requestsKept: Int64 = 7 * 86_400_000_000
-    /// Series of a client: one for each person, type and device that it names.
+    /// The maximum number of series of a client. A series is a combination of person, type and device.
     static let mostClientSeries = 1000
-    /// Requests of a client that are known by a key.
+    /// The maximum number of requests per client that are remembered by key.
     private static let mostRequests = 1000
 
-    /// Keeps what a client saves, in one transaction with the question whether it may: all of it, or an error and nothing. It is a
-    /// duplicate only of what the client wrote itself. If a device or a file reported the same measurement, both are kept and linked, and the client
-    /// does not learn of it.
+    /// Stores a client's samples and checks its permission in one transaction. Either all samples are processed, or an
+    /// error is thrown and nothing is stored.
+    ///
+    /// A sample is a duplicate only of the client's own samples. If a device or a file reported the same measurement,
+    /// both are kept and linked, and the client does not learn of it.
     ///
     /// - Parameters:
-    ///   - request: by its key the same request again is known, and has the same answer.
-    ///   - day: of which the client's entry in the ledger is gone on with, in microseconds since 1970.
-    /// - Returns: what became of each, in the order given.
+    ///   - request: The request. If its key is already known, the earlier outcomes are returned.
+    ///   - day: The day whose ledger entry of this client is continued, in microseconds since 1970.
+    /// - Returns: The outcome of each sample, in the given order.
     public func save(
         _ batch: [GatedSample], by client: Client, _ request: ClientRequest, at time: Instant, within day: Range<Int64>
     ) throws(ClientWriteError) -> [SampleOutcome] {
@@ -84,7 +88,8 @@ extension SampleStore {
         guard refused.isEmpty else { throw ClientWriteError.notGranted(Set(refused.map(\.type)).sorted()) }
     }
 
-    /// Before anything is stored: each series is compared with the others of its type, so a request of many would hold up all who write.
+    /// Checks the number of series before anything is stored. Each new series is compared with the others of its type,
+    /// so a request with many series would block all other writers.
     private func checkSeries(of batch: [GatedSample]) throws {
         var new: Set<[String]> = []
         for origin in batch.lazy.map(\.sample.origin) {
@@ -131,10 +136,10 @@ extension SampleStore {
             """, .integer(client.id), .integer(Int64(Self.mostRequests)))
     }
 
-    /// Deletes an object that a client wrote itself, as long as it may write its type.
+    /// Deletes an object that the client wrote itself, if the client may still write its type.
     ///
-    /// - Parameter condition: throws where it is to stay.
-    /// - Returns: whether there was one: another's object is none.
+    /// - Parameter condition: Throws an error if the object must be kept.
+    /// - Returns: Whether an object was deleted. An object of another source counts as missing.
     public func delete(
         _ uuid: SampleIdentity, by client: Client, at time: Instant, where condition: (Sample) throws -> Void
     ) throws -> Bool {

@@ -1,12 +1,13 @@
 import HealthModel
 
 extension SampleStore {
-    /// The longest name, purpose and address of a policy of a client, in octets.
+    /// The maximum lengths of a client's name, purpose and policy URL, in bytes.
     public static let longestClientText = (name: 64, purpose: 1000, policy: 1000)
 
-    /// Adds a client, which may nothing yet.
+    /// Adds a client without any permissions.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` where another has the name, or a text is empty, too long or has a line break in it.
+    /// - Throws: ``StoreError`` of the kind `invalid` if another client has the name, or if a text is empty, too long
+    ///   or contains a control character.
     public func addClient(
         named name: String, purpose: String, policy: String? = nil, expires: Instant? = nil, at now: Instant
     ) throws -> Client {
@@ -31,10 +32,10 @@ extension SampleStore {
         }
     }
 
-    /// All clients, by name.
+    /// All clients, sorted by name.
     public func clients() throws(StoreError) -> [Client] { try clients("ORDER BY name", []) }
 
-    /// The client of this name.
+    /// The client with this name, if any.
     public func client(named name: String) throws(StoreError) -> Client? { try clients("WHERE name = ?", [.text(name)]).first }
 
     private func clients(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
@@ -52,17 +53,19 @@ extension SampleStore {
         return clients
     }
 
-    /// Removes a client with its tokens, grants, requests and its ledger. Whoever reads for it reads nothing more.
+    /// Removes a client with its tokens, grants, requests and read ledger. Open readers of the client return no more
+    /// data.
     ///
-    /// - Parameter description: the entry in the ledger of what deletes what it wrote; `nil` where that stays.
-    /// - Returns: that entry, and how many samples are deleted; the first is 0 where it wrote none that is there.
-    /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client.
+    /// - Parameter description: The ledger entry for the deletion of the samples that the client wrote, or `nil` to
+    ///   keep them.
+    /// - Returns: The id of that entry and the number of deleted samples. The id is 0 if nothing was deleted.
+    /// - Throws: ``StoreError`` of the kind `invalid` if there is no such client.
     @discardableResult
     public func remove(_ client: Client, deletingItsOwn description: IngestDescription? = nil) throws -> (
         ingest: Int64, count: Int
     ) {
         try connection.transaction {
-            // First of all it may nothing more, so that nothing comes behind.
+            // Remove the permissions first, so that the client writes nothing in the meantime.
             for table in ["token", "granted", "granted_object", "widening", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
@@ -72,7 +75,7 @@ extension SampleStore {
             guard let description else { return (0, 0) }
             return try change(description) { ingest, deletion in
                 let own = "(SELECT id FROM series WHERE source = ?1)"
-                // What it wrote and nobody has judged yet is not to become a sample later.
+                // Reject the client's samples that are still in quarantine, so that they never become live samples.
                 try connection.run(
                     "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE series IN \(own) AND state = 'held'",
                     .text(client.source), .integer(ingest))

@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SampleStore {
-    /// What a client may, by person and type.
+    /// The grants of a client, sorted by person and type.
     public func grants(of client: Client) throws(StoreError) -> [Grant] {
         let statement = try connection.statement(
             "SELECT subject, type, read_from, after, may_write FROM granted WHERE client = ? ORDER BY subject, type")
@@ -9,7 +9,7 @@ extension SampleStore {
         try statement.bind([.integer(client.id)])
         var grants: [Grant] = []
         while try statement.step() {
-            // A type that only a newer version knows is nothing that this one gives.
+            // Skip types of a newer version, which this version cannot grant.
             guard let type = ObjectType(statement.text(1)) else { continue }
             var reading = Grant.Reading.none
             if let from = statement.optionalInteger(2) {
@@ -21,14 +21,15 @@ extension SampleStore {
         return grants
     }
 
-    /// Grants what a person said of one right or both, in the place of what was granted of them before; from its commit on, every reader of the client goes by it.
+    /// Replaces a client's read permission, write permission, or both with a person's decision. All readers of the
+    /// client follow it from its commit on.
     ///
     /// - Parameters:
-    ///   - objects: of a type that is asked about object by object, those that may be read.
-    ///   - accesses: of which the person spoke; the other stays as it is, and is not answered.
-    ///   - time: when the person answered.
-    /// - Throws: ``StoreError`` of the kind `invalid` where there is no such client or object, a type that is asked about object by object is
-    ///   granted as a whole, or writing one that may only be read.
+    ///   - objects: The objects that may be read, for a type that is granted object by object.
+    ///   - accesses: The permissions that the person decided on. The others keep their value and stay unanswered.
+    ///   - time: The time of the person's answer.
+    /// - Throws: ``StoreError`` of the kind `invalid` if there is no such client or object, if a type is granted as a
+    ///   whole that is granted only object by object, or if writing is granted for a read-only type.
     public func set(
         _ grant: Grant, objects: [SampleIdentity] = [], accesses: Set<Grant.Access> = Set(Grant.Access.allCases),
         of client: Client,
@@ -87,13 +88,13 @@ extension SampleStore {
         }
     }
 
-    /// What was granted before and is granted now is as it was.
+    /// Replaces the granted objects. An object that was granted before keeps its widening number.
     private func replaceObjects(
         by objects: [SampleIdentity], _ grant: Grant, of client: Client, widening: Int64
     ) throws(StoreError) {
         let own = "client = ?1 AND series IN (SELECT id FROM series WHERE subject = ?2 AND type = ?3)"
         let key: [Value] = [.integer(client.id), .text(grant.subject), .text(grant.type.id)]
-        // A number that no widening has.
+        // Negative numbers mark the objects granted before. No widening has a negative number.
         try connection.run("UPDATE granted_object SET widening = -1 - widening WHERE \(own)", key[0], key[1], key[2])
         for object in objects { try grantObject(object, grant, to: client, widening: widening) }
         try connection.run("DELETE FROM granted_object WHERE \(own) AND widening < 0", key[0], key[1], key[2])
@@ -116,7 +117,7 @@ extension SampleStore {
         guard isFound else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
     }
 
-    /// Whether a client may write objects of a type.
+    /// Whether a client may write objects of a type for a person.
     public func mayWrite(_ type: ObjectType, of subject: String, _ client: Client) throws(StoreError) -> Bool {
         guard !type.isReadOnly else { return false }
         return try connection.integer(

@@ -1,29 +1,30 @@
 import HealthModel
 
-/// Somebody who opened the page in a browser: a person, who sees what is their own.
+/// A browser session of a person, who sees only their own data.
 public struct PageSession: Hashable, Sendable {
-    /// Its number; no later one gets it.
+    /// The session's number, which is never reused.
     public let id: Int64
-    /// Whose data it sees.
+    /// The person whose data the session shows.
     public let subject: String
-    /// When it began.
+    /// When the session began.
     public let made: Instant
-    /// From when on it is over.
+    /// When the session ends.
     public let expires: Instant
 }
 
 extension SampleStore {
-    /// How long a code opens the page, and how long it then stays open, in microseconds: ten minutes, and thirty days.
+    /// The lifetimes of a code and of a session, in microseconds: ten minutes and thirty days.
     public static let pageTimes: (code: Int64, session: Int64) = (10 * 60_000_000, 30 * 86_400_000_000)
-    /// Sessions of a person at the same time; a further one ends the oldest.
+    /// The maximum number of concurrent sessions of a person. A further one ends the oldest.
     static let mostPageSessions = 20
 
-    /// Letters and digits that nobody takes for one another (Crockford).
+    /// Letters and digits that are not mistaken for one another (Crockford).
     private static let letters = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
 
-    /// Makes a code that opens the page once: 80 random bits, written as `K7QF-2M9X-T3WA-P4ZN`. The store keeps only its digest.
+    /// Makes a code that opens the page once: 80 random bits, written as `K7QF-2M9X-T3WA-P4ZN`. The store keeps only
+    /// the code's digest.
     ///
-    /// - Parameter subject: whose page.
+    /// - Parameter subject: The person whose page the code opens.
     public func makePageCode(for subject: String, at now: Instant) throws -> String {
         var random = SystemRandomNumberGenerator()
         let symbols = (0..<16).map { _ in Self.letters[Int.random(in: 0..<32, using: &random)] }
@@ -37,10 +38,11 @@ extension SampleStore {
         return stride(from: 0, to: 16, by: 4).map { String(symbols[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
-    /// Opens the page with a code, which opens it no second time.
+    /// Opens the page with a code, which can be used only once.
     ///
-    /// - Parameter code: as it was told or as somebody typed it: dashes, blanks and small letters do not matter.
-    /// - Returns: the session, and what its browser shows from now on; `nil` where the code is none, or none any more.
+    /// - Parameter code: The code. Dashes, spaces and case are ignored.
+    /// - Returns: The session and the token that the browser sends from now on, or `nil` if the code is unknown, used
+    ///   or expired.
     public func openPage(with code: String, at now: Instant) throws -> (session: PageSession, token: String)? {
         let digest = Self.digest(ofTyped: code)
         let token = Self.randomToken()
@@ -65,7 +67,7 @@ extension SampleStore {
         }
     }
 
-    /// Whether a code opens the page now: asked of a reader, so that wrong ones keep no writer waiting.
+    /// Whether a code opens the page now. This only reads, so wrong codes do not block writers.
     public func isPageCode(_ code: String, at now: Instant) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM page_code WHERE digest = ? AND expires > ?", .blob(Self.digest(ofTyped: code)),
@@ -77,14 +79,15 @@ extension SampleStore {
         return Digest.sha256(Array(String(decoding: typed, as: UTF8.self).uppercased().utf8))
     }
 
-    /// Whose session a browser shows; `nil` where it is nobody's, or over, without a difference. Digests are compared to their last octet.
+    /// The session of a browser's token, or `nil` if the token is unknown or has expired. The two cases cannot be
+    /// distinguished. All digests are compared completely.
     public func pageSession(bearing token: String, at now: Instant) throws(StoreError) -> PageSession? {
         let digest = Digest.sha256(Array(token.utf8.prefix(256)))
         var found: PageSession?
         for (session, other) in try allPageSessions() {
             var difference: UInt8 = 0
             for (one, two) in zip(other, digest) { difference |= one ^ two }
-            // A clock that was set back makes no session longer than it was to be.
+            // A clock that was set back must not extend a session.
             if difference == 0, other.count == digest.count, now < session.expires,
                 session.expires.microseconds - now.microseconds <= Self.pageTimes.session + Self.pageTimes.code
             {
@@ -94,7 +97,7 @@ extension SampleStore {
         return found
     }
 
-    /// The sessions that are not over, the oldest first.
+    /// The current sessions, oldest first.
     public func pageSessions(at now: Instant) throws(StoreError) -> [PageSession] {
         try allPageSessions().map(\.session).filter { now < $0.expires }
     }
@@ -112,7 +115,7 @@ extension SampleStore {
         return sessions
     }
 
-    /// Ends a session, or all of them where none is named; returns how many ended. What is open in its browser shows nothing more.
+    /// Ends a session, or all of them if `id` is `nil`, and returns how many ended. Their browsers get no more data.
     @discardableResult
     public func endPageSessions(_ id: Int64? = nil) throws -> Int {
         try connection.transaction {

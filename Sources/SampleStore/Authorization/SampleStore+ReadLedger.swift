@@ -1,27 +1,28 @@
 import Glibc
 import HealthModel
 
-/// How many objects of a type a client was given on a day, or stretches of statistics, or days of rings; no values.
+/// The number of objects of a type, statistics intervals, or days of rings that a client read on one day. It contains
+/// no values.
 public struct ReadEntry: Hashable, Sendable {
-    /// Whose.
+    /// The person whose data was read.
     public var subject: String
     /// The type's id.
     public var type: String
-    /// `2026-11-20`.
+    /// The day, such as `2026-11-20`.
     public var day: String
-    /// How many.
+    /// The number of objects, intervals or days.
     public var count: Int
 
-    /// Puts it together.
+    /// Creates an entry.
     public init(subject: String, type: String, day: String, count: Int) {
         (self.subject, self.type, self.day, self.count) = (subject, type, day, count)
     }
 }
 
 extension SampleStore {
-    /// Enters what clients were given, added to what they were given on that day before: these entries, and those of each file of the ``ReadJournal``
-    /// that no running program writes to. Of a client that was forgotten in the meantime nothing is kept, nor of a person who was erased, of whom
-    /// there is no grant.
+    /// Adds these entries to the read ledger, together with those of each ``ReadJournal`` file that no running program
+    /// writes to. Counts of the same day add up. Entries of a removed client or an erased person are dropped, because
+    /// no grant refers to them.
     public func enterReads(_ entries: [ReadJournal.Entry] = []) throws {
         let files = ReadJournal.ids(path).filter { ReadJournal.isLeft(path, $0) }
         guard !(files.isEmpty && entries.isEmpty) else { return }
@@ -54,7 +55,7 @@ extension SampleStore {
             .integer(Int64(entry.read.count)))
     }
 
-    /// What a client was given, by day, what was not entered yet included.
+    /// The data that a client read, by day, including journal files that were not entered yet.
     public func readLedger(of client: Client) throws(StoreError) -> [ReadEntry] {
         let statement = try connection.statement(
             "SELECT subject, type, day, count FROM read_by WHERE client = ? ORDER BY day, subject, type")

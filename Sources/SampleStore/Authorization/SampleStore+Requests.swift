@@ -1,23 +1,23 @@
 import HealthModel
 
-/// Whether a person would be asked: all that a client learns of what it asked for.
+/// Whether a person would be asked. A client learns nothing else about its request.
 public enum RequestStatus: String, Hashable, Sendable {
-    /// Something was not answered yet.
+    /// At least one permission has not been answered yet.
     case shouldRequest
-    /// Each was answered, whatever the answer was.
+    /// Every permission was answered, either way.
     case unnecessary
 }
 
-/// What a client asks a person for, and was not answered yet.
+/// The permissions that a client requests from a person.
 public struct AuthorizationRequest: Hashable, Sendable {
-    /// Of whom.
+    /// The person who is asked.
     public var subject: String
-    /// To be read.
+    /// The types to read.
     public var read: Set<ObjectType>
-    /// To be written.
+    /// The types to write.
     public var write: Set<ObjectType>
 
-    /// Puts it together.
+    /// Creates a request.
     public init(subject: String, read: Set<ObjectType> = [], write: Set<ObjectType> = []) {
         (self.subject, self.read, self.write) = (subject, read, write)
     }
@@ -28,9 +28,10 @@ public struct AuthorizationRequest: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// Keeps what a client asks for, until a person answers (``set(_:objects:of:at:)``). What was answered before is not asked again.
+    /// Stores a client's request until the person answers it (``set(_:objects:of:at:)``). Permissions that were
+    /// answered before are not asked again.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` where it asks for nothing.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the request names no type.
     public func request(_ request: AuthorizationRequest, for client: Client, at time: Instant) throws {
         guard !request.parts.isEmpty else { throw StoreError(.invalid, "a request names at least one type") }
         try connection.transaction {
@@ -46,7 +47,8 @@ extension SampleStore {
         }
     }
 
-    /// Whether a person would be asked, if a client asked for this; not what it was granted.
+    /// Whether a person would be asked if a client made this request. The status does not reveal which permissions were
+    /// granted.
     public func status(of request: AuthorizationRequest, for client: Client) throws(StoreError) -> RequestStatus {
         for (type, access) in request.parts {
             let answered = try connection.integer(
@@ -59,12 +61,12 @@ extension SampleStore {
         return .unnecessary
     }
 
-    /// What a client asked for and nobody answered yet, by person.
+    /// The unanswered requests of a client, by person.
     public func openRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
         try requests(of: client, where: "answered IS NULL")
     }
 
-    /// What a client asked for, or was granted before, and may not do now, by person: they may answer again.
+    /// The requests and earlier grants of a client that are now refused, by person. The person can answer them again.
     public func refusedRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
         try requests(
             of: client,
@@ -75,7 +77,7 @@ extension SampleStore {
                 """)
     }
 
-    /// Whether a client ever asked for data of a person, was granted or given some.
+    /// Whether a client ever requested, was granted, or read data of a person.
     public func isKnown(_ client: Client, to subject: String) throws(StoreError) -> Bool {
         for table in ["asked", "granted", "read_by"] {
             let row = try connection.integer(
@@ -103,16 +105,17 @@ extension SampleStore {
 }
 
 extension SampleStore {
-    /// The clinical types without which a client does not work; `nil` if neither a person nor the client has said.
+    /// The clinical types that a client requires to work, or `nil` if neither a person nor the client has set them.
     public func requiredTypes(of client: Client) throws(StoreError) -> Set<ObjectType>? {
         let text = try connection.text(
             "SELECT required FROM main.client WHERE id = ? AND required IS NOT NULL", .integer(client.id))
         return text.map { Set($0.split(separator: ",").compactMap { ObjectType(String($0)) }) }
     }
 
-    /// Sets the clinical types without which a client does not work. An empty set says that it needs none.
+    /// Sets the clinical types that a client requires to work. An empty set means that it requires none.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` if they are one or two, or types that are not granted object by object.
+    /// - Throws: ``StoreError`` of the kind `invalid` if there are only one or two types, or if a type is not granted
+    ///   object by object.
     public func setRequiredTypes(_ types: Set<ObjectType>, of client: Client) throws {
         guard types.isEmpty || Self.isRequirable(types) else { throw Self.notRequirable }
         try connection.transaction {
@@ -129,10 +132,12 @@ extension SampleStore {
     private static let notRequirable = StoreError(
         .invalid, "required types are three or more types that are asked about object by object")
 
-    /// Fails where a client lacks one of the clinical types without which it does not work; it is not told which, nor how many.
+    /// Throws an error if a client lacks one of the clinical types that it requires. The error does not reveal which
+    /// types are missing, or how many.
     ///
-    /// - Parameter types: at least three, as HealthKit has it: an error about one alone would tell what a person said of it.
-    /// - Throws: ``StoreError`` of the kind `invalid`, with the same text for each of them that may be missing.
+    /// - Parameter types: At least three types, as in HealthKit. An error about a single type would reveal the person's
+    ///   decision on it.
+    /// - Throws: ``StoreError`` of the kind `invalid`, with the same message whichever type is missing.
     public func require(_ types: Set<ObjectType>, of subject: String, for client: Client) throws(StoreError) {
         guard Self.isRequirable(types) else { throw Self.notRequirable }
         var granted = 0

@@ -1,24 +1,24 @@
 import HealthModel
 
 extension SampleStore {
-    /// From now on, this store shows what a client may read and nothing else, as if there were nothing else: for good, so a reader is opened for
-    /// each client. Grants are looked up by each statement in its snapshot; a change of them needs no new reader.
+    /// Restricts this store permanently to the data that a client may read, as if nothing else existed. Open one reader
+    /// per client. Each statement looks up the grants in its own snapshot, so a changed grant needs no new reader.
     ///
     ///     let store = try SampleStore(path: "vitalgate.db", access: .read)
     ///     try store.restrict(to: client)
     ///
-    /// What a restricted store still tells of the whole file are its size, the number of the last change, and so anchors: none of them may be
-    /// told to a client as it is.
+    /// A restricted store still reveals the size of the file and the number of the last change, and therefore anchors.
+    /// Never pass them to a client unchanged.
     ///
-    /// - Throws: ``StoreError`` of the kind `defect` where the store was opened for writing: a writer needs to see what is there.
+    /// - Throws: ``StoreError`` of the kind `defect` if the store is open for writing. A writer must see all data.
     public func restrict(to client: Client) throws(StoreError) {
         try restrict(Restriction(viewer: .client(client)))
         self.client = client
     }
 
-    /// From now on, this store shows what is a person's own and nothing else, for good: what somebody sees of themselves.
+    /// Restricts this store permanently to a person's own data, for people who view their own data.
     ///
-    /// - Throws: ``StoreError`` of the kind `defect` where the store was opened for writing.
+    /// - Throws: ``StoreError`` of the kind `defect` if the store is open for writing.
     public func restrict(toPerson subject: String) throws(StoreError) {
         try restrict(Restriction(viewer: .person(subject)))
         person = subject
@@ -33,8 +33,8 @@ extension SampleStore {
         try connection.execute("PRAGMA query_only = ON")
     }
 
-    /// From which instant on the rings of a person's days may be read; `nil` where none may. They are a type of their own, also where they come from
-    /// samples.
+    /// The instant from which a person's activity rings may be read, or `nil` if they may not be read. Rings have their
+    /// own permission, even if they are derived from samples.
     func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
         if let person { return subject == person ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
@@ -45,30 +45,33 @@ extension SampleStore {
     }
 }
 
-/// What a client may read, in one place: a view before each table of the store, of the same name and columns. SQLite takes the view wherever a
-/// statement names the table, so that no reader needs to know of clients, and none can forget them (Decisions/0033).
+/// The rules for the data that a client may read. Each table of the store is hidden by a temporary view with the same
+/// name and columns. SQLite uses the view if a statement names the table, so queries need not know about clients and
+/// cannot forget the restriction (Decisions/0033).
 ///
-/// A table that has no rule here is seen as empty. A statement that is to see past a view writes `main.` before a table, and joins it with what
-/// the client may read.
+/// A table without a rule here appears empty. A statement that needs the hidden table writes `main.` before its name
+/// and joins it with the readable rows.
 struct Restriction {
-    /// Who looks.
+    /// The reader of a restricted store.
     enum Viewer {
-        /// A program, which may what it was granted.
+        /// A client, restricted to its grants.
         case client(Client)
-        /// A person, who may everything of their own.
+        /// A person, restricted to their own data.
         case person(String)
     }
 
     let viewer: Viewer
 
-    /// Looked up by numbers that only readable rows have, or the store's own.
+    /// The tables without a view. Their rows are looked up by numbers that only readable rows contain, or they belong
+    /// to the store itself.
     private static let open: Set<String> = ["setting", "context", "origin", "metadata", "body", "epoch"]
 
-    /// That a row starts where it may be read. Of two lower bounds of a range SQLite seeks one and compares the other with each row: where a
-    /// reader asks from a time on, it is to be that time, or everything before it is walked over.
+    /// The condition that a row starts in the readable range. Given two lower bounds of a range, SQLite seeks one and
+    /// compares the other with each row. The hint makes SQLite seek the bound of the query, because otherwise all
+    /// earlier rows would be scanned.
     static let isBehindSince = "likelihood(r.start >= v.since, 0.99)"
 
-    /// Puts the views before the tables of a connection.
+    /// Creates the temporary views on a connection.
     func apply(to connection: Connection) throws(StoreError) {
         connection.viewer = viewerName
         let statement = try Statement(
@@ -85,8 +88,9 @@ struct Restriction {
         try connection.execute("CREATE TEMP VIEW \(connection.loggedSamples) AS \(samples)")
     }
 
-    /// Each series of which a client may read something: from which start on (`since`), and whether all of it from there (`whole`) or the objects
-    /// that it may read one by one. It reads what it wrote while it may write.
+    /// SQL for the series that a client may read at least partly: the first readable start (`since`), and whether
+    /// everything from there on is readable (`whole`) or only individually granted objects. A client with write access
+    /// can read its own samples.
     private var readable: String {
         guard case .client(let client) = viewer else {
             return
@@ -100,13 +104,13 @@ struct Restriction {
             """
     }
 
-    /// The objects that a client may read one by one.
+    /// SQL for the objects that were granted to the client individually.
     private var readableObjects: String {
         guard case .client(let client) = viewer else { return "SELECT series, start, hash FROM main.granted_object WHERE 0" }
         return "SELECT series, start, hash FROM main.granted_object WHERE client = \(client.id)"
     }
 
-    /// By which `lost` knows who looks.
+    /// The viewer's name in the table `lost`.
     private var viewerName: String {
         switch viewer {
         case .client(let client): client.source
@@ -114,8 +118,9 @@ struct Restriction {
         }
     }
 
-    /// Keeps how far those have to have come who could read what is about to be removed for good: the rows of the table `pruned`. It says to each
-    /// what a store would have said that holds what it may read.
+    /// Records, for each viewer who may read rows that are about to be removed permanently (the table `pruned`), the
+    /// number of the last removed change. Each viewer gets the answer of a store that contains only the rows readable
+    /// by that viewer.
     static func noteLost(_ connection: Connection) throws(StoreError) {
         let isOwn = "(g.may_write AND s.source = '\(Client.sourcePrefix)' || g.client)"
         try connection.run(
@@ -134,19 +139,20 @@ struct Restriction {
 
     static let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
 
-    /// The person as SQL has it; of a client nobody.
+    /// The person as an SQL literal, or `NULL` for a client.
     private var person: String {
         guard case .person(let subject) = viewer else { return "NULL" }
         return "'\(subject.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
     }
 
-    /// The rows of a table that may be read. A series that may be read whole is walked from its first readable start on. Of another one only what is
-    /// granted object by object is looked up, each by its key: what is hidden is never reached, so it costs nothing.
+    /// SQL for the readable rows of a table. A series that is readable as a whole is scanned from its first readable
+    /// start. For other series, each granted object is looked up by its key. Hidden rows are never visited, so they
+    /// take no time.
     ///
     /// - Parameters:
-    ///   - columns: of the table.
-    ///   - shown: SQL of columns that are not shown as they are.
-    ///   - condition: SQL that a row `r` has to meet as well.
+    ///   - columns: The columns of the table.
+    ///   - shown: SQL for columns whose value is replaced.
+    ///   - condition: An additional SQL condition on the row `r`.
     private func rows(
         of table: String, _ columns: [String], shown: [String: String] = [:], where condition: String = "TRUE"
     ) -> String {
@@ -166,8 +172,8 @@ struct Restriction {
             """
     }
 
-    /// Whole commits, as far as all of one may be read; of the others, those with something that may. What is granted object by object has an entry
-    /// each.
+    /// SQL for the readable change log. A commit is shown if all of it is readable or if it contains a readable change.
+    /// Each object that was granted individually has its own entry.
     private var changes: String {
         let (start, objects) = ("max(c.low, v.since)", "readable AS v CROSS JOIN readable_object AS o ON o.series = v.id")
         func entry(of table: String, _ number: String, deletion: Int) -> String {
@@ -194,12 +200,12 @@ struct Restriction {
         case "sample": rows(of: table, columns, where: "NOT \(PendingChanges.isHidden("r"))")
         case "witness", "witness_row", "record": rows(of: table, columns)
         case "deleted":
-            // What took its place may be another person's, or of a type that may not be read.
+            // The replacement may belong to another person or have a type that may not be read.
             rows(
                 of: table, columns,
                 shown: ["replaced_by": "CASE WHEN r.replaced_by IS NULL THEN NULL ELSE \(ToldNames.function)(r.replaced_by) END"])
         case "summary":
-            // Weights hang on what came up to so long before, which has to be readable as well.
+            // Weights depend on the samples within this reach before the start, which must be readable too.
             """
             SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id
                 AND likelihood(r.start >= v.since + \(Summaries.reach), 0.99)
@@ -211,7 +217,7 @@ struct Restriction {
             WHERE EXISTS(SELECT 1 FROM readable AS w WHERE w.id = r.of_series AND r.of_start >= w.since)
             """
         case "place", "reading_alias":
-            // Lead to samples, which are looked up behind their own view.
+            // These rows lead to samples, which are looked up through their own view.
             "SELECT r.* FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id WHERE v.since IS NOT NULL"
         case "series":
             """

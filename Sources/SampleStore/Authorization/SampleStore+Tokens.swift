@@ -1,11 +1,12 @@
 import HealthModel
 
 extension SampleStore {
-    /// Makes a token for a client: 256 random bits in hexadecimal digits. The store keeps only its digest, so it is told here and never again.
+    /// Makes a token for a client: 256 random bits in hexadecimal digits. The store keeps only the token's digest, so
+    /// the token can be shown only now.
     ///
     /// - Parameters:
-    ///   - expires: from when on it lets nobody in; never where it is missing, unless the client expires.
-    ///   - revokingOthers: whether the client's earlier ones let nobody in from now on.
+    ///   - expires: When the token expires. If `nil`, the token is valid as long as the client.
+    ///   - revokingOthers: Whether to revoke the client's earlier tokens.
     public func makeToken(
         for client: Client, expires: Instant? = nil, revokingOthers: Bool = false, at now: Instant
     ) throws -> String {
@@ -22,14 +23,14 @@ extension SampleStore {
         return token
     }
 
-    /// 256 random bits in hexadecimal digits.
+    /// Returns 256 random bits in hexadecimal digits.
     static func randomToken() -> String {
         var random = SystemRandomNumberGenerator()
         let octets = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
         return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Lets nobody in any more who shows one of a client's tokens; returns how many that were valid.
+    /// Revokes all tokens of a client and returns how many were not revoked before.
     @discardableResult
     public func revokeTokens(of client: Client, at now: Instant) throws -> Int {
         try connection.transaction {
@@ -40,7 +41,7 @@ extension SampleStore {
         }
     }
 
-    /// How many tokens of a client let somebody in.
+    /// The number of valid tokens of a client.
     public func validTokens(of client: Client, at now: Instant) throws(StoreError) -> Int {
         let count = try connection.integer(
             "SELECT count(*) FROM token WHERE client = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)",
@@ -48,9 +49,10 @@ extension SampleStore {
         return Int(count ?? 0)
     }
 
-    /// Whose token this is; `nil` where it is nobody's, has expired or was revoked, or its client has expired, without a difference.
+    /// The client of a token, or `nil` if the token is unknown, expired or revoked, or if its client has expired. These
+    /// cases cannot be distinguished.
     ///
-    /// Digests are compared to their last octet, and all of them, whatever the first ones say.
+    /// Every digest is compared completely, so the time reveals nothing about matching bytes.
     public func client(bearing token: String, at now: Instant) throws(StoreError) -> Client? {
         let digest = Digest.sha256(Array(token.utf8.prefix(256)))
         let statement = try connection.statement("SELECT digest, client, expires, revoked, made FROM token")
@@ -59,7 +61,7 @@ extension SampleStore {
         while try statement.step() {
             var difference: UInt8 = 0
             for (one, other) in zip(statement.blob(0), digest) { difference |= one ^ other }
-            // A clock that was set back to before one was made does not make one that expires last longer.
+            // A clock that was set back to before a token was made must not extend its life.
             let isTimely = statement.optionalInteger(2).map {
                 now.microseconds < $0 && now.microseconds >= statement.integer(4) - Self.slack
             }
@@ -71,6 +73,7 @@ extension SampleStore {
         return now < expires && now.microseconds >= client.added.microseconds - Self.slack ? client : nil
     }
 
-    /// By how much a clock may be set back, in microseconds, before tokens that expire are not trusted: clocks are corrected by seconds.
+    /// How far a clock may be set back, in microseconds, before expiring tokens are rejected. Clock corrections usually
+    /// take seconds.
     private static let slack: Int64 = 600_000_000
 }

@@ -1,12 +1,13 @@
 import HealthModel
 
-/// What a client may read since a person granted it more: a reader of changes that had come further is told of it.
+/// The data that became readable because a person widened a client's grants. A client whose anchor is already past that
+/// data gets it separately.
 public struct Widenings {
-    /// The last of them; a client that has seen it is told nothing more.
+    /// The number of the latest widening. A client that has seen it needs no more updates.
     public let last: Int64
-    /// By person and type, what might be read before the first of them.
+    /// The permission before the first widening, by person and type.
     fileprivate var before: [Key: Before] = [:]
-    /// Objects that were granted one by one.
+    /// The objects that were granted individually.
     fileprivate var objects: Set<Place> = []
 
     fileprivate struct Key: Hashable {
@@ -22,14 +23,14 @@ public struct Widenings {
         var hash: [UInt8]
     }
 
-    /// Whether there are none.
+    /// Whether nothing was widened.
     public var isEmpty: Bool { before.isEmpty }
-    /// Of which types something may have become readable.
+    /// The sample types with data that may have become readable.
     public var types: Set<SampleType> { Set(before.keys.compactMap { SampleType($0.type) }) }
 
-    /// Whether a sample that a client may read now became readable by them.
+    /// Whether a sample that a client may read now became readable through these widenings.
     ///
-    /// - Parameter source: the client's own, of which it reads what it wrote.
+    /// - Parameter source: The client's own source. The client can already read the samples that it wrote.
     public func include(_ sample: Sample, source: String) -> Bool {
         guard let before = before[Key(subject: sample.origin.subject, type: sample.origin.type.id)] else { return false }
         if before.mightWrite, sample.origin.source.id == source { return false }
@@ -41,7 +42,8 @@ public struct Widenings {
 }
 
 extension SampleStore {
-    /// What a client may read more since a widening, 0 for the first; of a store that is restricted as well.
+    /// The widenings of a client's grants after a number. Pass 0 for all of them. This also works in a restricted
+    /// store.
     public func widenings(of client: Client, after number: Int64) throws(StoreError) -> Widenings {
         let last = try connection.integer("SELECT max(id) FROM main.widening WHERE client = ?", .integer(client.id)) ?? 0
         var widenings = Widenings(last: last)
@@ -50,7 +52,7 @@ extension SampleStore {
             "SELECT subject, type, read_from, might_write FROM main.widening WHERE client = ? AND id > ? ORDER BY id DESC")
         defer { statement.reset() }
         try statement.bind([.integer(client.id), .integer(number)])
-        // The first of a type says what might be read before.
+        // Rows are in descending order, so the first widening of a type comes last and sets the earlier permission.
         while try statement.step() {
             widenings.before[Widenings.Key(subject: statement.text(0), type: statement.text(1))] = Widenings.Before(
                 start: statement.optionalInteger(2), mightWrite: statement.integer(3) != 0)
@@ -64,9 +66,9 @@ extension SampleStore {
         return widenings
     }
 
-    /// Notes that a client may read more than before, if it does.
+    /// Records that a client may read more than before, if it may.
     ///
-    /// - Returns: its number, or 0.
+    /// - Returns: The number of the widening, or 0 if nothing was widened.
     func noteWidening(to grant: Grant, _ objects: [SampleIdentity], from before: Grant?, of client: Client) throws(StoreError)
         -> Int64
     {

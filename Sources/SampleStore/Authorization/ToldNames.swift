@@ -1,14 +1,14 @@
 import CSQLite
 import HealthModel
 
-/// Names of other objects within what a client may read: the UUID of what took a deleted sample's place, those of what a correlation or workout has.
-/// They are told where the client may read what they name, or has read it before it was deleted, and are left out where not, as if they had never
-/// been named.
+/// Filters references to other objects in data that a client may read: the UUID of a deleted sample's replacement, and
+/// the UUIDs of the objects in a correlation or workout. A reference is kept if the client may read its target, or
+/// could read it before the target was deleted. Other references are removed, as if they had never existed.
 enum ToldNames {
-    /// SQL's function of a UUID: itself, or NULL.
+    /// The name of the SQL function that returns a UUID unchanged if it may be shown, or NULL if not.
     static let function = "told_name"
 
-    /// Lets a connection's statements ask.
+    /// Registers the SQL function with a connection.
     static func register(with connection: Connection) throws(StoreError) {
         let code = sqlite3_create_function_v2(
             connection.handle, function, 1, SQLITE_UTF8, Unmanaged.passUnretained(connection).toOpaque(),
@@ -28,14 +28,14 @@ enum ToldNames {
         guard code == SQLITE_OK else { throw connection.error(code, nil) }
     }
 
-    /// Whether a connection that is restricted shows the object of a UUID, live or deleted.
+    /// Whether a restricted connection shows the object with this UUID, live or deleted.
     static func isTold(_ name: String, _ connection: Connection) throws(StoreError) -> Bool {
         guard let uuid = SampleIdentity(name) else { return false }
         let low = Int64(uuid.milliseconds) * 1000
         return try connection.integer(named, .integer(low), .integer(low + 999), .blob(uuid.storedHash)) != nil
     }
 
-    /// Selects what a UUID names, among what may be read.
+    /// SQL that finds a UUID among the readable rows.
     private static let named =
         ["sample", "deleted", "witness_row"].map { table in
             """
@@ -47,7 +47,7 @@ enum ToldNames {
             """
         }.joined(separator: " UNION ALL ") + " LIMIT 1"
 
-    /// The body of a sample as a client is shown it.
+    /// Returns the body of a sample without the references that a client may not see.
     static func shown(_ body: SampleBody, of kind: SampleKind, _ connection: Connection) throws(StoreError) -> SampleBody {
         func kept(_ names: [String]) throws(StoreError) -> [String] {
             var kept: [String] = []

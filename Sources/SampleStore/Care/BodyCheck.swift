@@ -1,17 +1,17 @@
 import HealthModel
 
-/// What `store check --deep` verifies of bodies: that each can be read as what its sample's kind tells, that its digest is its own, that what it
-/// carries packed unpacks to what was packed, and that what it names is there.
+/// The checks of sample bodies in `store check --deep`. Each body must decode as its sample's kind, match its digest,
+/// and contain compressed content that can be unpacked. The samples that it refers to should be in the store.
 ///
-/// One body is in memory at a time, and of what it carries 64 KiB.
+/// The check keeps one body in memory at a time, and 64 KiB of its content.
 final class BodyCheck {
-    /// What must not be.
+    /// The defects that were found.
     private(set) var problems: [String] = []
-    /// What need not be put right, and may be of use to know.
+    /// Findings that need no fix but may be useful.
     private(set) var notes: [String] = []
 
     private let connection: Connection
-    /// Bodies that were verified as those of a kind: several samples may share one.
+    /// The bodies that were already verified for a kind. Several samples can share one body.
     private var verified: Set<Verified> = []
     private var counts: [Fault: Int] = [:]
     private var missing: [SampleKind: Int] = [:]
@@ -21,7 +21,7 @@ final class BodyCheck {
         var kind: SampleKind
     }
 
-    /// What is wrong with the body of a sample.
+    /// A defect in the body of a sample.
     private struct Fault: Hashable {
         var type: String
         var words: String
@@ -29,7 +29,7 @@ final class BodyCheck {
 
     init(connection: Connection) { self.connection = connection }
 
-    /// Verifies all of them.
+    /// Verifies all bodies.
     func run() throws(StoreError) {
         for (table, remembered) in [("sample", ""), ("deleted", " AND NOT forgotten"), ("witness", ""), ("quarantine", "")] {
             try verify(table, remembered)
@@ -69,7 +69,7 @@ final class BodyCheck {
                 continue
             }
             guard hasBody, !statement.isNull(4) else {
-                // A context whose body is missing is counted as such.
+                // A context that refers to a missing body is counted separately.
                 if !hasBody { note("without a body") }
                 continue
             }
@@ -85,7 +85,7 @@ final class BodyCheck {
         }
     }
 
-    /// Whether a UUID is that of a sample: live, deleted, kept as another one's witness, or held.
+    /// Whether a UUID belongs to a sample that is live, deleted, kept as a duplicate, or in quarantine.
     private func exists(_ text: String) throws(StoreError) -> Bool {
         guard let uuid = SampleIdentity(text) else { return false }
         if try !Replacements.places(of: uuid, connection).isEmpty { return true }
@@ -97,7 +97,8 @@ final class BodyCheck {
             """, .integer(low), .integer(low + 999), .blob(uuid.storedHash)) != nil
     }
 
-    /// Bodies stay when an ingest is undone for good: the rows that had them are forgotten, and a reading that comes again has the same one.
+    /// Notes the bodies that no sample refers to. Undoing an import permanently forgets its rows but keeps their
+    /// bodies, and a reading that arrives again has the same body.
     private func unused() throws(StoreError) {
         let tables = ["sample", "deleted WHERE NOT forgotten", "witness", "quarantine"]
         let used = tables.map { "SELECT context FROM \($0)" }.joined(separator: " UNION ")
@@ -113,11 +114,11 @@ final class BodyCheck {
     }
 }
 
-/// What the body of a kind's sample says, as far as its soundness goes.
+/// The result of checking the body of a sample of one kind.
 private struct BodyReading {
-    /// What is wrong with it.
+    /// The defects of the body.
     private(set) var faults: [String] = []
-    /// The UUIDs that it names.
+    /// The UUIDs that the body refers to.
     private(set) var named: [String] = []
 
     private static let unreadable = "whose body cannot be read"
@@ -149,7 +150,7 @@ private struct BodyReading {
         check(body, points)
     }
 
-    /// What is packed behind it unpacks to what was packed, and has as many points as it says.
+    /// Checks that the compressed content after the JSON can be unpacked and has the declared number of points.
     private mutating func check(_ body: SampleBody, _ points: Points?) {
         let hasMore = body.isLongerThanJSON
         guard let content = body.content else {

@@ -1,6 +1,7 @@
 import HealthModel
 
-/// What `store check --deep` verifies beyond the samples themselves: repairs, tombstones, the change log, and that every unit has its conversion.
+/// The checks in `store check --deep` beyond the samples themselves: repairs, tombstones, the change log, and a
+/// conversion for every unit.
 struct DeepCheck {
     let connection: Connection
 
@@ -15,14 +16,15 @@ struct DeepCheck {
         problems += try cycles()
         problems += try conversions()
         problems += try retellings()
-        // What is pending agrees once it is completed.
+        // Measurements with pending changes are only consistent once the changes are completed.
         if try PendingChanges(connection: connection).entry() == nil {
             problems += try MeasurementCheck(connection: connection).problems()
         }
         return problems
     }
 
-    /// Samples that tell a reading again, in another unit or over another path: sums count it twice.
+    /// Counts samples that duplicate another reading in another unit or over another path. Sums count such a reading
+    /// twice.
     private func retellings() throws(StoreError) -> [String] {
         var (count, left) = ([0, 0], [0, 0])
         func note(_ way: Int, _ isLeft: Bool) { if isLeft { left[way] += 1 } else { count[way] += 1 } }
@@ -45,7 +47,7 @@ struct DeepCheck {
         return problems
     }
 
-    /// Each counts what must not be.
+    /// Queries that count inconsistent rows, with a description of each.
     private static let counts: [(String, String)] = [
         (
             "repaired samples that are neither there nor a tombstone",
@@ -122,7 +124,7 @@ struct DeepCheck {
         ),
     ]
 
-    /// What an applied repair says it did must be in the map, and its entry in the ledger must agree.
+    /// Checks that the map of replaced samples and the ledger entry match the counts of each applied repair.
     private func migrations() throws(StoreError) -> [String] {
         let statement = try Statement(
             connection,
@@ -145,8 +147,8 @@ struct DeepCheck {
         return problems
     }
 
-    /// A reading that made way for another one must have made way for one that stands outside the repair: readings before are readings after and
-    /// merged ones. An early Vitalgate merged them into one another.
+    /// Finds readings that were merged into other readings of the same repair. A merged reading must have its
+    /// counterpart outside the repair. An early version of Vitalgate merged readings of one repair into each other.
     private func eaten() throws(StoreError) -> [String] {
         let statement = try Statement(
             connection,
@@ -165,7 +167,7 @@ struct DeepCheck {
         return problems
     }
 
-    /// Every repaired sample leads back to one that was received.
+    /// Checks that every repaired sample leads back to one that was received.
     private func cycles() throws(StoreError) -> [String] {
         let statement = try Statement(connection, "SELECT series, start, hash FROM repaired")
         let replacements = Replacements(connection: connection)
@@ -182,7 +184,7 @@ struct DeepCheck {
         return endless > 0 ? ["\(endless) repaired samples lead back to no received one"] : []
     }
 
-    /// Every unit as received has a conversion to its type's.
+    /// Checks that every received unit can be converted to the unit of its type.
     private func conversions() throws(StoreError) -> [String] {
         let statement = try Statement(
             connection,

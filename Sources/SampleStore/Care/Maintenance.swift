@@ -2,43 +2,43 @@ import CSQLite
 import Glibc
 import HealthModel
 
-/// What the store holds, and how large it is.
+/// The contents and size of a store.
 public struct StoreSummary: Sendable {
-    /// The store's file.
+    /// The path of the store's file.
     public var path: String
-    /// The database and its write-ahead log, bytes.
+    /// The size of the database and its write-ahead log, in bytes.
     public var bytes: Int
-    /// Samples that are there.
+    /// The number of live samples.
     public var samples: Int
-    /// Tombstones of samples that were deleted.
+    /// The number of tombstones of deleted samples.
     public var deleted: Int
-    /// Readings that are held.
+    /// The number of readings in quarantine.
     public var quarantined: Int
-    /// Entries of the ledger.
+    /// The number of ledger entries.
     public var ingests: Int
-    /// The change log's last number.
+    /// The last number of the change log.
     public var lastChange: Int64
-    /// The store's own person.
+    /// The store's default person.
     public var subject: String
-    /// The version of the tables.
+    /// The schema version.
     public var schema: Int
-    /// Each series and how much it holds.
+    /// The series that contain samples.
     public var series: [Series]
 
-    /// What one series holds.
+    /// The contents of one series.
     public struct Series: Sendable {
         public var description: SeriesDescription
-        /// Samples of the series.
+        /// The number of live samples.
         public var count: Int
-        /// The first start.
+        /// The start of the first sample.
         public var first: Instant
-        /// The last start.
+        /// The start of the last sample.
         public var last: Instant
     }
 }
 
 extension SampleStore {
-    /// Bytes of the database and its write-ahead log, as the file system has them.
+    /// The size of the database and its write-ahead log in the file system, in bytes.
     public var bytes: Int {
         ["", "-wal"].reduce(0) { sum, suffix in
             var status = stat()
@@ -46,7 +46,7 @@ extension SampleStore {
         }
     }
 
-    /// Counts what the store holds.
+    /// Counts the contents of the store.
     public func summary() throws(StoreError) -> StoreSummary {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -75,10 +75,11 @@ extension SampleStore {
             schema: Int(try connection.integer("PRAGMA user_version") ?? 0), series: counted)
     }
 
-    /// Copies the store as it is at this moment into a new file (mode 0600), while writing goes on, and synchronises it. The copy knows no anchor
-    /// of this store: who puts it back has lost changes that readers have seen.
+    /// Copies the current state of the store into a new file with mode 0600 and syncs the file to disk. Writers can
+    /// continue during the copy. The copy starts a new history without this store's anchors. If it replaces this store,
+    /// it lacks changes that readers have already seen.
     ///
-    /// - Throws: ``StoreError`` where the file exists; nothing is left behind where the copy fails.
+    /// - Throws: ``StoreError`` if the target exists or the copy fails. A failed copy leaves no file.
     public func backup(to target: String) throws(StoreError) {
         guard access(target, F_OK) != 0 else { throw StoreError(.invalid, "\(target) exists; a backup never overwrites a file") }
         let partial = "\(target).part-\(getpid())"
@@ -90,7 +91,7 @@ extension SampleStore {
         }
         defer { close(descriptor) }
         do throws(StoreError) {
-            // A store opened for reading only may be copied as well.
+            // A store that is open only for reading can be copied too.
             let onlyReads = try connection.integer("PRAGMA query_only") ?? 0
             try connection.execute("PRAGMA query_only = OFF")
             defer { _ = try? connection.execute("PRAGMA query_only = \(onlyReads)") }
@@ -110,15 +111,16 @@ extension SampleStore {
         }
     }
 
-    /// In a copy that nobody else knows of; where this fails, so does the backup, and nothing is left of it.
+    /// Starts a new history in the unfinished copy. If this fails, the backup fails and its file is removed.
     private static func beginEpoch(of copy: String) throws(StoreError) {
         let connection = try Connection(path: copy, writable: true)
-        // No journal beside it.
+        // Keep the journal in memory, so that no journal file appears next to the copy.
         try connection.execute("PRAGMA journal_mode = MEMORY")
         try Epochs.renew(connection)
     }
 
-    /// Gives a finished copy its name. Unlike a rename, a link never replaces what came to be there meanwhile; a FAT stick has no links.
+    /// Moves a finished copy to its final name. Unlike a rename, a link never replaces a file that was created in the
+    /// meantime. FAT file systems do not support links, so there the copy is renamed.
     private static func putInPlace(_ partial: String, at target: String) throws(StoreError) {
         if link(partial, target) == 0 {
             unlink(partial)

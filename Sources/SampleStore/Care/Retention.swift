@@ -1,28 +1,30 @@
 import HealthModel
 
-/// What a pruning did, or would do.
+/// The result of a pruning or of its dry run.
 public struct PruneResult: Hashable, Sendable {
-    /// Its number in the ledger; 0 where nothing was removed.
+    /// The number of the ledger entry, or 0 if nothing was removed.
     public var ingest: Int64 = 0
-    /// Samples that are gone.
+    /// The number of removed samples.
     public var samples = 0
-    /// Tombstones that are gone.
+    /// The number of removed tombstones.
     public var tombstones = 0
-    /// Samples and tombstones that stay until a target has been told of them.
+    /// The number of samples and tombstones that are kept until a target has received them.
     public var waiting = 0
-    /// Samples and tombstones that stay because a repair that can be undone made or replaced them.
+    /// The number of samples and tombstones that are kept because an applied repair, which can be undone, created or
+    /// replaced them.
     public var repaired = 0
 }
 
-/// How long samples stay (HealthKit's earliest permitted date, by type).
+/// Retention of samples by type (HealthKit's earliest permitted date).
 ///
-/// What ended before the date of its type is removed for good, with its tombstones and witnesses: no row of it is left, and the same reading arriving
-/// again is refused. That is no deletion: other stores keep what they have. Whoever reads the change log hears of it once a series; a reader who has
-/// not read what is gone is told to read everything again (``Epochs``).
+/// Samples that ended before the date of their type are removed permanently, with their tombstones and duplicates. No
+/// row remains, and the same reading is refused if it arrives again. A pruning is not a deletion, so export targets
+/// keep their data. The change log contains one entry per series. A reader that has not read the removed changes must
+/// read everything again (``Epochs``).
 extension SampleStore {
     private static let prefix = "earliest "
 
-    /// The dates before which nothing may end, by type.
+    /// The earliest permitted end of samples, by type.
     public func earliestPermittedDates() throws(StoreError) -> [SampleType: Instant] {
         try Self.earliestPermittedDates(connection)
     }
@@ -38,9 +40,9 @@ extension SampleStore {
         return dates
     }
 
-    /// What a pruning would remove.
+    /// Returns what a pruning would remove.
     ///
-    /// - Parameter targets: those that are waited for, by name; `nil` for all that were ever delivered to.
+    /// - Parameter targets: The names of the targets to wait for, or `nil` for all targets that ever received data.
     public func prunable(_ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil) throws -> PruneResult {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -58,11 +60,11 @@ extension SampleStore {
         return result
     }
 
-    /// Sets the dates, never to an earlier one, and removes what ended before them.
+    /// Sets the dates and removes the samples that ended before them. A date is never set back to an earlier one.
     ///
     /// - Parameters:
-    ///   - targets: those that are waited for, by name; `nil` for all that were ever delivered to.
-    ///   - description: of the kind `prune`.
+    ///   - targets: The names of the targets to wait for, or `nil` for all targets that ever received data.
+    ///   - description: The ledger entry, of the kind `prune`.
     public func prune(
         _ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil, description: IngestDescription
     ) throws -> PruneResult {
@@ -86,7 +88,8 @@ extension SampleStore {
                     try refuseIfPending()
                     var sum = sum
                     if sum.ingest == 0 {
-                        // With the first rows, so that a pruning that fails refuses nothing.
+                        // Set the dates together with the first removal, so that a pruning that fails refuses no
+                        // readings.
                         try setEarliest(dates)
                         sum.ingest = try beginIngest(description).id
                     }
@@ -114,7 +117,7 @@ extension SampleStore {
         }
     }
 
-    /// The number behind which some target still has to be told; nothing where none waits.
+    /// The number of the last change that every target has received, or `Int64.max` if no target is waited for.
     private func firstUntold(_ names: Set<String>?) throws(StoreError) -> Int64 {
         var number = Int64.max
         for target in try targets() where names?.contains(target.name) ?? true {
@@ -126,9 +129,9 @@ extension SampleStore {
 
     // MARK: Rows
 
-    /// How far a pruning has come.
+    /// The progress of a pruning.
     private struct PruningWalk {
-        /// The series whose rows are removed.
+        /// The series to prune.
         var parts: [SeriesDescription]
         var index = 0
         var rows = SampleTable.Rows.live
@@ -136,7 +139,7 @@ extension SampleStore {
         var start = Int64.min
         var isDone: Bool { index == parts.count }
 
-        /// The start up to which the live rows of a series are removed; `nil` if all of them are.
+        /// The start up to which the live rows of a series are removed, or `nil` if all of them are.
         func reached(_ series: Int64) -> Int64? {
             guard !isDone, rows == .live, parts[index].id == series else { return nil }
             return start
@@ -184,12 +187,13 @@ extension SampleStore {
         return result
     }
 
-    /// What of a series ended before a date.
+    /// The rows of a series that ended before a date.
     private struct Ended {
         let number: String
         let rows: String
         let bindings: [Value]
-        /// Whether an applied repair made the row, or replaced it. Looked up by the row: the map of repairs may be long.
+        /// SQL for whether an applied repair created or replaced the row. It looks up the row, because the map of
+        /// repairs may be long.
         static let isRepaired = """
             (EXISTS(SELECT 1 FROM repaired AS r CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
                     WHERE (r.series, r.start, r.hash) = (row.series, row.start, row.hash))
@@ -234,7 +238,8 @@ extension SampleStore {
         return connection.changes
     }
 
-    /// Writes one entry of the change log for each series, up to where the rows are removed, and the number that a reader must have reached.
+    /// Writes one change log entry per series, up to the start of the last removed row, and the number that a reader
+    /// must have reached.
     private func announce(_ dates: [SampleType: Instant], _ walk: PruningWalk, by ingest: Int64) throws(StoreError) {
         let table = SampleTable(connection: connection)
         var number = try table.lastNumber()
@@ -245,7 +250,8 @@ extension SampleStore {
                     "SELECT min(start) FROM pruned WHERE series = ? AND live HAVING count(*) > 0", .integer(series.id))
             else { continue }
             try Summaries.forget(series: series.id, from: low, to: date.microseconds, connection)
-            // A process that is killed now has removed nothing that starts later, and what ended earlier also started earlier.
+            // If the process is killed now, no row with a later start is removed, and rows that ended earlier also
+            // started earlier.
             let before = min(date.microseconds, walk.reached(series.id) ?? .max)
             guard low < before else { continue }
             number += 1
@@ -269,7 +275,7 @@ extension SampleStore {
             "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM link WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked)",
             "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(WitnessRows.ofFirsts(in: "pruned")))",
-            // Only repairs that are undone have any of these.
+            // Only repairs that were undone still have rows here.
             "DELETE FROM repaired WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM repaired INDEXED BY repaired_by_old WHERE (old_series, old_start, old_hash) IN \(marked) AND merged",
             """
@@ -277,7 +283,7 @@ extension SampleStore {
             WHERE (old_series, old_start, old_hash) IN \(marked)
             """,
         ] { try connection.run(statement) }
-        // For the ledger's sums, as what is forgotten.
+        // Count the removed rows as forgotten, so that the ledger's sums stay correct.
         try connection.run(
             "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
             .integer(counted))

@@ -1,13 +1,14 @@
 import HealthModel
 
 extension SampleStore {
-    /// Verifies the store: the file's structure, the ledger's sums, and every sample's UUID, computed again from its fields.
+    /// Verifies the structure of the file, the sums of the ledger, and the UUID of every sample, which is recomputed
+    /// from its fields.
     ///
     /// - Parameters:
-    ///   - deep: also repairs, tombstones and the change log, entry by entry.
-    ///   - progress: called now and then with the number of samples verified so far.
-    ///   - note: called with what is no damage, and may be of use to know.
-    /// - Returns: what is wrong, in sentences; empty where nothing is.
+    ///   - deep: Whether to also check repairs, tombstones and the change log, entry by entry.
+    ///   - progress: Called from time to time with the number of samples verified so far.
+    ///   - note: Called with findings that are not damage but may be useful.
+    /// - Returns: The problems, as sentences. The list is empty if there are none.
     public func check(
         deep: Bool = false, progress: (Int) -> Void = { _ in }, note: (String) -> Void = { _ in }
     ) throws(StoreError) -> [String] {
@@ -18,22 +19,22 @@ extension SampleStore {
         while try integrity.step() {
             if integrity.text(0) != "ok" { problems.append("database: \(integrity.text(0))") }
         }
-        // A damaged file would only give more of the same.
+        // Further checks of a damaged file would only repeat the problem.
         guard problems.isEmpty else { return problems }
         do throws(StoreError) {
             return try checkContent(deep: deep, progress, note)
         } catch {
-            // A byte of the tables' own definitions, which SQLite takes for other names.
+            // A damaged byte in the table definitions makes SQLite read different names.
             guard error.kind == .defect else { throw error }
             return ["database: its tables are not as they were made (\(error.message))"]
         }
     }
 
-    /// What SQLite itself knows nothing of.
+    /// Checks the content, which SQLite itself cannot verify.
     private func checkContent(
         deep: Bool, _ progress: (Int) -> Void, _ note: (String) -> Void
     ) throws(StoreError) -> [String] {
-        // A row that is read as another kind would only give more of the same.
+        // Stop here, because further checks of rows with the wrong kind would only repeat the problem.
         let strangers = deep ? try checkKinds() : []
         guard strangers.isEmpty else { return strangers }
         var problems = try checkLedger()
@@ -67,7 +68,7 @@ extension SampleStore {
         return problems
     }
 
-    /// A series' kind is that of its type. What this version does not know is a newer one's.
+    /// Checks that each series has the kind of its type. Unknown types and kinds, from a newer version, are skipped.
     private func checkKinds() throws(StoreError) -> [String] {
         let statement = try Statement(connection, "SELECT id, type, kind FROM series ORDER BY id")
         var problems: [String] = []
@@ -81,7 +82,7 @@ extension SampleStore {
         return problems
     }
 
-    /// What an ingest says it stored must be there, live or deleted.
+    /// Checks that the samples counted by each ledger entry exist, live or deleted.
     private func checkLedger() throws(StoreError) -> [String] {
         var problems: [String] = []
         let statement = try Statement(
@@ -96,7 +97,7 @@ extension SampleStore {
             """)
         while try statement.step() {
             let (id, stored, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
-            // What was deleted and restored counts for the restoration.
+            // A sample that was deleted and restored belongs to the restoration, so fewer may be found.
             if found > stored { problems.append("ingest \(id): the ledger says \(stored) stored, the store holds \(found)") }
         }
         let refusals = try Statement(
@@ -164,7 +165,7 @@ extension SampleStore {
     ) throws(StoreError) -> [String] {
         let key = SeriesKey(subject: series.subject, type: series.type, source: series.source, device: series.device)
         let decoder = SampleDecoder(connection: connection)
-        // What was forgotten lost its record id.
+        // Forgotten samples no longer have their record id.
         let remembered = table == "deleted" ? " AND NOT forgotten" : ""
         let statement = try Statement(
             connection,
@@ -191,15 +192,15 @@ extension SampleStore {
             + (unequal > 0 ? ["\(name): \(unequal) samples whose value is not that of their numeral"] : [])
     }
 
-    /// Whether the fields give the UUID. The nominal end is not stored: it lies as far behind the nominal start as the end behind the start,
-    /// but where clocks changed between.
+    /// Whether the UUID matches the fields. The nominal end is not stored. It is derived from the nominal start and the
+    /// duration, unless the clock changed in between.
     private func isIdentity(of sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
         if sample.hasIdentity(ordinal: sample.ordinal ?? 0) { return true }
         if let isRepaired = try isRepaired(sample, key: key, series: series) { return isRepaired }
         if try isRecord(sample, key: key, series: series) { return true }
         if sample.identityOrdinal() != nil { return true }
         guard sample.end != sample.start, sample.zone != nil else { return false }
-        // Clocks change by half an hour, one or two, and in Samoa once by a day.
+        // Clocks change by half an hour, one hour or two, and in Samoa they once changed by a day.
         return [3600, 1800, 7200, 86_400].lazy.flatMap { [$0 * 1_000_000, $0 * -1_000_000] }
             .contains { sample.identityOrdinal(shift: $0) != nil }
     }
@@ -217,7 +218,8 @@ extension SampleStore {
         return false
     }
 
-    /// Whether a repaired sample's UUID is that of its old one and the repair; `nil` where it is no repaired sample.
+    /// Whether the UUID of a repaired sample matches its original and the repair, or `nil` if the sample was not
+    /// repaired.
     private func isRepaired(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
         let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
         if try Replacements(connection: connection).isFromNowhere(place) { return true }

@@ -1,14 +1,15 @@
-/// How far a reader of changes has come: a place in the history of one store.
+/// The position of a reader in the change history of one store.
 ///
-/// The text is opaque to readers. It holds the number of the last change seen, and the token of the process that was the last to begin
-/// to write by then: where a store was put back from a copy, other processes write its further changes, and the same numbers are other changes.
+/// The text form is opaque to readers. It contains the number of the last change seen and the token of the process that
+/// had most recently begun to write at that point. If a store is restored from a copy, other processes write its
+/// further changes, so the same numbers mean different changes.
 public struct Anchor: Hashable, Sendable, CustomStringConvertible {
-    /// Of the epoch that the change is of; empty at the beginning.
+    /// The token of the change's epoch, or an empty string at the beginning.
     let token: String
-    /// The last change seen.
+    /// The number of the last change seen.
     let seq: Int64
 
-    /// Before the first change of any store, written `0`.
+    /// The anchor before the first change of any store, written `0`.
     public static let beginning = Anchor(token: "", seq: 0)
 
     init(token: String, seq: Int64) {
@@ -16,10 +17,11 @@ public struct Anchor: Hashable, Sendable, CustomStringConvertible {
         self.seq = seq
     }
 
-    /// The last change seen, as a number within one history. No reader that sees a part of a store may be told it.
+    /// The number of the last change seen, within one history. Never reveal it to a reader that sees only part of the
+    /// store.
     public var number: Int64 { seq }
 
-    /// Reads an anchor; `nil` where the text is none, such as a change's number alone.
+    /// Parses an anchor. Returns `nil` if the text is not an anchor, such as a bare change number.
     public init?(_ text: some StringProtocol) {
         if text == "0" {
             self = .beginning

@@ -1,34 +1,36 @@
-/// The change log: which series and stretch of time a commit touched. Additions and deletions share one sequence of numbers.
+/// The change log, which records the series and time range that each commit changed. Additions and deletions share one
+/// sequence of numbers.
 ///
-/// A reader looks through an entry's whole stretch for what is new in it. So an entry holds no stretch in which much else stands: what
-/// is new and what lies far back are two.
+/// A reader searches the whole time range of an entry for new rows. So an entry must not span many older rows: rows
+/// that are far apart in time get separate entries.
 struct ChangeLog {
     let connection: Connection
-    /// What makes the change.
+    /// The id of the ledger entry that causes the change.
     let cause: Int64
 
-    /// Small neighbouring entries of one ingest are joined up to this many numbers, so that a sensor that commits every second does
-    /// not write an entry every second; an anchored read scans at most this much twice.
+    /// The maximum numbers spanned by joined entries. Small adjacent entries of one import are joined, so that a sensor
+    /// that commits every second does not write an entry every second. An anchored read scans at most this many numbers
+    /// twice.
     private static let joined: Int64 = 1024
-    /// Rows in one entry: a reader holds and sorts as many at a time.
+    /// The maximum number of rows in one entry. A reader keeps this many rows in memory to sort them.
     private static let rows = 2048
-    /// Rows of others between two of one entry.
+    /// The maximum number of older rows between two rows of one entry.
     private static let patience = 8
-    /// Numbers that an entry spans at most. A repair spends two for a row.
+    /// The maximum range of numbers in an entry. A repair uses two numbers per row.
     static let longest: Int64 = 8192
 
-    /// Where a row stands in its series, and its number.
+    /// The start and the change number of a row in a series.
     struct Place {
         var start: Int64
         var seq: Int64
     }
 
-    /// Tells of rows that are about to be written to a series.
+    /// Records rows that are about to be written to a series.
     ///
     /// - Parameters:
-    ///   - places: by start, and so by number.
-    ///   - ingest: what brought the samples; of restored ones the ingest that they came with.
-    ///   - deletion: whether the rows become tombstones. Else they become samples.
+    ///   - places: The rows, sorted by start and number.
+    ///   - ingest: The import of the samples. For restored samples, their original import.
+    ///   - deletion: Whether the rows become tombstones instead of samples.
     func add(
         series: Int64, _ places: some RandomAccessCollection<Place>, ingest: Int64, deletion: Bool = false
     ) throws(StoreError) {
@@ -43,7 +45,7 @@ struct ChangeLog {
         }
     }
 
-    /// Tells of a few rows at once, in one stretch.
+    /// Records a few rows in one time range.
     func add(
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) {
@@ -53,7 +55,7 @@ struct ChangeLog {
         try insert(series: series, seqs: seqs, low: low, high: high, deletion: deletion, ingest: ingest)
     }
 
-    /// An entry of its own. Numbers of two entries may lie between one another where a sample goes and another comes in its place.
+    /// Inserts a separate entry. The number ranges of two entries may overlap when one sample replaces another.
     func insert(
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) {
@@ -64,15 +66,15 @@ struct ChangeLog {
             .integer(high), .integer(ingest), .integer(cause))
     }
 
-    /// Tells that what ended before a time was removed from a series for good.
+    /// Records that all samples of a series that ended before a time were removed permanently.
     func insertPruning(series: Int64, seq: Int64, low: Int64, before: Int64, ingest: Int64) throws(StoreError) {
         try connection.run(
             "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?1, ?2, ?2, 2, ?3, ?4, ?5, ?6)",
             .integer(series), .integer(seq), .integer(low), .integer(before), .integer(ingest), .integer(cause))
     }
 
-    /// Joins with the series' last entry, where that is of the same kind and ingest and close by.
-    /// - Returns: whether it did.
+    /// Joins the rows with the last entry of the series if that is nearby and of the same kind and import.
+    /// - Returns: Whether the rows were joined.
     private func join(
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) -> Bool {
@@ -104,15 +106,17 @@ struct ChangeLog {
         return true
     }
 
-    /// Where an entry has to end: behind so many rows, and where many others stand before the next.
+    /// The indices at which to start a new entry: after the maximum number of rows, and before a gap with many older
+    /// rows.
     /// - Parameters:
-    ///   - starts: of the rows that are about to be written, in their order.
-    ///   - rows: where they are, once that is done.
+    ///   - starts: The starts of the rows to be written, in order.
+    ///   - rows: The table in which the rows will be.
     func cuts(series: Int64, _ starts: [Int64], among rows: SampleTable.Rows) throws(StoreError) -> [Int] {
         guard let first = starts.first, let last = starts.last else { return [] }
         var cuts: [Int] = []
         func cut(at index: Int) {
-            // Also among rows of one start: an entry that spans more numbers than `longest` would be missed by a reader in its midst.
+            // Also cut among rows with the same start. A reader whose anchor is inside an entry that spans more numbers
+            // than `longest` would miss it.
             var end = (cuts.last ?? 0) + Self.rows
             while end < index {
                 cuts.append(end)

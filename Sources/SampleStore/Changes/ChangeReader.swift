@@ -2,14 +2,14 @@ import HealthModel
 
 /// Reads the change log in the order of its numbers.
 ///
-/// An entry of the log is read when its first number is due, and what it tells of is sorted: so that no more is held at a time than the
-/// entries that overlap in number, which is what some devices sent in some minutes, or one batch of a file.
+/// An entry's changes are loaded and sorted when the entry's first number is due. So only entries with overlapping
+/// numbers are in memory at a time, such as a few minutes of some devices, or one batch of a file.
 final class ChangeReader {
     private let connection: Connection
-    /// The series to tell of.
+    /// The series to report, with their types.
     private let series: [Int64: SampleType]
     private let decoder: SampleDecoder
-    /// Entries that were read and not told to their end.
+    /// The entries that are loaded but not yet reported completely.
     private var runs: [Run] = []
 
     init(connection: Connection, series: [Int64: SampleType]) {
@@ -18,7 +18,7 @@ final class ChangeReader {
         decoder = SampleDecoder(connection: connection)
     }
 
-    /// What one entry tells of, in the order of numbers.
+    /// The changes of one entry, in the order of their numbers.
     private struct Run {
         var changes: [SampleChange]
         var next = 0
@@ -29,18 +29,18 @@ final class ChangeReader {
         var series: Int64
         var type: SampleType
         var seqs: (first: Int64, last: Int64)
-        /// 0 of samples that came, 1 of deletions, 2 of a pruning.
+        /// The kind of the entry: 0 for additions, 1 for deletions, 2 for a pruning.
         var kind: Int64
         var ingest: Int64
         var times: (low: Int64, high: Int64)
     }
 
-    /// How many changes are held.
+    /// The number of changes in memory.
     var held: Int { runs.reduce(0) { $0 + $1.changes.count - $1.next } }
 
-    /// Gives every change behind `anchor` to `body`, each once.
+    /// Passes every change after `anchor` to `body` exactly once.
     ///
-    /// - Parameter pruned: is told of what was removed for good, in the same order.
+    /// - Parameter pruned: Called with each pruning, in the same order.
     func read(
         after anchor: Int64, pruned: (Pruning) throws -> Void = { _ in }, _ body: (SampleChange) throws -> Void
     ) throws {
@@ -70,7 +70,7 @@ final class ChangeReader {
         try tell(before: .max, body)
     }
 
-    /// Tells what comes before a number: by turns from the entry whose next number is the lowest.
+    /// Reports the loaded changes before a number, each time from the entry whose next number is the lowest.
     private func tell(before limit: Int64, _ body: (SampleChange) throws -> Void) throws {
         while let index = runs.indices.min(by: { runs[$0].seq < runs[$1].seq }), runs[index].seq < limit {
             let others = runs.indices.lazy.filter { $0 != index }.map { self.runs[$0].seq }.min()

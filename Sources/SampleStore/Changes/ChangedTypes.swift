@@ -1,11 +1,11 @@
 import HealthModel
 
 extension SampleStore {
-    /// Which types of samples came or went behind an anchor, and the anchor of a reader who knows that. No sample is read for it: its cost
-    /// grows with the commits, not with what they brought.
+    /// The types whose samples changed after an anchor, and the anchor to continue from. This reads no samples, so the
+    /// cost grows with the number of commits, not of samples.
     ///
-    /// - Returns: of samples that came and went since also their type.
-    /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is not of this store's history.
+    /// - Returns: The types, including those of samples that were both added and deleted after the anchor.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the anchor does not belong to this store's history.
     public func changedTypes(after anchor: Anchor) throws(StoreError) -> (types: Set<SampleType>, anchor: Anchor) {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -26,12 +26,12 @@ extension SampleStore {
         return (types, try epochs.anchor(behind: last))
     }
 
-    /// Why a reader with this anchor can't go on; `nil` where it can.
+    /// The reason why a reader with this anchor cannot continue, or `nil` if it can.
     public func reasonNotToKnow(_ anchor: Anchor) throws(StoreError) -> String? { try Epochs(connection).fault(of: anchor) }
 }
 
-/// In the order of one store's changes. Of two stores' anchors neither is really before the other; which store an anchor is of is looked at
-/// where it is used.
+/// Anchors are ordered by the changes of one store. The order of anchors from different stores has no meaning. The
+/// functions that use an anchor check which store it belongs to.
 extension Anchor: Comparable {
     public static func < (one: Anchor, other: Anchor) -> Bool { (one.seq, one.token) < (other.seq, other.token) }
 }

@@ -1,12 +1,12 @@
 import HealthModel
 
 extension SampleStore {
-    /// Gives every change behind an anchor to `body`, in order, each once; a sample that was added and deleted since shows as deleted
-    /// only.
+    /// Passes every change after an anchor to `body`, in order and exactly once. A sample that was added and then
+    /// deleted appears only as deleted.
     ///
-    /// - Parameter anchor: the number of the last change seen; 0 for all. A number says nothing of the store that it is of: readers
-    ///   keep an ``Anchor``.
-    /// - Parameter pruned: is told of what was removed for good.
+    /// - Parameter anchor: The number of the last change seen, or 0 for all changes. A number does not identify its
+    ///   store, so readers keep an ``Anchor`` instead.
+    /// - Parameter pruned: Called with each pruning.
     func changes(
         after anchor: Int64, types: Set<SampleType>?, pruned: (Pruning) throws -> Void = { _ in },
         _ body: (SampleChange) throws -> Void

@@ -1,20 +1,21 @@
 import HealthModel
 
-/// The history of a store's change log: whose writing made which numbers.
+/// The epochs in the history of a change log. Each epoch is a range of numbers written by one process.
 ///
-/// A copy of the file has the same history up to where it was made, and goes on with tokens of its own. So an anchor of what both have in common
-/// is known to both, wherever the file was moved to, and one of changes that were lost is known to neither.
+/// A copy of the file shares the history up to the time of the copy and then continues with its own tokens. So both
+/// stores accept an anchor from their common history, wherever the file is moved, and neither accepts an anchor of
+/// changes that were lost.
 struct Epochs {
     private let connection: Connection
-    /// In the order of their beginning.
+    /// The known epochs, sorted by first number.
     private var known: [(first: Int64, token: String)] = []
-    /// The last number that `known` tells the epoch of.
+    /// The last change number that `known` covers.
     private var end: Int64 = -1
     private var index = 0
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Enters the connection's writing into the history with its first change, in the same transaction.
+    /// Adds the connection's epoch to the history together with its first change, in the same transaction.
     static func begin(_ connection: Connection) throws(StoreError) {
         guard let token = try connection.text("SELECT lower(hex(randomblob(8)))") else { return }
         try connection.execute(
@@ -25,15 +26,15 @@ struct Epochs {
             """)
     }
 
-    /// Makes a copy's history its own, so that no anchor of the store that it was made of is known to it.
+    /// Replaces the history of a copy, so that it accepts no anchor of the original store.
     static func renew(_ connection: Connection) throws(StoreError) {
         try connection.execute(
             "BEGIN; DELETE FROM epoch; INSERT INTO epoch VALUES(lower(hex(randomblob(8))), 0); COMMIT")
     }
 
-    /// The number behind which the anchor's reader goes on.
+    /// The change number after which a reader with this anchor continues.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is not of this store's history.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the anchor does not belong to this store's history.
     func start(of anchor: Anchor) throws(StoreError) -> Int64 {
         guard let reason = try fault(of: anchor) else { return anchor.seq }
         throw StoreError(
@@ -42,7 +43,7 @@ struct Epochs {
         )
     }
 
-    /// Why the anchor is none of this store's history; `nil` where it is one.
+    /// The reason why the anchor does not belong to this store's history, or `nil` if it does.
     func fault(of anchor: Anchor) throws(StoreError) -> String? {
         guard anchor != .beginning else { return nil }
         guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
@@ -64,7 +65,7 @@ struct Epochs {
         return anchor.seq < lost ?? 0 ? "lies before samples that came and that were removed for good since" : nil
     }
 
-    /// The anchor of a reader who has seen this change; changes are asked for in their order.
+    /// The anchor of a reader that has seen this change. Call this with ascending numbers.
     mutating func anchor(behind seq: Int64) throws(StoreError) -> Anchor {
         if seq > end { try read() }
         while index + 1 < known.count, known[index + 1].first <= seq { index += 1 }
@@ -84,7 +85,7 @@ struct Epochs {
     }
 }
 
-/// Epochs that two closures share.
+/// A shared reference to epochs that two closures use.
 private final class AnchorSource {
     private var epochs: Epochs
     init(_ epochs: Epochs) { self.epochs = epochs }
@@ -92,12 +93,12 @@ private final class AnchorSource {
 }
 
 extension SampleStore {
-    /// Gives every change behind an anchor to `body`, in order, each once, and the anchor of a reader who has seen it; a sample that was
-    /// added and deleted since shows as deleted only.
+    /// Passes every change after an anchor to `body`, in order and exactly once, with the anchor to continue from. A
+    /// sample that was added and then deleted appears only as deleted.
     ///
-    /// - Parameter pruned: is told of what was removed for good, in the same order.
-    /// - Throws: ``StoreError`` of the kind `invalid` where the anchor is of another store, or of changes that the store no longer has; what
-    ///   `body` throws.
+    /// - Parameter pruned: Called with each pruning, in the same order.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the anchor belongs to another store or to changes that the
+    ///   store no longer has, or the error that `body` throws.
     public func changes(
         after anchor: Anchor, types: Set<SampleType>?, pruned: (Pruning, Anchor) throws -> Void = { _, _ in },
         _ body: (SampleChange, Anchor) throws -> Void
@@ -106,14 +107,14 @@ extension SampleStore {
         defer { snapshot.end() }
         let epochs = Epochs(connection)
         let start = try epochs.start(of: anchor)
-        // One at a time asks: both count on in the one list of epochs.
+        // Both closures advance the same list of epochs, but never at the same time.
         let anchors = AnchorSource(epochs)
         try changes(
             after: start, types: types, pruned: { try pruned($0, try anchors.anchor(behind: $0.seq)) },
             { try body($0, try anchors.anchor(behind: $0.seq)) })
     }
 
-    /// The anchor of a reader who has seen all that there is now.
+    /// The anchor of a reader that has seen all current changes.
     public func latestAnchor() throws(StoreError) -> Anchor {
         let last = try lastChange()
         guard last > 0 else { return .beginning }
@@ -121,14 +122,14 @@ extension SampleStore {
         return try epochs.anchor(behind: last)
     }
 
-    /// The anchor of a reader who has seen the change of a number; `nil` if what came behind it was removed for good.
+    /// The anchor of a reader that has seen this change, or `nil` if later changes were removed permanently.
     public func anchor(at number: Int64) throws(StoreError) -> Anchor? {
         var epochs = Epochs(connection)
         let anchor = try epochs.anchor(behind: number)
         return try knows(anchor) ? anchor : nil
     }
 
-    /// Whether an anchor is of this store's history, so that its reader can go on.
+    /// Whether an anchor belongs to this store's history, so that its reader can continue.
     public func knows(_ anchor: Anchor) throws(StoreError) -> Bool {
         do throws(StoreError) {
             _ = try Epochs(connection).start(of: anchor)

@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-/// Wakes a reader when somebody has committed, in this process or another; without polling.
+/// Wakes a reader after a commit in this process or another one, without polling.
 ///
 ///     let bell = try StoreBell(store: store.path)   // before the first look, so that no commit falls between the two
 ///     while true {
@@ -9,17 +9,22 @@ import Glibc
 ///         try bell.wait()
 ///     }
 ///
-/// SQLite writes its log first and makes the commit visible afterwards: whoever looks when the log is written sees nothing new. So each
-/// writer rings behind its commit, by opening the log and closing it again. inotify(7) tells of that, and nothing is written to the card.
-/// A writer that is killed between the two rings as well: the system closes its log.
+/// SQLite writes its log before it makes a commit visible, so a reader that wakes on the write sees nothing new.
+/// Instead, each writer notifies readers after its commit by opening and closing the log. inotify(7) reports the close,
+/// and nothing is written to the disk. If a writer is killed between the commit and the notification, the system closes
+/// its log and so also notifies readers.
 public final class StoreBell {
-    /// For poll(2): readable once there may be something new; then ``wait()`` returns at once.
+    /// The descriptor for poll(2). It is readable when there may be a new commit, and ``wait()`` then returns
+    /// immediately.
     public let descriptor: Int32
-    /// What is watched, and for which events. Where there is no log yet, the database itself tells that a writer has come.
+    /// The watched paths and their events. Before the log exists, events of the database show that a writer has
+    /// started.
     private let watched: [(path: String, events: Int32)]
 
-    /// - Parameter store: the store's path; it is there already.
-    /// - Throws: ``StoreError`` of the kind `inputOutput` where the system gives no more watches.
+    /// Watches a store.
+    ///
+    /// - Parameter store: The path of the existing store.
+    /// - Throws: ``StoreError`` of the kind `inputOutput` if the system allows no more watches.
     public init(store: String) throws(StoreError) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC))
         watched = [
@@ -30,17 +35,18 @@ public final class StoreBell {
         try watch()
     }
 
-    // Also where the initialiser threw.
+    // The descriptor may be invalid if the initializer threw an error.
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Again after each ring: a log that was removed and made anew is another file.
+    /// Watches the files again after each event, because a log that was deleted and recreated is a new file.
     private func watch() throws(StoreError) {
         for (path, events) in watched where inotify_add_watch(descriptor, path, UInt32(events)) < 0 && errno != ENOENT {
             throw Self.failure()
         }
     }
 
-    /// Returns once there may be something new, or a signal came. What was committed since the last look is told at once.
+    /// Waits until there may be a new commit or a signal arrived. Returns immediately if there was a commit after the
+    /// previous call.
     ///
     /// - Throws: ``StoreError`` of the kind `inputOutput`.
     public func wait() throws(StoreError) {
@@ -55,18 +61,18 @@ public final class StoreBell {
 }
 
 extension Connection {
-    /// Has each commit ring the bell, and puts the log into the database once it has so many pages.
+    /// Notifies readers after each commit, and checkpoints the log when it reaches this number of pages.
     ///
-    /// The hook runs behind the commit, when others can see it; it takes the place of SQLite's own, which only does the second.
+    /// The hook runs after the commit is visible to others. It replaces SQLite's own hook, which only checkpoints.
     func ringBehindCommits(checkpointingFrom pages: Int) {
         sqlite3_wal_hook(
             handle,
             { context, handle, name, written in
                 guard let handle else { return SQLITE_OK }
-                // No lock of SQLite's is on the log: to close it here drops none.
+                // SQLite has no locks on the log file, so closing it here drops none.
                 let ringer = open(sqlite3_filename_wal(sqlite3_db_filename(handle, name)), O_WRONLY | O_CLOEXEC)
                 if ringer >= 0 { close(ringer) }
-                // A failed checkpoint is made up for by the next, as with SQLite's own hook.
+                // The next commit retries a failed checkpoint, as with SQLite's own hook.
                 if written >= Int(bitPattern: context) {
                     sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
                 }

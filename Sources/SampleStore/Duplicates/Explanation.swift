@@ -1,29 +1,30 @@
 import HealthModel
 
-/// Why a reading is, or is not, a sample of its own.
+/// The reason why a reading is a sample of its own or a duplicate.
 public struct Explanation: Sendable {
-    /// Another reading that this one agrees with.
+    /// Another reading that agrees with this one.
     public struct Relation: Sendable {
         /// The other reading.
         public var other: StoredSample
         /// The rule by which they agree.
         public var rule: DuplicateRule
-        /// The ingest that decided so.
+        /// The id of the ledger entry that made the decision.
         public var ingest: Int64
     }
 
     /// The reading itself.
     public var stored: StoredSample
-    /// The sample of which it is a witness; then it is no sample of its own.
+    /// The original of this reading, or `nil` if the reading is not a duplicate.
     public var first: Relation?
-    /// Readings that came over other paths and are the same measurement.
+    /// The duplicates of this reading, which arrived over other paths.
     public var witnesses: [Relation] = []
-    /// Samples of other devices that agree.
+    /// The samples from other devices that agree with this one.
     public var linked: [Relation] = []
 }
 
 extension SampleStore {
-    /// What is known of a reading and those like it; nil where no sample, tombstone or witness has this UUID.
+    /// Explains a reading and the readings that agree with it. Returns `nil` if no sample, tombstone or duplicate has
+    /// this UUID.
     public func explain(_ uuid: SampleIdentity) throws(StoreError) -> Explanation? {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -58,7 +59,7 @@ extension SampleStore {
         return explanation
     }
 
-    /// The decisions of an ingest: each reading that it brought and that another path had brought before.
+    /// The duplicates found by an import: each reading in it that had already arrived over another path.
     public func witnesses(of ingest: Int64, limit: Int) throws(StoreError) -> [(
         witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule
     )] {
@@ -100,7 +101,7 @@ extension SampleStore {
         return found
     }
 
-    /// What stands there in `sample`, `witness` or `deleted`; nothing of what was forgotten.
+    /// The row at a place in `sample`, `witness` or `deleted`, or `nil` if there is no row or it was forgotten.
     func sample(at place: SampleKey, in table: String) throws(StoreError) -> StoredSample? {
         let columns =
             table == "witness"

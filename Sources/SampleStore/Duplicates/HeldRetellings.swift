@@ -1,23 +1,25 @@
 import HealthModel
 
-/// Held readings that are told again in another unit. Used inside a transaction.
+/// Finds quarantined readings that are repeated in another unit. Used inside a transaction.
 ///
-/// Held readings have no witnesses: the one that was held first stays, whatever a person decided of it, and the other is a duplicate.
+/// Quarantined readings have no stored duplicates. The first one stays in quarantine, whatever a person decided about
+/// it, and the repetition counts as a duplicate.
 extension RetellingSearch {
-    /// One telling of a held reading.
+    /// A repetition of a quarantined reading.
     struct HeldTelling: Hashable {
-        /// The held reading's number.
+        /// The number of the quarantined reading.
         var number: Int64
-        /// The unit in which it was told again.
+        /// The unit of the repetition.
         var unit: String
     }
 
-    /// Held readings that an ingest told again are remembered so many at most.
+    /// The maximum number of repetitions that are remembered for an import.
     private static let remembered = 10_000
 
-    /// The nominal times, between two, of a series' readings that are held or were.
+    /// The nominal starts, between two times, of the current and former quarantined readings of a series.
     func heldInstants(of series: Int64, from first: Int64, to last: Int64) throws(StoreError) -> Set<Int64> {
-        // The plus has SQLite search by the UUID, of which there is one, and not by the series, of which there may be thousands.
+        // The plus makes SQLite search by UUID instead of series. A UUID matches one row, but a series may have
+        // thousands.
         let statement = try connection.statement(
             """
             SELECT start + skew FROM quarantine CROSS JOIN context ON context.id = context
@@ -30,7 +32,8 @@ extension RetellingSearch {
         return instants
     }
 
-    /// The held reading that a row tells again in another unit: its number, and what was decided of it; nil where there is none.
+    /// The quarantined reading that a row repeats in another unit, as its number and state, or `nil` if there is no
+    /// such reading.
     func held(_ row: SampleRow, of type: SampleType) throws(StoreError) -> (number: Int64, state: String)? {
         let own = try siblings.telling(row.context, of: type)
         let trace = own.trace(
@@ -62,7 +65,7 @@ extension RetellingSearch {
         return (best.number, best.state)
     }
 
-    /// The sample that a held reading tells again in another unit.
+    /// The sample that a quarantined reading repeats in another unit, or `nil`.
     func told(held number: Int64) throws(StoreError) -> SampleKey? {
         let statement = try connection.statement(
             """
@@ -82,7 +85,7 @@ extension RetellingSearch {
         ).first?.of
     }
 
-    /// What the texts of UUIDs begin with whose nominal start is in the millisecond of this one: they have an index.
+    /// The text prefix of all UUIDs whose nominal start is in the same millisecond. UUID texts are indexed.
     private static func prefix(of nominal: Int64) -> String {
         String(SampleIdentity(nominalStart: nominal, high: 0, low: 0).description.prefix(13))
     }

@@ -1,42 +1,45 @@
 import HealthModel
 
-/// Finds which rows of a batch are the same measurement as a sample that came over another path (``DuplicateRule``).
+/// Finds the rows of a batch that are the same measurement as a sample that arrived over another path
+/// (``DuplicateRule``).
 ///
-/// Each sample takes one witness of each series at most: two weighings within a minute, told twice to the minute, stay two.
+/// Each sample gets at most one duplicate from each series. So two weighings within a minute, reported twice with
+/// minute precision, stay two.
 final class NearDuplicateSearch {
-    /// A row and the sample that it is like.
+    /// A row and the sample that it matches.
     struct Match {
-        /// Of the rows that were searched.
+        /// The index of the row among the searched rows.
         var row: Int
-        /// The sample that told it first, also where another one stands in for that.
+        /// The original sample, even if a duplicate was promoted to replace it.
         var of: SampleKey
-        /// Whether it is like what was deleted, or whose import is undone.
+        /// Whether the matching sample was deleted, or its import was undone.
         var isOfTombstone = false
     }
 
-    /// What was found.
+    /// The result of a search.
     struct Matches {
-        /// The same measurement: the rows become witnesses.
+        /// Rows that are the same measurement as a sample. They become duplicates.
         var witnesses: [Match] = []
-        /// Another device's: both are kept.
+        /// Rows that agree with a sample from another device. Both are kept and linked.
         var links: [Match] = []
     }
 
-    /// A candidate that a row is like.
+    /// A candidate that matches a row.
     private struct Finding {
         var likeness: Likeness
         var verdict: DuplicateRule.Verdict
-        /// Where it is among the scans and what they hold.
+        /// The index of the candidate's scan, and the candidate's index in that scan.
         var scan: Int
         var candidate: Int
     }
 
     private let connection: Connection
     private let siblings: Siblings
-    /// Whether the rows that are searched for are samples themselves, which are compared with samples only.
+    /// Whether the searched rows are stored samples. They are compared only with live samples.
     private let ofStored: Bool
 
-    /// A stretch that holds more samples than this is a stream; a value told to the minute is then no copy of one of them.
+    /// If an interval contains more samples than this, they are a stream. A value with minute precision is then not a
+    /// copy of one of them.
     private static let crowd = 6
 
     init(connection: Connection, ofStored: Bool = false) {
@@ -47,7 +50,7 @@ final class NearDuplicateSearch {
 
     func forget() { siblings.forget() }
 
-    /// Searches for rows of one series, sorted by start.
+    /// Searches for duplicates of rows of one series, sorted by start.
     func search(_ rows: [SampleRow], of origin: Origin, series: Int64) throws(StoreError) -> Matches {
         var matches = Matches()
         guard let first = rows.first, let last = rows.last else { return matches }
@@ -74,7 +77,7 @@ final class NearDuplicateSearch {
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
                 if Self.isStream(scans[position].candidates[near], for: trace) {
-                    // A minute's value among a stream of seconds is no copy of one of them.
+                    // A minute value amid a stream of values per second is not a copy of one of them.
                     found.removeAll { scans[$0.scan].sibling.series == scans[position].sibling.series }
                     continue
                 }
@@ -93,7 +96,7 @@ final class NearDuplicateSearch {
                 matches.witnesses.append(Match(row: index, of: place, isOfTombstone: table != .live))
                 continue
             }
-            // The best of each other device's.
+            // Link the best match from each other device.
             var linked: Set<Int64> = []
             for finding in found where finding.verdict == .linked && scans[finding.scan].table != .withdrawn {
                 let place = scans[finding.scan].candidates[finding.candidate].place
@@ -103,7 +106,8 @@ final class NearDuplicateSearch {
         return matches
     }
 
-    /// Takes the best that is the same measurement and has no witness yet; what is there goes before what was taken back.
+    /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
+    /// were not undone come first.
     private static func takeBest(
         _ found: [Finding], of scans: inout [SiblingScan]
     ) throws(StoreError) -> (place: SampleKey, table: SiblingScan.Table)? {
@@ -116,7 +120,7 @@ final class NearDuplicateSearch {
         return nil
     }
 
-    /// The samples of other paths that lie around rows which start between two times, and how far around.
+    /// The scans of samples from other paths near rows that start between two times, and the radius to search.
     private func scans(
         of origin: Origin, series: Int64, _ rule: DuplicateRule, _ first: Int64, _ last: Int64
     ) throws(StoreError) -> (scans: [SiblingScan], radius: Int64) {
@@ -125,7 +129,7 @@ final class NearDuplicateSearch {
         var radius: Int64 = 0
         for sibling in try siblings.of(origin, series: series) where rule.verdict(sibling.kinship) != .two {
             let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
-            // Where the other path has nothing in the stretch, there is nothing to search.
+            // If the other path has no samples in the interval, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
             let tables: [(SiblingScan.Table, String)] = [(.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
             for (table, name) in tables.prefix(ofStored ? 1 : tables.count)
@@ -140,7 +144,7 @@ final class NearDuplicateSearch {
         guard !present.isEmpty else { return ([], radius) }
         let witnessed = try WitnessedStretch(by: series, first &- radius, last &+ radius, connection: connection)
         let reader = MeasurementReader(connection: connection)
-        // Mostly no witness was ever a sample, and then nobody has to be asked.
+        // In most stores no duplicate was ever promoted, so this lookup is not needed.
         let hasStandIns = try connection.integer("SELECT 1 FROM setting WHERE name = 'standIns'") != nil
         var scans: [SiblingScan] = []
         for (sibling, table) in present {
@@ -153,14 +157,14 @@ final class NearDuplicateSearch {
         return (scans, radius)
     }
 
-    /// Whether there are many within what the time of a reading was cut to.
+    /// Whether many samples lie in the interval to which a reading's time was truncated.
     private static func isStream(_ near: ArraySlice<Candidate>, for trace: ReadingTrace) -> Bool {
         guard near.count > crowd, trace.timeResolution > 1 else { return false }
         let end = trace.start + Int64(trace.timeResolution) * 1_000_000
         return near.lazy.filter { $0.place.start >= trace.start && $0.place.start < end }.prefix(crowd + 1).count > crowd
     }
 
-    /// Whether the row is one of many of its own series within the time that a candidate stands for.
+    /// Whether many rows of the row's own series lie in the interval that a candidate's time covers.
     private func isCrowded(
         _ rows: [SampleRow], _ index: Int, _ candidate: ReadingTrace, _ trace: ReadingTrace
     ) throws(StoreError) -> Bool {
@@ -179,7 +183,7 @@ final class NearDuplicateSearch {
         let stored = try connection.integer(
             "SELECT count(*) FROM (SELECT 1 FROM sample WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
             .integer(rows[index].series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1)))
-        // Rows that are stored have been counted.
+        // Stored rows are already included in `stored`.
         return (ofStored ? 0 : count) + Int(stored ?? 0) > Self.crowd
     }
 }

@@ -1,19 +1,21 @@
 import HealthModel
 
-/// Finds rows that tell again, in another unit, what the same path told before, as an export does after the phone's unit was changed.
-/// Used inside a transaction.
+/// Finds rows that repeat, in another unit, a reading that the same path reported before. For example, an export
+/// repeats readings after the phone's unit was changed. Used inside a transaction.
 ///
-/// Only readings of one series and the same nominal times are compared. Each ingest tells a reading once in each unit: two readings at one
-/// instant, told again, find one each, the most alike first. A reading of which nothing is told but in the one unit is not compared: a path
-/// that tells two means two.
+/// Only readings with the same series and nominal start are compared. Each import reports a reading once per unit. If
+/// two readings at one instant are repeated, each repetition is matched to one of them, most similar first. Readings
+/// that were only reported in the row's unit are not compared, because two values from one path in one unit are two
+/// readings.
 final class RetellingSearch {
     let connection: Connection
-    /// Pairs of one instant that are compared at most: a file made to have more is no sensor's.
+    /// The maximum number of pairs that are compared at one instant. No sensor reports more, only a crafted file.
     private static let crowd = 4_000_000
     let siblings: Siblings
-    /// Knows which ingest brought a sample.
+    /// Decodes samples and finds the import of a sample.
     private var decoder: SampleDecoder
-    /// Which row of an ingest told a held reading again, by the held one's number and the row's unit.
+    /// The row that repeated a quarantined reading in the current import, by the number of the reading and the unit of
+    /// the row.
     var heldToldAgain: [HeldTelling: SampleKey] = [:]
 
     init(connection: Connection) {
@@ -28,8 +30,8 @@ final class RetellingSearch {
         heldToldAgain.removeAll()
     }
 
-    /// Takes rows out that tell, in another unit than the row that came first, of an instant that both tell of: they are compared once that
-    /// row is written.
+    /// Removes the rows whose unit differs from that of the first row at the same instant, and returns them. They are
+    /// compared after the first row is written.
     func later(_ rows: inout [SampleRow], at instants: Set<Int64>, of type: SampleType) throws(StoreError) -> [SampleRow] {
         var units: [Int64: (index: Int32, unit: String)] = [:]
         for row in rows where instants.contains(row.nominal) {
@@ -48,7 +50,8 @@ final class RetellingSearch {
         return later
     }
 
-    /// Searches for rows of one series, told by one ingest, that start, nominally, at one of these instants and have one unit at each.
+    /// Searches for readings that rows of one series and import repeat. Only rows whose nominal start is in `instants`
+    /// are searched, and they have one unit at each instant.
     func search(
         _ rows: [SampleRow], at instants: Set<Int64>, of type: SampleType, by ingest: Int64
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
@@ -60,7 +63,7 @@ final class RetellingSearch {
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
             let unit = try siblings.telling(context, of: type).unit
-            // A witness of a reading that arrives now is compared with it by itself.
+            // A duplicate of a reading that arrives now is compared with the rows on its own.
             let arriving = Set(indices.map { rows[$0].place })
             let told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
                 arriving.contains($0.first) ? $0.place : $0.first
@@ -82,9 +85,9 @@ final class RetellingSearch {
         return matches
     }
 
-    /// Finds for each reading, told in one unit by one ingest, the one among those told before that it tells again.
+    /// Finds the earlier reading that each reading of one import repeats in another unit.
     ///
-    /// - Parameter told: what was told of the instant, by the sample that each tells of.
+    /// - Parameter told: The earlier reports at the same instant, grouped by the sample that they report.
     func matched(
         _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [Told]]
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
@@ -112,7 +115,8 @@ final class RetellingSearch {
         return matches
     }
 
-    /// How like a reading is to every telling of another one, so that rounding upon rounding leads nowhere else.
+    /// The similarity of a reading to the least similar report of another one. All reports must match, so that rounding
+    /// errors do not accumulate.
     private func likeness(
         _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [Told]
     ) throws(StoreError) -> Likeness? {
@@ -120,8 +124,8 @@ final class RetellingSearch {
         for telling in tellings {
             guard let likeness = telling.likeness(to: trace) else { return nil }
             if telling.unit == unit {
-                // In its own unit it is the same with fewer digits, or more; and it was told in another export: one that tells two in one
-                // unit means two.
+                // In the same unit, the same reading must have a different number of digits and come from another
+                // import. Two readings of one import in one unit are two.
                 guard telling.hasOtherDigits(than: trace), try bringer(of: telling) != ingest else { return nil }
             }
             worst = worst.map { max($0, likeness) } ?? likeness
@@ -129,7 +133,7 @@ final class RetellingSearch {
         return worst
     }
 
-    /// The ingest that told a reading.
+    /// The import that reported a reading.
     func bringer(of telling: Told) throws(StoreError) -> Int64 {
         switch telling.source {
         case .witness(let ingest): ingest
@@ -137,7 +141,8 @@ final class RetellingSearch {
         }
     }
 
-    /// What a series tells of an instant: samples, what was taken back or deleted, and witnesses, earliest first.
+    /// The earlier readings of a series at an instant, earliest first: samples, deleted or undone samples, and
+    /// duplicates.
     func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Told] {
         let statement = try connection.statement(Self.readings)
         defer { statement.reset() }
@@ -151,7 +156,7 @@ final class RetellingSearch {
             if isWitness {
                 first = try SampleKey(series: statement.integer(6), start: statement.integer(7), hash: statement.blob(8))
             }
-            // A witness that stands in is a sample as well.
+            // A promoted duplicate is a sample too.
             if let index = known[place] {
                 if isWitness { found[index].first = first }
                 continue
@@ -168,7 +173,7 @@ final class RetellingSearch {
         return found
     }
 
-    /// Those whose nominal time is their start, and those that `place` leads to.
+    /// Selects the rows whose start is the nominal time, and those that the table `place` leads to.
     private static let readings: String = {
         let tables = [
             ("sample", "NULL, NULL, NULL, 0, told.seq, 1, told.metadata", ""),

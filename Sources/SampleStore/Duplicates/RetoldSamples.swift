@@ -1,18 +1,17 @@
 import HealthModel
 
-/// Finds samples that tell a reading again, in another unit, beside the sample that told it first: a version without ``RetellingSearch``
-/// stored both.
+/// Finds samples that repeat an earlier sample in another unit. A version without ``RetellingSearch`` stored both.
 ///
-/// What a series told of one instant is compared in the order in which it came, as an import compares it, but only with what is there: of
-/// what a person deleted the other telling may be what was meant to stay.
+/// The readings of a series at one instant are compared in the order of arrival, as during an import, but only with
+/// live samples. If a person deleted one report, the other may be the one to keep.
 struct RetoldSamples {
-    /// A sample, and the one that told the same first.
+    /// A sample and the earlier sample that it repeats.
     struct Pair {
         var place: SampleKey
         var first: SampleKey
-        /// What brought the sample.
+        /// The import of the sample.
         var bringer: Int64
-        /// Whether other readings are its witnesses, or linked with it: then it is left as it is.
+        /// Whether the sample is kept because other readings are its duplicates or are linked with it.
         var isLeft: Bool
     }
 
@@ -30,7 +29,7 @@ struct RetoldSamples {
         retellings = RetellingSearch(connection: connection)
     }
 
-    /// Hands over each pair. Nothing may be written meanwhile.
+    /// Passes each pair to `body`, which must not write to the store.
     func search(_ body: (Pair, SampleType) throws(StoreError) -> Void) throws(StoreError) {
         var last: (series: Int64, type: SampleType?)?
         for (series, instant) in try instants() {
@@ -43,7 +42,7 @@ struct RetoldSamples {
         }
     }
 
-    /// Nominal times of which a series may tell more than once, in more than one unit.
+    /// The nominal times at which a series may have several readings in more than one unit.
     private func instants() throws(StoreError) -> [(series: Int64, instant: Int64)] {
         let statement = try Statement(
             connection,
@@ -65,12 +64,12 @@ struct RetoldSamples {
         guard Set(all.map(\.unit)).count > 1 else { return [] }
         var rows: [Row] = []
         for told in all where told.isLive {
-            // What became of a repaired one is for its repair to say.
+            // Repaired samples are left to their repair.
             guard try !isNamed(told.place, in: "repaired"), case .row(let seq) = told.source else { continue }
             try rows.append(Row(told: told, bringer: retellings.bringer(of: told), seq: seq))
         }
         rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
-        // Witnesses of a sample of this instant count once that has its turn.
+        // The duplicates of a sample at this instant are added when it is that sample's turn.
         let own = Set(rows.map(\.told.first))
         var known: [SampleKey: [Told]] = [:]
         var witnesses: [(told: Told, bringer: Int64)] = []
@@ -87,7 +86,8 @@ struct RetoldSamples {
             for index in turn.indices where try isComparable(turn[index].told) {
                 comparable.append((index, turn[index].told.trace))
             }
-            // Only what was told before: of two in one unit nothing had been told otherwise when the second came.
+            // Compare only with earlier readings. Two readings in one unit had no reading in another unit before them
+            // when the second one arrived.
             var before = known
             for (told, bringer) in witnesses
             where bringer < next.bringer || (bringer == next.bringer && told.unit == next.told.unit) {
@@ -112,7 +112,8 @@ struct RetoldSamples {
         return pairs
     }
 
-    /// Records are told apart by their maker; what stands in for another sample, or was parted from one by a person, is left.
+    /// Whether a sample may be merged. Records are identified by their source. Promoted duplicates, and those that a
+    /// person separated, are kept.
     private func isComparable(_ told: Told) throws(StoreError) -> Bool {
         guard told.first == told.place else { return false }
         return try !isNamed(told.place, in: "record")

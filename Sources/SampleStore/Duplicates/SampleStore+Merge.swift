@@ -1,18 +1,20 @@
 import HealthModel
 
-/// A sample that tells a reading again beside the one that told it first: in another unit, or over another path.
+/// A sample that repeats an earlier one, in another unit or over another path.
 public struct Retelling: Hashable, Sendable {
-    /// The sample.
+    /// The UUID of the sample.
     public var uuid: SampleIdentity
-    /// The one that stays where they are merged.
+    /// The UUID of the sample that remains if the two are merged.
     public var first: SampleIdentity
-    /// Whether it is left as it is, since other readings are its witnesses or linked with it, or both were repaired.
+    /// Whether the sample is kept because other readings are its duplicates or are linked with it, or because both
+    /// samples were repaired.
     public var isLeft: Bool
 }
 
 extension SampleStore {
-    /// Samples that tell a reading again: in another unit, which an earlier version, or `import --exact`, stored beside the first; or over
-    /// another path, where a repair has moved one to where the other stands, an undoing has given it back there, or `--exact` stored both.
+    /// The samples that repeat another sample. A repetition in another unit was stored by an earlier version or by
+    /// `import --exact`. A repetition over another path was moved there by a repair, restored by an undo, or stored by
+    /// `import --exact`.
     public func retellings() throws(StoreError) -> [Retelling] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -31,7 +33,7 @@ extension SampleStore {
         return found
     }
 
-    /// How many samples that came behind this number of the change log are told over another path as well, as one more sample.
+    /// The number of samples that were added after this change number and are also stored from another path.
     public func retoldOverPaths(since: Int64) throws(StoreError) -> Int {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -40,7 +42,7 @@ extension SampleStore {
         return count
     }
 
-    /// Makes samples that tell a reading again witnesses of the one that told it first. Undoing the ingest gives them back.
+    /// Turns samples that repeat an earlier one into its duplicates. Undoing the ledger entry restores them.
     @discardableResult
     public func mergeRetellings(description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try resumePending()

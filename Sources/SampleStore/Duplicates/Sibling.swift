@@ -1,25 +1,25 @@
 import HealthModel
 
-/// Another series of the same person and type: another path by which the same measurement may come.
+/// Another series of the same person and type, from which the same measurement may arrive over another path.
 struct Sibling {
     var series: Int64
-    /// What its times were cut to at the coarsest, in seconds.
+    /// The coarsest resolution of its times, in seconds.
     var coarsest: Int32
-    /// Whether any of its samples ever lasted.
+    /// Whether any of its samples ever had a duration.
     var lasts: Bool
-    /// What its readings have to do with those that are looked at.
+    /// The relation of its device to that of the compared readings.
     var kinship: DeviceKinship
 }
 
-/// Knows the siblings of series, and how their readings were told.
+/// A cache of the siblings of series and of the resolution and units of their readings.
 final class Siblings {
-    /// What samples of one context share, as far as it is compared.
+    /// The compared properties that all samples of one context share.
     struct Telling {
-        /// The unit's code.
+        /// The UCUM code of the unit.
         var unit: String
         var timeResolution: Int32
         var isArrival: Bool
-        /// What a step of 1 of the numeral, and what its 0, is in the canonical unit.
+        /// A numeral step of 1, and the numeral 0, in the canonical unit.
         var scale: Double
         var zero: Double
     }
@@ -38,7 +38,7 @@ final class Siblings {
     private var kinships: [Pair: DeviceKinship] = [:]
     private var tellings: [Key: Telling] = [:]
     private var methods: [Int64: MeasuringMethod] = [:]
-    /// Keeps the origins alive whose identity ``kinships`` are kept by.
+    /// Keeps the origins alive whose object identifiers are keys in ``kinships``.
     private var origins: [ObjectIdentifier: Origin] = [:]
 
     init(connection: Connection) { self.connection = connection }
@@ -50,7 +50,7 @@ final class Siblings {
         methods.removeAll()
     }
 
-    /// The other series of an origin's person and type.
+    /// The other series of the origin's person and type.
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [Sibling] {
         let statement = try connection.statement(
             "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?")
@@ -72,9 +72,10 @@ final class Siblings {
         return siblings
     }
 
-    /// By what is known of the sibling's device; nil where the series is empty.
+    /// The relation of an origin's device to that of a sibling, or `nil` if the sibling's series has no rows or the two
+    /// are never the same measurement.
     ///
-    /// One path that tells two devices apart knows why.
+    /// If one path distinguishes two devices, they are two devices.
     private func kinship(
         of origin: Origin, to series: Int64, source: String, device: String
     ) throws(StoreError) -> DeviceKinship? {
@@ -89,7 +90,7 @@ final class Siblings {
         guard try statement.step() else { return nil }
         var kinship = DeviceKinship.other
         if Client.isSource(source) || Client.isSource(origin.source.id) {
-            // What one client saves for two devices it has told apart itself.
+            // A client distinguishes its devices itself.
             guard source != origin.source.id else { return nil }
             kinship = .copy
         } else if source != origin.source.id || device.isEmpty || origin.device == nil {
@@ -108,7 +109,7 @@ final class Siblings {
         return kinship
     }
 
-    /// How samples with these metadata were measured; 0 is a sample that has none.
+    /// The measuring method of samples with these metadata. The id 0 means no metadata.
     func method(ofMetadata id: Int64) throws(StoreError) -> MeasuringMethod {
         guard id != 0 else { return .unknown }
         if let known = methods[id] { return known }
@@ -119,7 +120,7 @@ final class Siblings {
         return method
     }
 
-    /// How samples of a context were told.
+    /// The compared properties of samples of a context.
     func telling(_ context: Int64, of type: SampleType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
         if let known = tellings[key] { return known }
@@ -145,7 +146,8 @@ final class Siblings {
     }
 }
 
-/// How the samples of one series were told: neighbouring ones mostly share their context.
+/// Returns the compared properties of samples of one series. It caches the last context, because adjacent samples
+/// mostly share it.
 struct SeriesTelling {
     private let siblings: Siblings
     private let type: SampleType
@@ -157,11 +159,11 @@ struct SeriesTelling {
         self.type = type
     }
 
-    /// What is compared of a sample.
+    /// The compared properties of a sample.
     ///
     /// - Parameters:
-    ///   - step: one step of its numeral's last digit, in the unit of its context.
-    ///   - metadata: their number in the store; 0 for none.
+    ///   - step: A step of the numeral's last digit, in the unit of the context.
+    ///   - metadata: The id of the metadata in the store, or 0 for none.
     mutating func trace(
         start: Int64, duration: Int64, value: Double, step: Double, context: Int64, metadata: Int64
     ) throws(StoreError) -> ReadingTrace {

@@ -1,14 +1,15 @@
 import HealthModel
 
-/// A sample of another path that may be the same measurement.
+/// A sample from another path that may be the same measurement.
 struct Candidate {
     let place: SampleKey
-    /// The sample that it is a witness of, and stands in for; itself where it is none.
+    /// The original that this sample replaced when it was promoted, or the sample's own place.
     let first: SampleKey
-    /// While it is rough, the resolution of its value is the coarsest that it can be.
+    /// The compared properties. Until ``refine()`` is called, the resolution of the value may be coarser than it really
+    /// is.
     private(set) var trace: ReadingTrace
     private var isRough: Bool
-    /// Whether a row of the batch is its witness.
+    /// Whether a row of the batch became its duplicate.
     var isTaken = false
 
     init(place: SampleKey, first: SampleKey, trace: ReadingTrace, isRough: Bool) {
@@ -17,7 +18,7 @@ struct Candidate {
         self.isRough = isRough
     }
 
-    /// Finds the resolution of a value that tells its numeral by itself.
+    /// Computes the resolution of a value whose numeral is not stored separately.
     mutating func refine() {
         guard isRough else { return }
         isRough = false
@@ -25,30 +26,32 @@ struct Candidate {
     }
 }
 
-/// Walks along a sibling's samples beside rows that are sorted by start, and holds those near the row that is looked at.
+/// Walks through a sibling's samples in parallel to rows that are sorted by start, and caches the samples near the
+/// current row.
 struct SiblingScan {
     let sibling: Sibling
-    /// Those held, some that were passed, and the next one where it is known.
+    /// The cached samples, some earlier ones, and the next one if it was already read.
     private(set) var candidates: [Candidate] = []
     private let statement: Statement
     private var telling: SeriesTelling
     private let witnessed: WitnessedStretch
-    /// Which of them stand in for others; nil where none does.
+    /// Finds the originals that promoted samples replace, or `nil` if no sample was promoted.
     private let standIns: MeasurementReader?
     let table: Table
     private var begun = false
     private var ended = false
-    /// Where those held begin and end.
+    /// The indices of the first cached sample and of the end of the cached samples.
     private var (head, tail) = (0, 0)
 
-    /// How many samples are passed over before the next place is sought instead.
+    /// The number of samples that are skipped one by one before the scan seeks instead.
     private static let patience = 48
 
     enum Table {
         case live
-        /// What a person deleted: deleted stays deleted, whichever way it comes.
+        /// Samples that were deleted. A deleted measurement stays deleted, whichever path it arrives over.
         case deleted
-        /// What an undoing took back: it may come again, over this path or another, and is one with it once the undoing is undone.
+        /// Samples of an undone import. The measurement may arrive again over any path, and becomes one with the sample
+        /// if the undo is undone.
         case withdrawn
     }
 
@@ -71,7 +74,8 @@ struct SiblingScan {
                 """)
     }
 
-    /// Which of the ``candidates`` start between two times, until the next call; asked for with ever later times.
+    /// The indices of the ``candidates`` that start between two times, valid until the next call. Call this with
+    /// ascending times.
     mutating func near(_ low: Int64, _ high: Int64) throws(StoreError) -> Range<Int> {
         while head < tail, candidates[head].place.start < low { head += 1 }
         if head > 512, head * 2 > candidates.count {
@@ -96,12 +100,12 @@ struct SiblingScan {
         return head..<tail
     }
 
-    /// Hands over those of the ``candidates`` that a reading is like, by their position.
+    /// Passes the indices of the ``candidates`` that match a reading to `body`.
     mutating func forEachLike(
         of trace: ReadingTrace, among near: Range<Int>, _ rule: DuplicateRule, _ body: (Likeness, Int) -> Void
     ) {
         for position in near {
-            // Most of what differs is told apart without its digits.
+            // Most different values are ruled out without their digits.
             let difference = abs(candidates[position].trace.value - trace.value)
             guard difference <= Likeness.tolerance(trace, candidates[position].trace) else { continue }
             candidates[position].refine()
@@ -109,7 +113,8 @@ struct SiblingScan {
         }
     }
 
-    /// Makes a row the witness of one of the ``candidates``, and says which sample that is; nil where it has one already.
+    /// Makes a row the duplicate of a candidate and returns the original sample, or `nil` if that already has a
+    /// duplicate.
     mutating func take(_ position: Int) throws(StoreError) -> SampleKey? {
         let place = candidates[position].first
         guard !candidates[position].isTaken, try !witnessed.contains(place) else { return nil }
@@ -123,7 +128,7 @@ struct SiblingScan {
         begun = true
     }
 
-    /// Makes the next one known; false where there is none.
+    /// Reads the next candidate, if necessary. Returns false if there is none.
     private mutating func readsAhead() throws(StoreError) -> Bool {
         if tail < candidates.count { return true }
         if ended { return false }

@@ -1,43 +1,44 @@
 import HealthModel
 
-/// What a series told of an instant before, as it is compared with what it tells now.
+/// An earlier report of a series at an instant, as it is compared with new ones.
 struct Told {
-    /// What knows the ingest that told it.
+    /// The place from which the report's import is known.
     enum Source {
-        /// A sample or a tombstone, by its number.
+        /// A sample or a tombstone, by its change number.
         case row(seq: Int64)
         case witness(ingest: Int64)
     }
 
     var place: SampleKey
-    /// The sample it is a witness of; else itself.
+    /// The original if this is a duplicate, and the place itself if not.
     var first: SampleKey
     var unit: String
     var trace: ReadingTrace
     var source: Source
-    /// Whether it is a sample.
+    /// Whether the report is a live sample.
     var isLive: Bool
 
-    /// How like it is to a reading of the same start; nil where they are two.
+    /// The similarity to a reading with the same start, or `nil` if they are different readings.
     func likeness(to other: ReadingTrace) -> Likeness? {
         trace.duration == other.duration ? Likeness(other, trace, rule: .unit) : nil
     }
 
-    /// Whether a reading of the same unit was told with other digits: fewer or more.
+    /// Whether a reading in the same unit has more or fewer digits.
     func hasOtherDigits(than other: ReadingTrace) -> Bool {
         max(trace.valueResolution, other.valueResolution) >= 1.5 * min(trace.valueResolution, other.valueResolution)
     }
 }
 
 extension Siblings.Telling {
-    /// What is compared where the times are one.
+    /// The compared properties for readings with the same time.
     func trace(duration: Int64, value: Double, step: Double, method: MeasuringMethod) -> ReadingTrace {
         ReadingTrace(
             start: 0, duration: duration, timeResolution: 1, isArrival: false, value: value, valueResolution: step * scale,
             scale: scale, zero: zero, method: method)
     }
 
-    /// What is compared of a row: its value is column 2, its numeral 3, its duration 5.
+    /// The compared properties of a row. Its value is in column 2, its numeral in column 3, and its duration in column
+    /// 5.
     func trace(of row: Statement, method: MeasuringMethod) throws(StoreError) -> ReadingTrace {
         let value = row.real(2)
         let numeral = row.isNull(3) ? Numeral(shortest: value) : try? Numeral(parsing: row.blob(3))

@@ -1,29 +1,30 @@
 import HealthModel
 
-/// Finds samples that are one measurement, told over two paths, which no import has compared: a repair has moved one to where the other stands, an
-/// undoing has given one back beside it, or `import --exact` stored both.
+/// Finds live samples that are one measurement from two paths and were not compared by an import. A repair moved one
+/// next to the other, an undo restored one next to the other, or `import --exact` stored both.
 ///
-/// They are compared by the same rules as an import's rows are, and each sample has one of each path at most.
+/// They are compared with the rules of an import, and each sample is paired with at most one sample of each path.
 final class TwoPathSamples {
-    /// A sample, and the one that stays where they are merged: the repaired one, so that repairs are taken back as ever, else the one that came first.
+    /// A sample and the one that remains if the two are merged. The repaired sample remains, so that its repair can
+    /// still be undone. If neither or both were repaired, the earlier one remains.
     struct Pair {
         var place: SampleKey
         var first: SampleKey
         var type: SampleType
         var lasts: Bool
-        /// What brought the sample.
+        /// The import of the sample.
         var bringer: Int64
-        /// Whether it is left as it is: others are compared with it, or a repair made it as well.
+        /// Whether the sample is kept because others were compared with it, or because both samples were repaired.
         var isLeft: Bool
     }
 
     private let connection: Connection
     private let decoder: SampleDecoder
     private let near: NearDuplicateSearch
-    /// What is in a pair already, of the chunk that is read and of the one before.
+    /// The samples that are already in a pair, for the current chunk and the previous one.
     private var (paired, pairedBefore): (Set<SampleKey>, Set<SampleKey>) = ([], [])
 
-    /// Rows that are read at a time.
+    /// The number of rows read at a time.
     private static let chunk = 8192
 
     init(connection: Connection) {
@@ -32,9 +33,9 @@ final class TwoPathSamples {
         near = NearDuplicateSearch(connection: connection, ofStored: true)
     }
 
-    /// Hands over the pairs, some thousand at a time; `body` may merge them.
+    /// Passes the pairs to `body`, some thousand at a time. `body` may merge them.
     ///
-    /// - Parameter since: only pairs of which one sample came behind this number of the change log.
+    /// - Parameter since: If not 0, only pairs are found in which a sample was added after this change number.
     func search(since: Int64 = 0, _ body: ([Pair]) throws(StoreError) -> Void) throws(StoreError) {
         for series in try self.series(since: since) {
             var position: (start: Int64, seq: Int64)? = (series.low, .min)
@@ -52,7 +53,7 @@ final class TwoPathSamples {
         }
     }
 
-    /// The series that others of their person and type stand beside, with the stretch that came since.
+    /// The series that have siblings of the same person and type, with the time range of the changes after `since`.
     private func series(since: Int64) throws(StoreError) -> [(id: Int64, low: Int64, high: Int64)] {
         let statement = try Statement(
             connection,
@@ -68,7 +69,8 @@ final class TwoPathSamples {
         return found
     }
 
-    /// The next rows of a series, sorted by start, and where they ended; `nil` where the series did.
+    /// The next rows of a series, sorted by start, and the position after them. The position is `nil` at the end of the
+    /// series.
     private func read(
         _ series: Int64, after last: (start: Int64, seq: Int64), through high: Int64, since: Int64
     ) throws(StoreError) -> (rows: [SampleRow], origin: Origin?, next: (start: Int64, seq: Int64)?) {
@@ -95,11 +97,11 @@ final class TwoPathSamples {
         return (rows, origin, rows.count < Self.chunk ? nil : rows.last.map { ($0.start, $0.seq) })
     }
 
-    /// Which of the two stays; `nil` where they are two.
+    /// Decides which of two samples remains. Returns `nil` if they must not be merged.
     private func pair(_ row: SampleRow, _ other: SampleKey, _ type: SampleType) throws(StoreError) -> Pair? {
         let own = row.place
         let table = SampleTable(connection: connection)
-        // What stands in for another, or was parted from it by a person, is no pair's.
+        // Do not pair a promoted duplicate, or one that a person separated from its original.
         guard other.series != own.series, try table.contains(other), try !isWitness(own), try !isWitness(other) else {
             return nil
         }
@@ -108,7 +110,7 @@ final class TwoPathSamples {
         let (ownIsRepaired, otherIsRepaired) = try (isRepaired(own), isRepaired(other))
         let ownStays = ownIsRepaired == otherIsRepaired ? ownComes < otherComes : ownIsRepaired
         let (place, first) = ownStays ? (other, own) : (own, other)
-        // Another of this path is its witness.
+        // Another sample of this path is already its duplicate.
         guard try !hasWitness(first, of: place.series) else { return nil }
         paired.formUnion([own, other])
         return Pair(
@@ -117,7 +119,7 @@ final class TwoPathSamples {
             isLeft: try WitnessRows.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
     }
 
-    /// By what, and where in the change log, a sample came.
+    /// The import of a sample and its change number.
     private func coming(_ place: SampleKey) throws(StoreError) -> (ingest: Int64, seq: Int64) {
         let seq =
             try connection.integer(

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Keeps what the search found. Used inside a transaction.
+/// Stores the results of a duplicate search. Used inside a transaction.
 struct WitnessKeeper {
     let connection: Connection
     let batch: BatchTable
     let ingest: Int64
     let type: SampleType
-    /// By what rule, where it is not the type's.
+    /// The rule of the decision, or `nil` for the rule of the type.
     var rule: DuplicateRule?
 
-    /// Keeps rows of one series as witnesses of the samples that came first: whole, so that nothing of them is lost.
+    /// Stores rows of one series as duplicates of their originals. All fields are stored, so that nothing is lost.
     func record(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !witnesses.isEmpty else { return }
         try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
@@ -25,9 +25,9 @@ struct WitnessKeeper {
         }
     }
 
-    /// Makes a sample, brought by this ingest, the witness of another one, as one that the search had found when it came.
+    /// Turns a sample of this import into a duplicate of another one, as if the search had found it on arrival.
     ///
-    /// - Parameter deletion: of the merge that does it.
+    /// - Parameter deletion: The deletion of the merge.
     func record(
         _ sample: SampleKey, asWitnessOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
     ) throws(StoreError) {
@@ -43,7 +43,7 @@ struct WitnessKeeper {
         ])
     }
 
-    /// Links rows, about to be stored, with the samples of other devices that they agree with.
+    /// Links rows that are about to be stored with the samples of other devices that they agree with.
     func record(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
             let row = rows[link.row]
@@ -56,7 +56,8 @@ struct WitnessKeeper {
         }
     }
 
-    /// The witnesses with what they share with others of their ingest.
+    /// The duplicates with their decisions. Duplicates of one import share a decision if they have the same series and
+    /// rule.
     private func decided(
         _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow]
     ) throws(StoreError) -> [BatchTable.Witness] {

@@ -1,25 +1,28 @@
 import HealthModel
 
-/// The readings that were found to be the same as a sample: its witnesses.
+/// The duplicates of samples, which the tables call witnesses.
 struct WitnessRows {
     let connection: Connection
 
-    /// How far from its first a witness starts, in microseconds, that is found beside it: the slack of two clocks on an arrival, as
-    /// most have that come over a second path with seconds.
+    /// The maximum distance of a duplicate's start from that of its original, in microseconds, for which the duplicate
+    /// is found without an extra index. It is the clock tolerance for arrival times. Most duplicates whose times have
+    /// seconds are within it.
     static let near: Int64 = 5_000_000
-    /// SQL's condition for the others. The index of them has it in a step of the schema: another distance needs another step, or no
-    /// statement that names the index can be prepared.
+    /// The SQL condition for the duplicates that are farther away. The schema contains this condition in an index. A
+    /// new distance needs a new schema step, because statements that name the index could not be prepared without it.
     static let isFar = "start - of_start NOT BETWEEN -\(near) AND \(near)"
 
-    /// Has SQLite use the index of them: without statistics it takes the primary key's first column for the better choice.
+    /// Forces SQLite to use the index of far duplicates. Without statistics it prefers the first column of the primary
+    /// key.
     static let byFar = "INDEXED BY witness_far"
 
-    /// SQL's condition that neither the import that brought a witness nor the merge that found it is undone.
+    /// The SQL condition that neither the import of a duplicate nor the merge that found it is undone.
     static let isActive =
         "NOT EXISTS(SELECT 1 FROM main.ingest AS i WHERE i.id IN (decision.ingest, decision.merge) AND i.state = 'undone')"
 
-    /// The statement that selects witnesses of a sample, past a client's views, which have no index: whoever tells of one reads it before.
-    /// The sample's series is `?1`, its start `?2`, its hash `?3`.
+    /// Returns SQL that selects the duplicates of a sample. It bypasses a client's views, which have no index, so only
+    /// rows whose duplicate the client may read can be shown. The sample's series is `?1`, its start `?2`, its hash
+    /// `?3`.
     static func ofFirst(_ columns: String, _ condition: String, order: String) -> String {
         """
         \([("", "start BETWEEN ?2 - \(near) AND ?2 + \(near)"), (byFar, isFar)].map {
@@ -32,7 +35,7 @@ struct WitnessRows {
         """
     }
 
-    /// SQL that selects the places of the witnesses of all samples that a table names.
+    /// Returns SQL that selects the places of the duplicates of all samples in a table.
     static func ofFirsts(in table: String) -> String {
         [("", "w.start BETWEEN p.start - \(near) AND p.start + \(near)"), (byFar, isFar)].map {
             """
@@ -45,7 +48,7 @@ struct WitnessRows {
         }.joined(separator: " UNION ALL ")
     }
 
-    /// Whether other readings are a sample's witnesses, or linked with it.
+    /// Whether a sample has duplicates or links.
     static func isLeanedOn(_ place: SampleKey, _ connection: Connection) throws(StoreError) -> Bool {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let statement = try connection.statement(ofFirst("ingest", isActive, order: "ingest"))
@@ -59,7 +62,7 @@ struct WitnessRows {
             """, here[0], here[1], here[2]) != nil
     }
 
-    /// The UUID of what is, or was, at a place.
+    /// The UUID of the current or former row at a place, or `nil` if there is none.
     func uuid(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
         for table in ["sample", "deleted", "witness"] {
             let skew = try connection.integer(

@@ -1,15 +1,17 @@
-/// Which samples, within a stretch of time, have a witness of a certain series already.
+/// Looks up whether samples in a time range already have a duplicate from one series.
 ///
-/// Mostly there is none, or only at the border to an earlier batch, so that few samples need to be asked for.
+/// Usually no sample has one, or only those next to an earlier batch, so few lookups are needed.
 struct WitnessedStretch {
     private let connection: Connection
     private let witness: Int64
-    /// Those that may have one beside them start from here to there.
+    /// The range of starts of the samples that may have a duplicate nearby.
     private let near: (Int64, Int64)?
-    /// Those that have one farther away.
+    /// The range of starts of the samples that have a duplicate farther away.
     private let far: (Int64, Int64)?
 
-    /// - Parameter witness: the series of the witnesses; the samples start between `low` and `high`.
+    /// Creates a lookup for samples that start between `low` and `high`.
+    ///
+    /// - Parameter witness: The series of the duplicates.
     init(by witness: Int64, _ low: Int64, _ high: Int64, connection: Connection) throws(StoreError) {
         self.connection = connection
         self.witness = witness

@@ -1,14 +1,14 @@
 import HealthModel
 
-/// What the ledger has of a person who is erased. Entries of what was theirs alone go; entries of what was others' as well stay, and lose what may
-/// say something of the person.
+/// The ledger entries of a person who is erased. Entries that concern only this person are removed. Entries that also
+/// concern others are kept without anything that could reveal the person.
 struct ErasedLedger {
     let connection: Connection
     let subject: String
-    /// By which texts name the person.
+    /// The texts that identify the person.
     let words: [String]
 
-    /// Every row that an entry of the ledger left, by the entry's number.
+    /// The columns that refer to ledger entries, with the column of the affected series.
     private static let traces: [(table: String, column: String, series: String)] = [
         ("change", "ingest", "series"), ("change", "cause", "series"), ("quarantine", "ingest", "series"),
         ("(SELECT j.ingest, series FROM judgement AS j JOIN quarantine ON quarantine.id = held)", "ingest", "series"),
@@ -16,7 +16,7 @@ struct ErasedLedger {
         ("decision", "merge", "of_series"), ("link", "ingest", "series"),
     ]
 
-    /// How many samples more the ledger counts than there are: nothing, in a sound store.
+    /// The difference between the number of samples in the ledger and in the store. It is 0 in a consistent store.
     func balance() throws(StoreError) -> Int64 {
         try connection.integer(
             """
@@ -26,7 +26,7 @@ struct ErasedLedger {
             """) ?? 0
     }
 
-    /// Notes the entries that left something of the person.
+    /// Collects the entries that concern the person.
     func note() throws(StoreError) {
         try connection.execute(
             "DROP TABLE IF EXISTS temp.touched_ingest; CREATE TEMP TABLE touched_ingest(id INTEGER PRIMARY KEY)")
@@ -50,7 +50,8 @@ struct ErasedLedger {
             INSERT OR IGNORE INTO touched_ingest SELECT change.ingest FROM gone CROSS JOIN change ON change.series = gone.series
                 AND gone.start BETWEEN low AND high
             """)
-        // The same file once more left no row, and is the person's as well; so is what names them.
+        // Another import of the same file may have added no rows, but it concerns the person too. So do entries that
+        // name the person.
         try connection.run(
             """
             INSERT OR IGNORE INTO touched_ingest SELECT ingest.id FROM ingest JOIN ingest AS other ON other.name = ingest.name
@@ -63,7 +64,7 @@ struct ErasedLedger {
         }
     }
 
-    /// Removes the entries of which nothing is left, once the person's rows are gone.
+    /// Removes the entries to which no row refers any more. Call this after the person's rows are removed.
     func finish(balance: Int64) throws(StoreError) {
         let traces =
             Self.traces.map { "SELECT \($0.column) FROM \($0.table) WHERE \($0.column) IS NOT NULL" } + [
@@ -75,7 +76,7 @@ struct ErasedLedger {
             """
             INSERT INTO gone_ingest SELECT id FROM touched_ingest WHERE id NOT IN (\(traces.joined(separator: " UNION ")))
             """)
-        // What another entry undid is needed to tell what that one did.
+        // Keep an entry that another entry undid, because it explains what that entry did.
         while true {
             try connection.run(
                 """
@@ -89,17 +90,17 @@ struct ErasedLedger {
         }
         try connection.run("DELETE FROM ingest WHERE id IN (SELECT id FROM gone_ingest)")
         try blank()
-        // What was counted and is gone is counted as forgotten, as what is pruned.
+        // Count removed samples as forgotten, like pruned ones.
         let surplus = try self.balance() - balance
         try connection.run(
             "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
             .integer(surplus))
     }
 
-    /// What entries say that were others' as well.
+    /// Removes personal details from entries that also concern others.
     private func blank() throws(StoreError) {
         let shared = "(SELECT id FROM touched_ingest)"
-        // Reasons may quote what was refused, and nobody can tell whose that was.
+        // Reasons may quote refused values, and it is unknown to whom they belong.
         try connection.run("DELETE FROM refused WHERE ingest IN \(shared)")
         try connection.run(
             """

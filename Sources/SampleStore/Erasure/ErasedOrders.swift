@@ -1,11 +1,12 @@
 import HealthModel
 
-/// Which sources count, where somebody is erased: their own orders go, and from those of others the names that nothing bears any more.
+/// The source orders when a person is erased. The person's own orders are removed, and names that no longer exist are
+/// removed from other orders.
 struct ErasedOrders {
     private let connection: Connection
     private let subject: String
     private let words: [String]
-    /// What sources and devices are called while everything is there.
+    /// The names of all sources and devices before the erasure.
     private let known: Set<String>
 
     init(_ connection: Connection, subject: String, words: [String]) throws(StoreError) {
@@ -13,7 +14,7 @@ struct ErasedOrders {
         known = try Self.names(connection)
     }
 
-    /// Once everything else is gone.
+    /// Updates the orders. Call this after all other data is removed.
     func finish() throws(StoreError) {
         let gone = known.subtracting(try Self.names(connection))
         let words = words.map { $0.lowercased() }

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// What repairs have of a person who is erased: a measurement may have been somebody else's before it was theirs, or theirs before it was somebody
-/// else's.
+/// The repairs that concern a person who is erased. A repair may have moved a measurement from one person to another.
 ///
-/// It is the person's whose it was last. What it was before goes with it; what others have stays, and leads back to nothing.
+/// A measurement belongs to its latest owner. Erasing that person also removes its earlier forms. Samples that now
+/// belong to others are kept without their history.
 struct ErasedRepairs {
     let connection: Connection
-    /// By which texts name the person.
+    /// The texts that identify the person.
     let words: [String]
 
-    /// The place of a sample that is made from one that was erased: no series has this number.
+    /// The original's place for a repaired sample whose original was erased. No series has this number.
     static let nowhere = "old_series = 0, old_start = 0, old_hash = zeroblob(\(HashBytes.count))"
     static let isFromNowhere = "old_series = 0"
 
@@ -20,7 +20,7 @@ struct ErasedRepairs {
             OR (r.old_series, r.old_start, r.old_hash) IN (SELECT series, start, hash FROM gone))
         """
 
-    /// Notes the rows of others that go: what the person's samples were made from, and what was made of them and taken back.
+    /// Marks the affected rows of others: the originals of the person's samples, and undone repairs of them.
     func markOfOthers() throws(StoreError) {
         for _ in 0..<Replacements.longestChain {
             var count = 0
@@ -44,7 +44,7 @@ struct ErasedRepairs {
         }
     }
 
-    /// Whether what stands here goes.
+    /// Whether the row at a place will be erased.
     func isGone(_ place: SampleKey) throws(StoreError) -> Bool {
         try connection.integer(
             """
@@ -53,7 +53,7 @@ struct ErasedRepairs {
             """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
-    /// Notes the repairs that had anything of the person, or name them.
+    /// Collects the repairs that concern or name the person.
     func note() throws(StoreError) {
         try connection.execute(
             "DROP TABLE IF EXISTS temp.touched_migration; CREATE TEMP TABLE touched_migration(id INTEGER PRIMARY KEY)")
@@ -66,7 +66,7 @@ struct ErasedRepairs {
         }
     }
 
-    /// What others have of the person's measurements leads back to nothing, and nothing of others leads to the person's.
+    /// Removes the links between the person's samples and those of others, in both directions.
     func detach() throws(StoreError) {
         let statement = try Statement(
             connection,
@@ -84,12 +84,12 @@ struct ErasedRepairs {
         let table = SampleTable(connection: connection)
         for place in places { try table.forgetSuccessor(of: place) }
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
-        // One that was there before, as the same reading read rightly, needs no origin.
+        // A merged sample already existed before the repair and needs no origin.
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isOld) AND r.merged")
         try connection.run("UPDATE OR REPLACE repaired AS r SET \(Self.nowhere) WHERE \(Self.isOld)")
     }
 
-    /// Of the repairs noted, those of the person alone go; the others count what is left.
+    /// Removes the collected repairs that have no samples left, and updates the counts of the others.
     func finish() throws(StoreError) {
         let gone = "(SELECT id FROM touched_migration WHERE id NOT IN (SELECT migration FROM repaired))"
         try connection.run("DELETE FROM reading_alias WHERE migration IN \(gone)")
@@ -100,13 +100,13 @@ struct ErasedRepairs {
             UPDATE migration SET repaired = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND NOT r.merged),
                 merged = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND r.merged) WHERE \(left)
             """)
-        // Conditions name samples, or what a person wrote.
+        // Conditions may contain samples or text that a person wrote.
         for word in words + ["\"samples\":"] {
             try connection.run("UPDATE migration SET conditions = '{}' WHERE instr(conditions, ?) > 0 AND \(left)", .text(word))
         }
         try connection.run(
             "UPDATE migration SET matched = repaired + merged + already_right + ambiguous + impossible WHERE \(left)")
-        // The entry of the ledger says the same as the repair, while that stands.
+        // Keep the ledger entry of an applied repair consistent with the repair.
         let stored = """
             (SELECT count(*) FROM change JOIN (SELECT series, start, seq FROM sample UNION ALL SELECT series, start, seq FROM deleted) AS s
                 ON s.series = change.series AND s.start BETWEEN low AND high AND s.seq BETWEEN first_seq AND last_seq

@@ -1,44 +1,46 @@
 import HealthModel
 
-/// Removes everything about a person from the store, for good, in one transaction: rows of every table, what other rows say of them, and what nobody
-/// needs any more (Decisions/0038).
+/// Permanently removes everything about a person from the store in one transaction: rows of every table, mentions in
+/// other rows, and shared rows that are no longer used (Decisions/0038).
 ///
-/// It knows each table of the schema, by what it does to it. Where there is one that it does not know, it refuses: what a later schema keeps of
-/// people is not left behind in silence.
+/// It has a treatment for each table of the schema. If there is an unknown table, it throws an error, so that a later
+/// schema cannot leave personal data behind unnoticed.
 struct Erasure {
     let connection: Connection
-    /// Whose everything is.
+    /// The person to erase.
     let subject: String
-    /// What people call them.
+    /// The name of the person.
     let name: String?
 
-    /// By which texts name the person: the UUID, the name, and each word of that which is long enough to mean anything.
+    /// The texts that identify the person: the UUID, the name, and each word of the name with at least three
+    /// characters.
     var words: [String] {
         let name = name ?? ""
         return [subject] + [name].filter { !$0.isEmpty }
             + name.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.count >= 3 }
     }
 
-    /// What becomes of a table's rows.
+    /// The treatment of a table's rows.
     enum Treatment: Equatable {
-        /// Nothing in it is of a person.
+        /// The table contains no personal data.
         case stays
-        /// The rows go whose `subject` is the person.
+        /// Rows whose `subject` is the person are removed.
         case ofSubject
-        /// The rows go of the person's series, and of what became, or was, a sample of theirs; the columns name places.
+        /// Rows are removed if these columns refer to a series or an erased sample of the person. Each list names the
+        /// columns of one place.
         case ofPlaces([[String]])
-        /// The rows go of the person's series, in a column.
+        /// Rows are removed if one of these columns refers to a series of the person.
         case ofSeries([String])
-        /// The rows go that no other row leads to any more.
+        /// Rows that are no longer referenced are removed.
         case shared
-        /// A view, or a case of its own, for the reason given.
+        /// The table is a view or has its own treatment, for the given reason.
         case own(String)
     }
 
     private static let place = ["series", "start", "hash"]
     private static let first = ["of_series", "of_start", "of_hash"]
 
-    /// Every table and view of the schema.
+    /// The treatment of every table and view of the schema.
     static let treatments: [String: Treatment] = [
         "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
         "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
@@ -47,7 +49,7 @@ struct Erasure {
         "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
         "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
         "reading_alias": .ofSeries(["series"]), "series": .ofSubject,
-        // Of others' series single tombstones go, which summaries do not count.
+        // In the series of others, only single tombstones are removed, and summaries do not count those.
         "summary": .ofSeries(["series"]), "summarized": .ofSeries(["series"]),
         "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,
         "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "granted": .ofSubject, "asked": .ofSubject,
@@ -70,7 +72,9 @@ struct Erasure {
         "lost": .own("the person's own goes; readers of theirs are told to begin again"),
     ]
 
-    /// - Throws: ``StoreError`` of the kind `newer` where the store has a table that it does not know.
+    /// Checks that every table of the store has a treatment.
+    ///
+    /// - Throws: ``StoreError`` of the kind `newer` if the store has an unknown table.
     func checkTables() throws(StoreError) {
         let statement = try Statement(
             connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
@@ -83,7 +87,7 @@ struct Erasure {
 
     /// Removes everything. Used inside a transaction.
     ///
-    /// - Returns: how many samples and tombstones there were.
+    /// - Returns: The number of samples and tombstones that were removed.
     func run() throws -> Int {
         try checkTables()
         let ledger = ErasedLedger(connection: connection, subject: subject, words: words)
@@ -99,7 +103,7 @@ struct Erasure {
         try forgetDevices()
         try repairs.detach()
         let count = try count("SELECT count(*) FROM pruned")
-        // What other paths told of a measurement that was nobody's before it was theirs.
+        // Remove the duplicates from other paths of a measurement that was unassigned before it belonged to the person.
         try remove(
             "witness_row",
             """
@@ -133,7 +137,8 @@ struct Erasure {
         try connection.run("DELETE FROM main.\(table) WHERE \(condition)")
     }
 
-    /// Notes what goes: whole series, single rows of others (`gone`), and each of their numbers (`pruned`, as ``Restriction/noteLost(_:)`` wants it).
+    /// Marks the rows to remove: whole series, single rows of others (`gone`), and the change number of each (`pruned`,
+    /// as needed by ``Restriction/noteLost(_:)``).
     private func mark(_ repairs: ErasedRepairs) throws(StoreError) {
         try connection.execute(
             """
@@ -145,7 +150,7 @@ struct Erasure {
             """)
         try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(subject))
         try repairs.markOfOthers()
-        // What was computed from the person's says something of the person, whosever it is.
+        // Values that were computed from the person's data reveal something about the person, whoever owns them.
         try connection.run(
             """
             INSERT OR IGNORE INTO gone SELECT series, start, hash FROM derived WHERE of_series IN (SELECT id FROM gone_series)
@@ -160,8 +165,8 @@ struct Erasure {
         }
     }
 
-    /// Whoever could read something of it is told to begin again, and forgets what is not told then: nothing else of it is left to tell. The others do
-    /// not learn that anything happened.
+    /// Invalidates the anchors of all readers that could read any of the data. They must start again and drop data that
+    /// they no longer receive. Other readers do not notice the erasure.
     private func warnReaders() throws(StoreError) {
         let table = SampleTable(connection: connection)
         guard try connection.integer("SELECT 1 FROM pruned LIMIT 1") != nil else { return }
@@ -173,7 +178,7 @@ struct Erasure {
             "INSERT INTO setting VALUES('pruned', ?1) ON CONFLICT(name) DO UPDATE SET value = max(value, ?1)", .integer(number))
     }
 
-    /// What targets have set aside of the person, and what they said of it.
+    /// Removes the samples of the person that targets set aside, with the targets' messages about them.
     private func removeSetAside(_ repairs: ErasedRepairs) throws(StoreError) {
         let statement = try Statement(connection, "SELECT DISTINCT uuid FROM set_aside")
         var gone: [String] = []
@@ -186,12 +191,12 @@ struct Erasure {
         for uuid in gone { try connection.run("DELETE FROM set_aside WHERE uuid = ?", .text(uuid)) }
         for word in words {
             try connection.run("UPDATE target SET words = NULL WHERE instr(words, ?) > 0", .text(word))
-            // It was filled by a filter that names somebody who is not there any more: its contents are to be looked at.
+            // The target was filled with a filter that names the erased person, so its contents need a review.
             try connection.run("UPDATE target SET filter = '' WHERE instr(filter, ?) > 0", .text(word))
         }
     }
 
-    /// Digests of what was sent could be guessed: of a weight there are few.
+    /// Removes saved answers. Their request digests could be guessed, because a weight has few possible values.
     private func removeAnswers() throws(StoreError) {
         try connection.run(
             """
@@ -200,7 +205,7 @@ struct Erasure {
             """, .text(subject))
     }
 
-    /// The person's devices: one that others share is nobody's until somebody says whose.
+    /// Removes the person's devices. A device that others share becomes unassigned until it gets a new owner.
     private func forgetDevices() throws(StoreError) {
         try connection.execute(
             "DROP TABLE IF EXISTS temp.gone_key; CREATE TEMP TABLE gone_key(key TEXT PRIMARY KEY) WITHOUT ROWID")
@@ -228,7 +233,7 @@ struct Erasure {
             "DELETE FROM device_alias WHERE old IN (SELECT key FROM gone_key) OR new IN (SELECT key FROM gone_key)")
     }
 
-    /// What rows of several people may share, and none needs any more: also what was left of samples that were pruned once.
+    /// Removes shared rows that are no longer used, including those left by earlier prunings.
     private func removeShared() throws(StoreError) {
         for (column, table) in [("context", "context"), ("metadata", "metadata")] {
             let used = ["sample", "deleted", "witness_row", "quarantine"].map {

@@ -1,38 +1,38 @@
 import CSQLite
 import HealthModel
 
-/// What an erasure removes of a person.
+/// The amount of data that an erasure removes.
 public struct ErasureCounts: Hashable, Sendable {
-    /// Samples that are there.
+    /// The number of live samples.
     public var samples = 0
-    /// Tombstones of samples that were deleted.
+    /// The number of tombstones of deleted samples.
     public var tombstones = 0
-    /// Readings in quarantine, judged ones among them.
+    /// The number of readings in quarantine, including judged ones.
     public var held = 0
-    /// Readings that other paths told as well.
+    /// The number of duplicates from other paths.
     public var witnesses = 0
-    /// Words on what is so of the person, such as a date of birth.
+    /// The number of recorded characteristics, such as a date of birth.
     public var characteristics = 0
-    /// Medications with what is noted of them.
+    /// The number of medications, with their notes.
     public var medications = 0
-    /// Devices that are theirs alone.
+    /// The number of devices assigned to the person.
     public var devices = 0
-    /// Grants of clients.
+    /// The number of grants to clients.
     public var grants = 0
-    /// Sessions of the page.
+    /// The number of page sessions.
     public var sessions = 0
 
-    /// Whether there is nothing at all.
+    /// Whether there is no data at all.
     public var isEmpty: Bool { self == ErasureCounts() }
 }
 
 extension SampleStore {
     private static let erasing = "erasing"
     private static let erasures = "erasures"
-    /// Samples that are deleted in one transaction.
+    /// The number of samples that are deleted in one transaction.
     private static let slice = 20_000
 
-    /// What an erasure would remove.
+    /// Returns the counts that an erasure would remove.
     public func erasable(of subject: String) throws(StoreError) -> ErasureCounts {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -48,10 +48,11 @@ extension SampleStore {
             grants: try count("granted"), sessions: try count("page_session"))
     }
 
-    /// Deletes all samples of a person in the ordinary way, so that targets and readers of the change log hear of it before everything is erased.
+    /// Deletes all samples of a person in the ordinary way, so that targets and readers of the change log receive the
+    /// deletions before the erasure.
     ///
-    /// - Parameter progress: called with how many are deleted so far.
-    /// - Returns: how many.
+    /// - Parameter progress: Called with the number of samples deleted so far.
+    /// - Returns: The number of deleted samples.
     @discardableResult
     public func deleteAll(of subject: String, at now: Instant, progress: (Int) -> Void = { _ in }) throws -> Int {
         var sum = 0
@@ -77,15 +78,18 @@ extension SampleStore {
         }
     }
 
-    /// Removes everything about a person for good: all rows, in one transaction, and then their octets (``finishErasure()``).
+    /// Permanently removes everything about a person: first all rows in one transaction, then their bytes in the file
+    /// (``finishErasure()``).
     ///
-    /// Whoever could read something of it is told to begin again. The store's own person is somebody new afterwards, of whom nothing is known.
+    /// Readers that could read any of the data must start again. If the person is the store's default person, the store
+    /// gets a new, unknown one.
     ///
     /// - Parameters:
-    ///   - targets: those that know of all that is deleted so far: they go on, and need not begin again.
-    ///   - now: for the ledger, which says that somebody was erased, and not who.
-    /// - Returns: the entry in the ledger, and how many samples and tombstones were removed.
-    /// - Throws: ``StoreError``; nothing is removed then, or all rows are, and ``isErasureUnfinished`` says that their octets are not.
+    ///   - targets: The names of targets that have received all deletions. They continue and need not start again.
+    ///   - now: The time of the ledger entry, which does not identify the erased person.
+    /// - Returns: The ledger entry, and the number of samples and tombstones that were removed.
+    /// - Throws: ``StoreError``. Then either nothing is removed, or all rows are removed but not their bytes, and
+    ///   ``isErasureUnfinished`` is true.
     public func erase(_ subject: String, told targets: Set<String> = [], at now: Instant) throws -> (ingest: Int64, count: Int) {
         guard subject != Origin.unassigned else {
             throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's: 'vitalgate delete' deletes it")
@@ -95,7 +99,7 @@ extension SampleStore {
         return result
     }
 
-    /// The first half, in one transaction.
+    /// Removes the rows in one transaction, as the first half of an erasure.
     func eraseRows(of subject: String, told targets: Set<String>, at now: Instant) throws -> (ingest: Int64, count: Int) {
         defer { interner.forget() }
         try resumePending()
@@ -108,7 +112,7 @@ extension SampleStore {
                 }
             }
             try forgetDeviceStates()
-            // Before anything goes, so that no number of an entry comes again.
+            // Begin the entry before anything is removed, so that no number of an entry is reused.
             let ingest = try beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
             let count = try Erasure(connection: connection, subject: subject, name: name).run()
             if subject == self.subject {
@@ -132,7 +136,7 @@ extension SampleStore {
 
     private struct Found: Error {}
 
-    /// Whether a target has everything there is to tell.
+    /// Whether a target has received all changes.
     private func isTold(_ target: Target) throws -> Bool {
         if let backlog = target.backlog, backlog.anchor.seq < backlog.end { return false }
         guard try knows(target.anchor) else { return false }
@@ -144,16 +148,18 @@ extension SampleStore {
         }
     }
 
-    /// Whether an erasure removed its rows, and was ended before the octets that they stood in were.
+    /// Whether an erasure removed its rows but was interrupted before it removed their bytes from the file.
     public var isErasureUnfinished: Bool {
         get throws(StoreError) {
             try connection.integer("SELECT 1 FROM setting WHERE name = ?", .text(Self.erasing)) != nil
         }
     }
 
-    /// Writes the whole file anew, without what was removed, and empties the write-ahead log. It needs as much room as the store has.
+    /// Rewrites the whole file without the removed data and empties the write-ahead log. It needs as much free disk
+    /// space as the store takes.
     ///
-    /// - Throws: ``StoreError`` of the kind `busy` where another process reads the store as it was; to call it again goes on.
+    /// - Throws: ``StoreError`` of the kind `busy` if another process still reads an older snapshot. Call it again to
+    ///   continue.
     public func finishErasure() throws(StoreError) {
         try connection.execute("PRAGMA secure_delete = ON")
         defer { _ = try? connection.execute("PRAGMA secure_delete = OFF") }
@@ -173,7 +179,7 @@ extension SampleStore {
         }
     }
 
-    /// What other processes remember of rows that are shared holds no more once somebody was erased. Asked with each change.
+    /// Drops cached ids of shared rows if another process has erased a person. Called with each change.
     func forgetErased() throws(StoreError) {
         let count = try connection.integer("SELECT value FROM setting WHERE name = ?", .text(Self.erasures)) ?? 0
         guard count != erasuresKnown else { return }

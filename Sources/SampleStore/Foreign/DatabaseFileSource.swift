@@ -2,15 +2,18 @@ import CSQLite
 import HealthModel
 import Pipeline
 
-/// Reads tables of another program's database, such as a phone keeps its readings in. It is here because SQLite has one door.
+/// Reads tables from another program's SQLite database, such as the database of a phone app. It is in this target
+/// because only this target uses SQLite.
 ///
 ///     let source = DatabaseFileSource(path: "Gadgetbridge.db", wanted: database, received: now)
 ///
-/// Each table is a header and rows of text, on a channel of its own: `sqlite:0` and so on, in the order in which they are wanted. A table that is not there, or
-/// lacks a column that it needs, is left out. Tables and columns that have values and are not wanted are counted by name. The file is opened for reading alone, as one that nobody changes, and nothing in it is trusted: only its
-/// tables are read, no views.
+/// Each table is sent as a header and rows of text on its own channel: `sqlite:0` and so on, in the order of the wanted
+/// tables. A table is skipped if it is missing or lacks a required column. Unwanted tables and columns that contain
+/// values are counted by name.
+///
+/// The file is opened read-only as an immutable file. Its schema is not trusted, so only tables are read, and no views.
 public final class DatabaseFileSource: FrameSource {
-    /// Longest value in octets; a longer one ends the reading.
+    /// The maximum size of a value in bytes. A longer value ends the reading with an error.
     public static let maximumValue = 1 << 20
 
     enum Origin {
@@ -24,21 +27,21 @@ public final class DatabaseFileSource: FrameSource {
     private var tables: [ForeignTable] { wanted.tables }
     public private(set) var unread = Unread()
 
-    /// Reads a file.
+    /// Creates a source that reads a file.
     public init(path: String, wanted: ForeignDatabase, received: Instant) {
         (origin, self.wanted, self.received) = (.path(path), wanted, received)
     }
 
-    /// Reads what a script of SQL makes, in memory; for vectors and tests.
+    /// Creates a source that runs an SQL script in memory, for test vectors and tests.
     public init(script: [UInt8], wanted: ForeignDatabase, received: Instant) {
         (origin, self.wanted, self.received) = (.script(script), wanted, received)
     }
 
-    /// The channel of the table that is wanted as this one.
+    /// The channel of the wanted table with this index.
     public static func channel(_ index: Int) -> String { "sqlite:\(index)" }
 
-    /// Which of the tables are there, by their place in the list.
-    /// - Throws: ``SourceError`` where the file cannot be read.
+    /// The indices of the wanted tables that exist in the file.
+    /// - Throws: ``SourceError`` if the file cannot be read.
     public func present() throws -> [Int] {
         let database = try ForeignConnection(origin)
         defer { database.close() }
@@ -70,7 +73,7 @@ public final class DatabaseFileSource: FrameSource {
         unread = try UnreadTables(database: database, wanted: wanted).counted()
     }
 
-    /// Lends names as cells.
+    /// Passes names to `body` as cells that are valid only during the call.
     private static func lend(_ names: [[UInt8]], _ body: ([UnsafeRawBufferPointer]) throws -> Void) rethrows {
         try names.flatMap { $0 }.withUnsafeBytes { octets in
             var start = 0
@@ -82,7 +85,7 @@ public final class DatabaseFileSource: FrameSource {
         }
     }
 
-    /// A file is one person's: it says whose each row is, and all have to be the same one's.
+    /// Throws an error if the file has rows of several people. One file must contain one person's data.
     private func refuseSeveralPersons(_ database: ForeignConnection) throws {
         var persons: Set<String> = []
         for table in tables {

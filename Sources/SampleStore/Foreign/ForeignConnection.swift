@@ -11,7 +11,7 @@ struct ForeignConnection {
         let code: Int32
         switch origin {
         case .path(let path):
-            // A file that is read and not changed meanwhile: no lock, no journal, and no second file beside it.
+            // Nothing changes the file while it is read, so open it without locks, a journal or other files next to it.
             let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
             code = sqlite3_open_v2("file:\(Self.escaped(path))?immutable=1", &handle, flags, nil)
         case .script:
@@ -22,7 +22,7 @@ struct ForeignConnection {
             throw SourceError(.inputOutput, "the database cannot be opened (SQLite \(code))")
         }
         self.handle = handle
-        // Neither a file nor a vector's script reaches another file.
+        // Do not let the file or a test vector's script access other files.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(DatabaseFileSource.maximumValue))
         sqlite3_exec(handle, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
@@ -38,7 +38,7 @@ struct ForeignConnection {
 
     func close() { sqlite3_close(handle) }
 
-    /// A path as a part of a URI.
+    /// Percent-encodes a path for a URI.
     private static func escaped(_ path: String) -> String {
         var text = ""
         for byte in path.utf8 {
@@ -54,19 +54,19 @@ struct ForeignConnection {
         return text
     }
 
-    /// A name as SQL takes it.
+    /// Quotes an SQL name.
     private static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
-    /// What of a wanted table is there.
+    /// The parts of a wanted table that exist in the file.
     struct Plan {
         var table: ForeignTable
         var columns: [ForeignTable.Column]
-        /// By their place among the table's joins; those that are not there, and are not needed, are left out.
+        /// The indices of the joins that exist. Missing joins that are not required are left out.
         var joins: [Int]
         var exclusion: ForeignTable.Exclusion?
     }
 
-    /// The wanted columns that are there; nil where the table is not, or lacks one that it needs.
+    /// The existing wanted columns, or `nil` if the table is missing or lacks a required column.
     func plan(of table: ForeignTable) throws -> Plan? {
         let own = try names(of: table.name)
         guard !own.isEmpty else { return nil }
@@ -93,10 +93,10 @@ struct ForeignConnection {
         return Plan(table: table, columns: found, joins: joined.keys.sorted(), exclusion: exclusion)
     }
 
-    /// The columns of a table that is stored in the file; none where there is no such table.
+    /// The columns of a table that is stored in the file. The set is empty if there is no such table.
     func names(of table: String) throws -> Set<String> {
         var names: Set<String> = []
-        // A view or a virtual table has no page of its own.
+        // Views and virtual tables have no root page.
         let sql =
             "SELECT i.name FROM sqlite_master m, pragma_table_info(m.name) i WHERE m.type = 'table' AND m.rootpage > 0 AND m.name = ?1"
         try run(sql, table) { cells in
@@ -113,7 +113,7 @@ struct ForeignConnection {
         return values
     }
 
-    /// Every row of a table.
+    /// Passes every row of a table to `body`.
     func rows(of plan: Plan, _ body: ([UnsafeRawBufferPointer]) throws -> Void) throws {
         func alias(_ join: Int?) -> String { join.map { "j\($0)" } ?? "a" }
         func value(_ column: ForeignTable.Column) -> String {
@@ -144,7 +144,7 @@ struct ForeignConnection {
         try run(sql, nil, body)
     }
 
-    /// The tables that are stored in the file, in the order of their names.
+    /// The tables that are stored in the file, sorted by name.
     func tables() throws -> [String] {
         var tables: [String] = []
         let sql =
@@ -153,14 +153,14 @@ struct ForeignConnection {
         return tables
     }
 
-    /// How many rows a table has.
+    /// The number of rows in a table.
     func rows(in table: String) throws -> Int {
         var count = 0
         try run("SELECT count(*) FROM \(Self.quoted(table))") { cells in count = Self.number(cells.first) }
         return count
     }
 
-    /// How many values each of some columns has, but for texts that stand for none.
+    /// The number of values in each column, without NULL and the texts that mean an empty value.
     func values(of columns: [String], in table: String, without empties: [String]) throws -> [Int] {
         let none = ([""] + empties).map(Self.literal).joined(separator: ", ")
         let sums = columns.map { "total(\(Self.quoted($0)) IS NOT NULL AND CAST(\(Self.quoted($0)) AS TEXT) NOT IN (\(none)))" }
@@ -192,7 +192,7 @@ struct ForeignConnection {
             guard code == SQLITE_ROW else { throw unreadable() }
             cells.removeAll(keepingCapacity: true)
             for index in 0..<count {
-                // Octets are no text, whatever they are.
+                // Do not read blobs as text.
                 let isBlob = sqlite3_column_type(statement, index) == SQLITE_BLOB
                 let text = isBlob ? nil : sqlite3_column_text(statement, index)
                 cells.append(

@@ -1,12 +1,13 @@
 import HealthModel
 import Pipeline
 
-/// Counts what a database has and a profile does not want: tables by their rows, and columns of the tables that it reads by their values.
+/// Counts the data in a database that a profile does not read: the rows of unread tables, and the values of unread
+/// columns in the tables that it reads.
 struct UnreadTables {
     let database: ForeignConnection
     let wanted: ForeignDatabase
 
-    /// Columns of one table that are looked at.
+    /// The maximum number of columns to count per table.
     private static let columns = 256
 
     func counted() throws -> Unread {

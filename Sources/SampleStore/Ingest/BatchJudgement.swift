@@ -1,22 +1,22 @@
 import HealthModel
 import Pipeline
 
-/// Decides which readings of a batch do not become samples: by their records' versions, and by what is or has to be held. Used inside a
-/// transaction.
+/// Decides which readings of a batch do not become samples, by the versions of their records and by the quarantine.
+/// Used inside a transaction.
 struct BatchJudgement {
     let connection: Connection
     let ingest: Int64
     let batch: [GatedSample]
-    /// Nothing where only the very same readings are to count as duplicates.
+    /// Finds readings repeated in another unit, or `nil` if only identical readings count as duplicates.
     let retellings: RetellingSearch?
-    /// Whether records are one whatever device measured them.
+    /// Whether a record has the same identity on all devices.
     var acrossDevices = false
 
-    /// A record that its maker numbered replaces its lower version, and gives way to an equal or higher one, deleted or not. A version that
-    /// is held back replaces nothing.
+    /// Replaces lower versions of records. A record version is a duplicate if an equal or higher version exists, live
+    /// or deleted. A version in quarantine replaces nothing.
     func replaceRecords(_ groups: [SeriesRows], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
-        // Versions of one record within the batch: only the highest comes to be stored.
+        // If a batch has several versions of a record, only the highest is stored.
         var newest: [RecordName: (version: Int64, row: SampleRow)] = [:]
         for row in groups.lazy.flatMap(\.rows) where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
             let sample = batch[Int(row.index)].sample
@@ -41,7 +41,7 @@ struct BatchJudgement {
         }
     }
 
-    /// What tells a record from others: its series and its id; across devices person, type and source in place of the series.
+    /// The identity of a record: its series and id, or across devices its person, type, source and id.
     private struct RecordName: Hashable {
         var series: Int64?
         var origin: [String]
@@ -53,8 +53,9 @@ struct BatchJudgement {
         }
     }
 
-    /// Whether an earlier version of a record, deleted or not, says what a row says. An export has no other version of a day's rings, or of a
-    /// resource, than its own time: each later one would replace them by the same.
+    /// Whether an earlier version of the record, live or deleted, has the same body as a row. In exports the only
+    /// version of a day's rings or of a resource is the time of the export, so each later export would replace them
+    /// with the same content.
     private func saysTheSame(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
         try connection.integer(
             """
@@ -67,13 +68,13 @@ struct BatchJudgement {
             """, .integer(row.series), .text(record), .integer(row.context)) != nil
     }
 
-    /// A reading that was held, or rejected, and that the gate would let pass now, in this unit or another: what a person rejected stays out,
-    /// what is only held is released, since the gate has learned better.
+    /// Handles readings that were quarantined or rejected before, in this unit or another, and now pass the gate.
+    /// Rejected readings stay out. Readings that are still in quarantine are released, because the rules have improved.
     func consultQuarantine(_ group: SeriesRows, _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(group.series)) != nil else {
             return
         }
-        // The rows are in the order of their nominal times.
+        // The rows are sorted by nominal time.
         var instants: Set<Int64> = []
         if let retellings, let first = group.rows.first, let last = group.rows.last {
             instants = try retellings.heldInstants(of: group.series, from: first.nominal, to: last.nominal)
@@ -88,7 +89,7 @@ struct BatchJudgement {
             ])
             let judged: (number: Int64, state: String)
             if try known.step() {
-                // Whoever rejects a row because it may be cut does not reject what it says when it is whole.
+                // Rejecting a row because it may be incomplete does not reject the complete row.
                 judged = (known.integer(0), known.text(2) == GateRule.provisional.name ? "held" : known.text(1))
             } else if instants.contains(row.nominal), let told = try toldAgain(row) {
                 judged = told
@@ -104,10 +105,11 @@ struct BatchJudgement {
         }
     }
 
-    /// Holds the readings that break a rule, with what arrived, so that a person can judge.
+    /// Puts the readings that break a rule into quarantine, with the frame that arrived, so that a person can review
+    /// them.
     func hold(_ groups: [SeriesRows], text: [UInt8], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         for group in groups {
-            // In the order in which they came, which is the order in which they may be released.
+            // Keep the order of arrival, which is the order in which readings may be released.
             for row in group.rows.sorted(by: { $0.index < $1.index }) where outcomes[Int(row.index)] == .stored {
                 let gated = batch[Int(row.index)]
                 guard let rule = gated.rule else { continue }
@@ -134,7 +136,8 @@ struct BatchJudgement {
         }
     }
 
-    /// The held reading that a row tells again in another unit; records are told apart by their maker.
+    /// The quarantined reading that a row repeats in another unit. Records are excluded, because their source
+    /// identifies them.
     private func toldAgain(_ row: SampleRow) throws(StoreError) -> (number: Int64, state: String)? {
         guard let retellings, batch[Int(row.index)].sample.record == nil else { return nil }
         return try retellings.held(row, of: batch[Int(row.index)].sample.origin.type)

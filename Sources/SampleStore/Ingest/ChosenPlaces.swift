@@ -1,4 +1,4 @@
-/// Places of samples that were chosen, in a temporary table: memory stays flat whatever their number.
+/// The places of selected samples, in a temporary table. Memory use does not grow with their number.
 struct ChosenPlaces {
     private let connection: Connection
 
@@ -24,18 +24,18 @@ struct ChosenPlaces {
         }
     }
 
-    /// Adds a place; one that is there stays there once.
+    /// Adds a place, unless it was already added.
     func add(_ place: SampleKey) throws(StoreError) {
         try connection.run(
             "INSERT OR IGNORE INTO temp.chosen VALUES(?, ?, ?)", .integer(place.series), .integer(place.start), .blob(place.hash))
     }
 
-    /// How many places there are.
+    /// The number of places.
     var count: Int {
         get throws(StoreError) { Int(try connection.integer("SELECT count(*) FROM temp.chosen") ?? 0) }
     }
 
-    /// The next places, in their order.
+    /// The next places, in order.
     func places(after last: SampleKey? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
         let statement = try connection.statement(
             """

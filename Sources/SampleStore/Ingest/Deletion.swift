@@ -1,20 +1,20 @@
 import HealthModel
 
-/// Writes what one ingest deletes, restores, and decides, and counts it. Used inside a transaction.
+/// Writes and counts the deletions, restorations and decisions of one ledger entry. Used inside a transaction.
 final class Deletion {
     typealias Kind = MeasurementHistory<SampleKey>.Decision.Kind
 
     let connection: Connection
-    /// What deletes and restores.
+    /// The id of the ledger entry.
     let ingest: Int64
     private(set) var deleted = 0
     private(set) var restored = 0
-    /// Something else than samples was changed as well, so that the ledger has to tell.
+    /// Whether anything other than samples changed, so that the ledger entry must be kept.
     private(set) var hasChangedMore = false
     private var table: SampleTable { SampleTable(connection: connection) }
-    /// Whether any sample was computed from others at all.
+    /// Whether the store has any derived samples, or `nil` if this is not known yet.
     private var hasDerived: Bool?
-    /// Samples that were computed from what was deleted or restored.
+    /// Samples derived from those that were deleted or restored.
     private var derived: Set<SampleKey> = []
 
     init(connection: Connection, ingest: Int64) {
@@ -24,19 +24,19 @@ final class Deletion {
 
     func changesMore() { hasChangedMore = true }
 
-    /// Deletes samples because a person says so.
+    /// Deletes samples by a person's decision.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of samples deleted.
     @discardableResult
     func delete(_ places: [SampleKey]) throws(StoreError) -> Int {
         var live: [SampleKey] = []
         for place in places where try table.contains(place) { live.append(place) }
         try decide(.deleted, live)
-        // A deletion is the last decision, so nothing else of the measurement becomes live.
+        // A deletion is the latest decision, so no other report of the measurement becomes live.
         return try bury(live.map { SampleTable.Burial(place: $0) })
     }
 
-    /// Notes what a person decided about samples.
+    /// Records a person's decision about samples.
     func decide(_ kind: Kind, _ places: [SampleKey]) throws(StoreError) {
         for place in places {
             try connection.run(
@@ -45,7 +45,7 @@ final class Deletion {
         }
     }
 
-    /// Forgets what was decided about a sample a moment ago.
+    /// Removes a decision that this ledger entry just recorded about a sample.
     func takeBackDecision(on place: SampleKey) throws(StoreError) {
         try connection.run(
             "DELETE FROM decided WHERE series = ? AND start = ? AND hash = ? AND ingest = ?", .integer(place.series),
@@ -73,7 +73,7 @@ final class Deletion {
         for place in places { derived.formUnion(try DerivedSamples(connection: connection).samples(from: place)) }
     }
 
-    /// Lets samples that were computed from others follow them: they are live only while these are.
+    /// Updates the derived samples. They are live only while their inputs are.
     func settleDerived() throws(StoreError) {
         while !derived.isEmpty {
             let places = derived
@@ -83,7 +83,8 @@ final class Deletion {
         }
     }
 
-    /// Makes a duplicate a sample: its account moves from duplicate to stored, but where the ingest that brings it does this itself.
+    /// Promotes a duplicate to a sample. In the import's counts it moves from duplicates to stored samples, unless the
+    /// import is the current one, which does this itself.
     func addWitness(_ place: SampleKey) throws(StoreError) {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let bringer = try connection.integer(

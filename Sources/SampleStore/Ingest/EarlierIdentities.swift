@@ -1,15 +1,16 @@
 import HealthModel
 import Pipeline
 
-/// Finds readings that are there under the identity that they had before the way of measuring was part of it (``MetadataKey/methods``). Used inside
-/// a transaction.
+/// Finds readings that the store has under the identity used before the measuring method became part of it
+/// (``MetadataKey/methods``). Used inside a transaction.
 ///
-/// A file that an earlier version imported has the same readings, and they are not stored again. Only a row that tells the same way of measuring is
-/// one: where a finger-stick was taken for the sensor's reading, it is stored now.
+/// The readings of a file that an earlier version imported are not stored again. A row only matches if its measuring
+/// method is the same. For example, a finger-stick value that was mistaken for a sensor reading is stored now.
 struct EarlierIdentities {
     let connection: Connection
 
-    /// The rows, by their place in the batch, that are there, or were and were deleted, or are another path's witness.
+    /// The batch indices of rows that the store already has as a live sample, a deleted sample, or another path's
+    /// duplicate.
     func known(among rows: [SampleRow], of batch: [GatedSample], where isOpen: (Int32) -> Bool) throws(StoreError) -> [Int32] {
         var known: [Int32] = []
         for row in rows where isOpen(row.index) {
@@ -20,7 +21,7 @@ struct EarlierIdentities {
         return known
     }
 
-    /// Of the identity without the method; `nil` where the sample's comes from something else.
+    /// The hash of the identity without the method, or `nil`.
     private static func hash(of sample: Sample) -> [UInt8]? {
         let end = sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds)
         return SampleIdentity(

@@ -1,15 +1,15 @@
 import HealthModel
 import Pipeline
 
-/// The one door: every object that enters the store is checked here, whichever way it comes.
+/// Validates every object that enters the store, whatever its source.
 ///
-/// Files, devices and recordings have what is not valid refused, each by itself. What programs save (library, HTTP) is stored as a whole or
-/// not at all, so that the program can correct it.
+/// Invalid objects from files, devices and recordings are refused one by one. Objects that clients save (library, HTTP)
+/// are stored all or not at all, so that the client can correct them.
 struct EntryCheck {
-    /// Whether a program saves it: clinical records are read-only for programs, as in HealthKit.
+    /// Whether a client saves the object. As in HealthKit, clients cannot save clinical records.
     let isSaved: Bool
     private let people: Set<String>
-    /// Neighbors mostly share these.
+    /// The last checked values, which adjacent samples mostly share.
     private var lastOrigin: Origin?
     private var lastMetadata: Metadata?
 
@@ -37,10 +37,10 @@ struct EntryCheck {
     }
 }
 
-/// An object that a program saves and that is not valid; nothing was stored of what it was to be saved with.
+/// An invalid object that a client tried to save. None of the objects saved with it were stored.
 public struct RefusedObject: Error, Hashable, Sendable {
-    /// Its place among those that were given, from 0.
+    /// The index of the object among the given ones, starting at 0.
     public var index: Int
-    /// What is wrong with it.
+    /// The reason why the object is invalid.
     public var fault: InvalidObject
 }

@@ -1,26 +1,27 @@
 import HealthModel
 
-/// Finds which rows of a batch the store has already, live or deleted.
+/// Finds the rows of a batch that the store already has, live or deleted.
 ///
-/// A batch is sorted by nominal time, as the store is, so that the two are merged: one scan where both are dense, one seek for each
-/// row where the store holds much more.
+/// Both the batch and the store are sorted by nominal time, so they are merged. If both are dense, one scan is enough.
+/// If the store has many more rows, there is one seek per row of the batch.
 struct ExistingSamples {
     let connection: Connection
-    /// Why readings that are there are not seen as they came.
+    /// The reasons why existing readings are not visible as imported.
     private(set) var hindrances = Hindrances()
     private let comparesTimes: Bool
-    /// Whether the series that is looked at has records that start when they were added, each time at another.
+    /// Whether the current series has records that start when they were exported, so that each export has another
+    /// start.
     private var startsWhenAdded = false
-    /// What ingests that made tombstones did.
+    /// The kinds of the ledger entries that made tombstones.
     private var fates: [Int64: (kind: IngestKind?, isRepair: Bool)] = [:]
     private let reader: MeasurementReader
-    /// Of a series: who brought the samples of a stretch of the change log.
+    /// The import of the samples in a range of change numbers of a series.
     private var bringer: (series: Int64, seqs: ClosedRange<Int64>, ingest: Int64)?
-    /// Of the series that is looked at, by the row's index: what is said of it.
+    /// The reasons found for rows of the current series, by row index.
     private var hindered: [Int32: Hindrances.Reason] = [:]
-    /// By series: nominal times of which there is another reading as well.
+    /// The nominal times, by series, at which the store or the batch has another reading.
     private(set) var shared: [Int64: Set<Int64>] = [:]
-    /// Those of the series that is looked at, some more than once.
+    /// The shared nominal times of the current series. Some occur more than once.
     private var instants: [Int64] = []
 
     init(connection: Connection, comparesTimes: Bool) {
@@ -29,17 +30,18 @@ struct ExistingSamples {
         self.comparesTimes = comparesTimes
     }
 
-    /// How many rows the scan passes over before it seeks the next row of the batch instead.
+    /// The number of rows that the scan skips one by one before it seeks to the next row of the batch.
     private static let patience = 48
 
-    /// Sorts the rows by nominal time and hash, and returns the indices of those that are there already, or twice in the batch.
+    /// Sorts the rows by nominal time and hash. Returns the indices of rows that the store already has or that occur
+    /// twice in the batch.
     ///
-    /// - Parameter startsWhenAdded: whether a row that is there already may start at another time.
+    /// - Parameter startsWhenAdded: Whether an existing row may have a different start.
     mutating func mark(
         _ rows: inout [SampleRow], of series: Int64, startsWhenAdded: Bool = false
     ) throws(StoreError) -> [Int32] {
         self.startsWhenAdded = startsWhenAdded
-        // Of equal rows the one that came first stays in front.
+        // Equal rows stay in the order of arrival.
         rows.sortIfNeeded { ($0.nominal, $0.high, $0.low, $0.index) < ($1.nominal, $1.high, $1.low, $1.index) }
         var marked: [Int32] = []
         instants.removeAll(keepingCapacity: true)
@@ -51,7 +53,7 @@ struct ExistingSamples {
                 note(rows[index].nominal)
             }
         }
-        // Without a skew the nominal time is where a sample stands.
+        // Without a skew, the nominal time equals the start of the stored sample.
         try merge(
             rows, series, .stands,
             "SELECT start, hash FROM sample WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash",
@@ -65,7 +67,7 @@ struct ExistingSamples {
                 """, &marked)
         }
         if try connection.integer("SELECT 1 FROM reading_alias WHERE series = ? LIMIT 1", .integer(series)) != nil {
-            // The same reading, read rightly: its repaired sample is there.
+            // The repaired sample of this reading exists.
             try merge(
                 rows, series, .repaired,
                 """
@@ -78,7 +80,8 @@ struct ExistingSamples {
                 "SELECT nominal, hash, start FROM place WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash",
                 &marked)
         }
-        // After the tombstones: of a witness's it says who took the witness back.
+        // Check duplicates after tombstones, because a row of an undone import is only missing if no other report of it
+        // remains.
         if try connection.integer("SELECT 1 FROM witness_row WHERE series = ? LIMIT 1", .integer(series)) != nil {
             try merge(
                 rows, series, .witnesses,
@@ -92,7 +95,7 @@ struct ExistingSamples {
         return marked
     }
 
-    /// What there is to say of a row that a table has: by the statement's third and fourth column.
+    /// The table of an existing row, which determines the meaning of the statement's third and later columns.
     private enum Table { case stands, deleted, repaired, witnesses, placed, placedOrDeleted }
 
     private mutating func look(_ row: SampleRow, _ table: Table, _ statement: Statement) throws(StoreError) {
@@ -114,7 +117,8 @@ struct ExistingSamples {
         }
     }
 
-    /// A witness of an undone import is not there where nothing else tells the measurement.
+    /// Notes a duplicate whose import is undone as missing, unless another live or deleted report of the measurement
+    /// exists.
     private mutating func noteWitness(_ row: SampleRow, _ statement: Statement) throws(StoreError) {
         let bringer = statement.integer(2)
         guard try !reader.states.isActive(bringer) else { return }
@@ -145,7 +149,8 @@ struct ExistingSamples {
         if let bringer { hindered[row.index] = .elsewhere(broughtBy: bringer.ingest) }
     }
 
-    /// Why a tombstone is there, by what made it: columns 2 to 4 are the ingest that did, whether another sample took the place, and the number.
+    /// The reason for a tombstone. Columns 2 to 4 are the ledger entry that made it, whether another sample replaced
+    /// it, and its change number.
     private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> Hindrances.Reason? {
         let ingest = tombstone.integer(2)
         if fates[ingest] == nil {
@@ -199,7 +204,7 @@ struct ExistingSamples {
                     try look(rows[position], table, statement)
                     position += 1
                     passed = 0
-                    // The same row again within the batch is marked already.
+                    // Equal rows later in the batch are already marked.
                     while position < rows.count, Self.same(rows[position], rows[position - 1]) { position += 1 }
                     guard position < rows.count else { return }
                     if rows[position].nominal == time { note(time) }

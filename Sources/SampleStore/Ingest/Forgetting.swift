@@ -1,6 +1,7 @@
 import HealthModel
 
-/// Forgets the tombstones of what an import brought, so that the same file can be imported anew. Used inside a transaction.
+/// Permanently removes the tombstones of an import, so that the same file can be imported again. Used inside a
+/// transaction.
 struct Forgetting {
     private let connection: Connection
     private let deletion: Deletion
@@ -10,7 +11,7 @@ struct Forgetting {
         self.deletion = deletion
     }
 
-    /// Forgets what an ingest brought, and returns how much that was.
+    /// Removes the rows of an import and returns their number.
     func forget(_ ingest: Int64) throws(StoreError) -> Int {
         try handOver(of: ingest)
         let table = SampleTable(connection: connection)
@@ -21,7 +22,7 @@ struct Forgetting {
         try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
         try forgetDecisionsOnForms(of: ingest)
         let count = try table.forget(broughtBy: ingest)
-        // For the ledger's sums: a forgotten row gives its place away when the same sample comes and is deleted once more.
+        // Keep the ledger's sums correct. A forgotten row is replaced if the same sample is stored and deleted again.
         try connection.run(
             "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
             .integer(Int64(count)))
@@ -31,8 +32,8 @@ struct Forgetting {
         return count + witnesses + connection.changes
     }
 
-    /// Another report of the same reading takes the place of one that is forgotten: the others were compared with that one, and what a person
-    /// decided is about all of them.
+    /// Replaces each forgotten report with another report of the same reading. Duplicates were compared with the
+    /// forgotten report, and a person's decisions apply to all reports.
     private func handOver(of ingest: Int64) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM decision LIMIT 1") != nil else { return }
         let statement = try connection.statement(
@@ -64,11 +65,11 @@ struct Forgetting {
         }
     }
 
-    /// Lets what was compared with one report be compared with another one, which becomes a sample, or a tombstone where it is not live.
+    /// Makes another report the original of a reading. It becomes a sample, or a tombstone if it is not live.
     private func makeFirst(_ heir: SampleKey, insteadOf first: SampleKey, _ reader: MeasurementReader) throws(StoreError) {
         let here: [Value] = [.integer(heir.series), .integer(heir.start), .blob(heir.hash)]
         if try reader.row(at: heir) == nil {
-            // A row that was no sample so far has to be one before it can be a tombstone.
+            // A row must become a sample before it can become a tombstone.
             try deletion.addWitness(heir)
             try deletion.bury([SampleTable.Burial(place: heir)])
         }
@@ -97,7 +98,8 @@ struct Forgetting {
             "DELETE FROM witness_row WHERE series = ? AND start = ? AND hash = ?", here[0], here[1], here[2])
     }
 
-    /// What was decided of what repairs had made of a reading is not about the same reading imported anew.
+    /// Removes the decisions about repaired forms of the readings. They do not apply when the readings are imported
+    /// again.
     private func forgetDecisionsOnForms(of ingest: Int64) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM repaired LIMIT 1") != nil,
             try connection.integer("SELECT 1 FROM decided LIMIT 1") != nil

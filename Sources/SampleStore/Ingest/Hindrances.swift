@@ -1,13 +1,14 @@
-/// Why readings that came again are not seen as they came, and how that is mended: for the account of the ingest that found them there.
+/// Counts the duplicates that are not visible as imported (repaired, deleted, undone, or at another time), and explains
+/// for the import report how to restore them.
 struct Hindrances {
     enum Reason {
         /// A repair replaced the sample.
         case repaired
-        /// The ingest took it back.
+        /// This ledger entry undid the import of the sample.
         case withdrawn(by: Int64)
-        /// A person deleted it.
+        /// A person deleted the sample.
         case deleted
-        /// It stands there, which is another time than the one that came; the ingest brought it.
+        /// The sample has a different time than the reading. This import stored it.
         case elsewhere(broughtBy: Int64)
     }
 
@@ -32,7 +33,7 @@ struct Hindrances {
         elsewhere.merge(other.elsewhere, uniquingKeysWith: +)
     }
 
-    /// One sentence for each reason, with the command that mends it.
+    /// One sentence per reason, with the command that restores the readings.
     var notes: [String] {
         var notes: [String] = []
         if repaired > 0 {

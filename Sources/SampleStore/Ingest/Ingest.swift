@@ -1,43 +1,45 @@
 import HealthModel
 import Pipeline
 
-/// One ingest: takes batches of samples, and keeps the ledger's account of it.
+/// A running ledger entry that stores batches of samples and counts their outcomes.
 public final class Ingest: SampleSink {
-    /// Its number in the ledger.
+    /// The number of the ledger entry.
     public let id: Int64
     private let store: SampleStore
     let connection: Connection
     private let received: Int64
-    /// Since the last batch; they reach the ledger with the next.
+    /// Refusals since the last batch. They are added to the ledger with the next one.
     private var refusals: [Refusal] = []
     private var skipped: [SkipKind: Int] = [:]
     private var refusalsKept = 0
     private var text: [UInt8] = []
     private var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
-    /// Why duplicates are not where, or what, they are in what came.
+    /// The reasons why duplicates differ from the incoming readings.
     private var hindrances = Hindrances()
-    /// Weighings that were stored as nobody's.
+    /// The number of weighings that were stored as unassigned.
     private var strangers = 0
-    /// Whether the batch has any of these at all.
+    /// Whether the current batch has any samples of these kinds.
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
     private var hasMethods = false
-    /// Nothing where only the very same readings are to count as duplicates.
+    /// The duplicate searches, or `nil` if only identical readings count as duplicates.
     private let search: NearDuplicateSearch?
     private let retellings: RetellingSearch?
-    /// Whether the account says which duplicates stand at other times. Devices' clocks are learned, and move what they tell again.
+    /// Whether to report duplicates that are stored at other times. This is false for devices, whose repeated readings
+    /// move as their clocks are corrected.
     private let comparesTimes: Bool
-    /// Whether a record's version replaces a lower one of another device as well.
+    /// Whether a record's version also replaces a lower one from another device.
     private let replacesAcrossDevices: Bool
     private var witnesses = 0
     private var linked = 0
     private var entryCheck: EntryCheck
-    /// Shows others that it runs; nothing where it runs within one transaction, or is finished.
+    /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
+    /// finished.
     private var lock: IngestLock?
 
-    /// How many refusals are kept with their place; the rest only with their reason.
+    /// The maximum number of refusals that are stored with their place. Further ones are counted by reason.
     public static let maximumRefusals = 1000
 
     init(store: SampleStore, description: IngestDescription) throws(StoreError) {
@@ -52,7 +54,7 @@ public final class Ingest: SampleSink {
         (id, lock) = try Self.begin(description, in: store)
     }
 
-    /// Makes the entry of the ledger. Who sees an entry that runs finds its lock.
+    /// Creates the ledger entry. Its lock exists before other processes can see the entry.
     private static func begin(
         _ description: IngestDescription, in store: SampleStore
     ) throws(StoreError) -> (Int64, IngestLock?) {
@@ -73,7 +75,7 @@ public final class Ingest: SampleSink {
         }
     }
 
-    /// Goes on with an ingest that an earlier process began.
+    /// Continues a ledger entry that an earlier process began.
     init(
         store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int,
         replacesAcrossDevices: Bool = false, comparesPaths: Bool = true, linksCopies: Bool = false
@@ -93,25 +95,25 @@ public final class Ingest: SampleSink {
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
     }
 
-    /// Notes a refused frame or reading.
+    /// Records a refused frame or reading.
     public func refuse(_ refusal: Refusal) { refusals.append(refusal) }
 
-    /// Notes frames that hold no reading to keep.
+    /// Records frames that contain no reading to store.
     public func skip(_ kind: SkipKind, count: Int = 1) { skipped[kind, default: 0] += count }
 
-    /// Readings that the source said again and that are counted as skipped, not as read.
+    /// The number of readings that the source repeated. They count as skipped, not as read.
     public private(set) var repeated = 0
 
-    /// Refusals and skips that wait for the next batch, so that a caller can bound them.
+    /// The number of refusals that wait for the next batch, so that a caller can limit them.
     public var waiting: Int { refusals.count }
 
-    /// Keeps a batch in one transaction: samples, their places in the change log, and the account. All of it, or nothing.
+    /// Stores a batch in one transaction: samples, their change log entries, and the ledger's counts.
     public func store(_ batch: [GatedSample]) throws -> [SampleOutcome] { try store(batch) { _ in [] } }
 
-    /// Keeps a batch, and in the same transaction what the devices it came from made known.
+    /// Stores a batch and its newly known devices in one transaction.
     ///
-    /// - Parameter decide: says whose samples are, by what the store has: nobody else writes to it before they are kept. It returns which
-    ///   of them are nobody's, although a person's scale measured them.
+    /// - Parameter decide: Assigns the samples to people, based on the store. No other process writes until the samples
+    ///   are stored. It returns the indices of samples that are unassigned although a person's scale measured them.
     public func store(
         _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
     ) throws -> [SampleOutcome] {
@@ -126,7 +128,7 @@ public final class Ingest: SampleSink {
                 return outcomes
             }
         } catch {
-            // What was noted for a batch that came to nothing goes into the account with the next.
+            // Restore the pending counts of the failed batch, so that the next batch adds them to the ledger.
             (refusals, skipped, refusalsKept, repeated, hindrances, strangers) = noted
             store.interner.forget()
             search?.forget()
@@ -148,9 +150,9 @@ public final class Ingest: SampleSink {
         return batch.indices.map { refused.contains($0) ? .refused : others.next() ?? .refused }
     }
 
-    /// Why a sample is refused; `nil` where it is not.
+    /// The reason why a sample is refused, or `nil` if it is accepted.
     ///
-    /// - Throws: ``RefusedObject`` where a program saves what is not valid.
+    /// - Throws: ``RefusedObject`` if a client saves an invalid object.
     private func reason(
         against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant]
     ) throws(RefusedObject) -> String? {
@@ -216,11 +218,11 @@ public final class Ingest: SampleSink {
         return outcomes
     }
 
-    /// Sorts the batch into rows by series.
+    /// Groups the batch into rows by series.
     private func collect(_ batch: UnsafePointer<GatedSample>, count: Int) throws(StoreError) {
         let interner = store.interner
         var last: (series: Int64, group: Int) = (-1, 0)
-        // By pointer: a sample holds references, and a copy of it would count them all.
+        // Use pointers, because a copy of a sample would retain all its references.
         for index in 0..<count {
             let gated = batch + index
             let entry = try interner.entry(for: gated)
@@ -269,7 +271,8 @@ public final class Ingest: SampleSink {
             metadata: metadata, numeral: numeral, index: index)
     }
 
-    /// Keeps rows that break a rule as witnesses where a sample that is there was told in another unit: they need no judgement.
+    /// Stores rows that break a rule as duplicates if an existing sample reports the same reading in another unit. They
+    /// need no review.
     private func keepFlagged(
         _ batch: [GatedSample], _ shared: [Int64: Set<Int64>], _ outcomes: inout [SampleOutcome]
     ) throws {
@@ -285,7 +288,7 @@ public final class Ingest: SampleSink {
             while !rows.isEmpty {
                 let later = try retellings.later(&rows, at: instants, of: type)
                 let table = SampleTable(connection: connection)
-                // What was taken back would stand up, unjudged.
+                // Exclude samples that are not live, because a flagged row would become live without a review.
                 let matches = try retellings.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
                 try keepTold(matches, among: rows, of: type, &outcomes)
                 rows = later
@@ -293,7 +296,7 @@ public final class Ingest: SampleSink {
         }
     }
 
-    /// Keeps rows as witnesses of what their path told before in another unit.
+    /// Stores rows as duplicates of readings that their path reported before in another unit.
     private func keepTold(
         _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: SampleType, _ outcomes: inout [SampleOutcome]
     ) throws {
@@ -303,8 +306,8 @@ public final class Ingest: SampleSink {
         for match in matches { outcomes[Int(rows[match.row].index)] = .duplicate }
     }
 
-    /// Writes rows but for those that their path told before in another unit, and returns those that tell of an instant in another unit
-    /// than a row written now.
+    /// Stores the rows except those that their path reported before in another unit. Returns the rows that have another
+    /// unit than a row stored now at the same instant.
     private func insertTold(
         _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: RetellingSearch, _ batch: UnsafePointer<GatedSample>,
         _ outcomes: inout [SampleOutcome]
@@ -314,7 +317,7 @@ public final class Ingest: SampleSink {
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
             let type = batch[Int(group.rows[0].index)].sample.origin.type
-            // Records are told apart by their maker.
+            // Records are excluded, because their source identifies them.
             var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
             let later = try search.later(&rows, at: instants, of: type)
             let matches = try search.search(rows, at: instants, of: type, by: id)
@@ -328,12 +331,12 @@ public final class Ingest: SampleSink {
             waiting.append(rest)
         }
         try insertAll(groups, batch, &outcomes)
-        // The readings may be the first that count of a measurement.
+        // These readings may be the first active reports of their measurement.
         if !firsts.isEmpty { try settle(firsts.map(\.of), of: firsts.map(\.index), at: firsts.map(\.row), &outcomes) }
         return waiting
     }
 
-    /// Settles the measurements of samples that are not live, and notes which of the rows told beside them are samples now.
+    /// Recomputes the measurements of samples that are not live, and marks the rows that became samples as stored.
     private func settle(
         _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
     ) throws(StoreError) {
@@ -351,7 +354,7 @@ public final class Ingest: SampleSink {
         }
     }
 
-    /// Writes what is left of the batch, and keeps the readings that another path brought already as witnesses of what it brought.
+    /// Stores the remaining rows of the batch. Readings that already arrived over another path become duplicates.
     private func insertAll(
         _ groups: [SeriesRows], _ batch: UnsafePointer<GatedSample>, _ outcomes: inout [SampleOutcome]
     ) throws {
@@ -360,7 +363,8 @@ public final class Ingest: SampleSink {
         for group in groups where !group.rows.isEmpty {
             group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
             let origin = batch[Int(group.rows[0].index)].sample.origin
-            // Two paths in one batch: what the first one brought has to be there before the second is compared with it.
+            // If a batch contains two paths, the rows of the first must be stored before the second is compared with
+            // them.
             if waiting.contains(where: { $0.isSibling(of: origin, in: batch) }) {
                 try insert(waiting)
                 waiting.removeAll()
@@ -376,7 +380,7 @@ public final class Ingest: SampleSink {
                 let open = matches.witnesses.filter(\.isOfTombstone)
                 let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
                 group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
-                // The readings may be the first that count of a measurement.
+                // These readings may be the first active reports of their measurement.
                 if !open.isEmpty {
                     try settle(
                         open.map(\.of), of: open.map { rows[$0.row].index }, at: open.map { rows[$0.row].place }, &outcomes)
@@ -391,7 +395,7 @@ public final class Ingest: SampleSink {
         try SampleTable(connection: connection).add(groups, text: text, through: store.batch, by: id)
     }
 
-    /// Brings the ledger up to this batch.
+    /// Adds the counts of this batch to the ledger.
     private func account(_ batch: [GatedSample], _ outcomes: [SampleOutcome]) throws(StoreError) {
         var stored: Int64 = 0
         var duplicates: Int64 = 0
@@ -448,19 +452,19 @@ public final class Ingest: SampleSink {
         ]
     }
 
-    /// Adds what was assumed on the way.
+    /// Replaces the notes on the assumptions made.
     public func note(_ notes: [String]) throws(StoreError) {
         try connection.run(
             "UPDATE ingest SET notes = ? WHERE id = ?", .optional(notes.isEmpty ? nil : notes.joined(separator: "\n")),
             .integer(id))
     }
 
-    /// Notes in which zone local times are read.
+    /// Sets the time zone of local times.
     public func note(zone: String) throws(StoreError) {
         try connection.run("UPDATE ingest SET zone = ? WHERE id = ?", .text(zone), .integer(id))
     }
 
-    /// Ends the ingest.
+    /// Finishes the ledger entry.
     ///
     /// - Parameter state: `done`, `interrupted` or `failed`.
     public func finish(at time: Int64, state: String = "done") throws -> IngestAccount {

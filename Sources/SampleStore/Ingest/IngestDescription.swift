@@ -1,32 +1,32 @@
 import HealthModel
 
-/// What a new ingest is told of itself.
+/// The description of a new ledger entry.
 public struct IngestDescription: Sendable {
-    /// What it does.
+    /// The kind of the entry.
     public var kind: IngestKind
-    /// The file's name, or what else it works on.
+    /// The name of the file or of another input.
     public var name: String?
     /// The profile that read the file.
     public var profile: String?
-    /// The zone in which local times are read.
+    /// The time zone of local times.
     public var zone: String?
-    /// Microseconds since 1970, by the hub's clock.
+    /// The time in microseconds since 1970, by the hub's clock.
     public var received: Int64
-    /// What is assumed.
+    /// The assumptions that were made.
     public var notes: [String]
-    /// Names the process that is at it, so that another can tell whether it still is.
+    /// The owning process, so that other processes can check whether it still runs.
     public var owner: String?
-    /// Whether readings are compared with those of other paths; else only the very same ones are duplicates.
+    /// Whether readings are compared with those of other paths. If not, only identical readings are duplicates.
     public var comparesPaths: Bool
-    /// Whether a higher version of a record replaces a lower one of the same person, type and source also where another device measured it,
-    /// as HealthKit has it for apps that save. What imports tell stays apart by device: an export names sources, not apps, and two watches of
-    /// one name must not replace each other's samples.
+    /// Whether a higher version of a record replaces a lower one of the same person, type and source even if another
+    /// device measured it, as in HealthKit for apps that save samples. Imports keep devices apart, because an export
+    /// names sources instead of apps, and two watches with the same name must not replace each other's samples.
     public var replacesAcrossDevices = false
-    /// Whether readings are linked with those of other paths that measured the same, and are otherwise compared with nothing: so it is with what
-    /// a client saves.
+    /// Whether readings are linked with the same measurements of other paths but not compared with them in any other
+    /// way. This is used for samples that a client saves.
     public var linksCopies = false
 
-    /// Describes an ingest before it begins.
+    /// Creates a description.
     public init(
         kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
         owner: String? = nil, comparesPaths: Bool = true

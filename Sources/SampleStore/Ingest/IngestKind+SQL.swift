@@ -1,9 +1,9 @@
 import HealthModel
 
 extension IngestKind {
-    /// As a literal of SQL.
+    /// The kind as an SQL literal.
     var literal: String { "'\(rawValue)'" }
 
-    /// Those that bring readings, as a list of SQL.
+    /// The kinds that add readings, as an SQL list.
     static let bringing = "(\(IngestKind.import.literal), \(IngestKind.live.literal))"
 }

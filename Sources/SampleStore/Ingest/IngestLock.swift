@@ -1,24 +1,27 @@
 import Glibc
 import HealthModel
 
-/// Shows other processes that an ingest runs: a lock of one octet, the ingest's number, in an empty file beside the store.
+/// Shows other processes that a ledger entry is running. It locks one byte, at the offset of the entry's number, in an
+/// empty file next to the store.
 ///
-/// The kernel drops the lock with the process, however that ends, and shows it to every process that has the file, in whatever container.
-/// A process number means nothing in another PID namespace. It is an open file description lock (fcntl(2), F_OFD_SETLK), which closing another
-/// descriptor of the file does not drop.
+/// The kernel releases the lock when the process ends for any reason, and shows it to every process with access to the
+/// file, in any container. A process number would mean nothing in another PID namespace. The lock is an open file
+/// description lock (fcntl(2), F_OFD_SETLK), which is kept when another descriptor of the file is closed.
 final class IngestLock {
-    /// Glibc's headers keep these for those who ask for all of Linux: F_OFD_GETLK, F_OFD_SETLK.
+    /// F_OFD_GETLK and F_OFD_SETLK, which Glibc's headers define only with `_GNU_SOURCE`.
     private static let getLock: Int32 = 36
     private static let setLock: Int32 = 37
 
-    /// The lock of changes in several transactions: no ingest has this number.
+    /// The lock for changes in several transactions. No ledger entry has this number.
     static let pending: Int64 = 0
 
     static let pendingIsBusy = StoreError(.busy, "another process deletes or undoes many samples: wait until it is done")
 
     private let descriptor: Int32
 
-    /// - Throws: ``StoreError`` where the file cannot be made, or another process has the lock.
+    /// Acquires the lock.
+    ///
+    /// - Throws: ``StoreError`` if the file cannot be created or another process has the lock.
     init(_ ingest: Int64, of store: String) throws(StoreError) {
         let path = Self.path(of: store)
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -40,10 +43,10 @@ final class IngestLock {
 
     deinit { close(descriptor) }
 
-    /// Whether any process has the lock of an ingest.
+    /// Whether any process has the lock of a ledger entry.
     static func isHeld(_ ingest: Int64, of store: String) -> Bool {
         let descriptor = open(path(of: store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        // Who cannot look does not call it interrupted.
+        // If the file cannot be opened, do not report the entry as interrupted.
         guard descriptor >= 0 else { return errno != ENOENT }
         defer { close(descriptor) }
         var lock = lock(ingest)
@@ -51,14 +54,15 @@ final class IngestLock {
         return lock.l_type != Int16(F_UNLCK)
     }
 
-    /// The file of a store's locks.
+    /// The path of the lock file of a store.
     static func path(of store: String) -> String { store + "-running" }
 
     private static func lock(_ ingest: Int64) -> flock {
         flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(ingest), l_len: 1, l_pid: 0)
     }
 
-    /// Whoever may write to the store may lock, as SQLite does it with its own files: root's import must not keep the hub out.
+    /// Gives everyone with write access to the store access to the lock file, as SQLite does with its files. An import
+    /// by root must not block the hub.
     static func share(_ descriptor: Int32, withUsersOf store: String) {
         var (own, status) = (stat(), stat())
         guard fstat(descriptor, &own) == 0, stat(store, &status) == 0 else { return }
@@ -70,7 +74,7 @@ final class IngestLock {
 }
 
 extension SampleStore {
-    /// Closes the accounts of ingests that ended without doing so: what they stored is stored, and they are called interrupted.
+    /// Marks entries whose process ended without finishing them as interrupted. Their stored samples remain.
     public func closeAbandoned() throws {
         try connection.transaction {
             for ingest in try locked() where !IngestLock.isHeld(ingest, of: path) {
@@ -80,7 +84,8 @@ extension SampleStore {
         try resumePending()
     }
 
-    /// The ingests that run, or did when their process ended. One within a single transaction has no owner, and nobody else sees it running.
+    /// The ids of entries that are marked as running. An entry within a single transaction has no owner, and other
+    /// processes never see it running.
     private func locked() throws(StoreError) -> [Int64] {
         let statement = try connection.statement("SELECT id FROM ingest WHERE state = 'running' AND owner IS NOT NULL")
         defer { statement.reset() }
@@ -89,7 +94,9 @@ extension SampleStore {
         return ingests
     }
 
-    /// - Throws: ``StoreError`` of the kind `busy` while an ingest runs: what it stores afterwards would stay.
+    /// Throws an error if the entry is still running, because samples that it stores later would remain.
+    ///
+    /// - Throws: ``StoreError`` of the kind `busy`.
     func refuseIfRunning(_ account: IngestAccount) throws(StoreError) {
         guard account.state == "running" else { return }
         throw StoreError(

@@ -1,22 +1,22 @@
 import HealthModel
 
 extension SampleStore {
-    /// One ingest's account, or `nil` where there is no such ingest.
+    /// The ledger entry with this number, or `nil`.
     public func account(of ingest: Int64) throws(StoreError) -> IngestAccount? {
         try accounts("WHERE id = ?", [.integer(ingest)]).first
     }
 
-    /// The accounts of all ingests, oldest first.
+    /// The latest ledger entries, oldest first.
     public func accounts(limit: Int = .max) throws(StoreError) -> [IngestAccount] {
         try accounts("ORDER BY id DESC LIMIT ?", [.integer(Int64(limit))]).reversed()
     }
 
-    /// Takes up the last ingest of a kind that was begun in a stretch of time and has ended, whichever way, so that a hub that is started
-    /// anew does not begin another one; none where there is none, or a person undid it.
+    /// Resumes the last entry of a kind that was begun in a time range and has ended, so that a restarted hub does not
+    /// begin another one. Returns `nil` if there is no such entry or it was undone.
     ///
     /// - Parameters:
-    ///   - name: only one of this name, where it is given.
-    ///   - replacingAcrossDevices: as ``IngestDescription/replacesAcrossDevices`` has it.
+    ///   - name: The required name, or `nil` for any name.
+    ///   - replacingAcrossDevices: See ``IngestDescription/replacesAcrossDevices``.
     public func resumeIngest(
         kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
         replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false
@@ -70,7 +70,7 @@ extension SampleStore {
         }
         for index in accounts.indices {
             accounts[index].skipped = try skipped(by: accounts[index].id)
-            // Who was killed could not say so. The next command that writes closes the account for good.
+            // A killed process could not update its entry. The next command that writes stores this state.
             if accounts[index].state == "running", accounts[index].owner != nil, !IngestLock.isHeld(accounts[index].id, of: path)
             {
                 accounts[index].state = "interrupted"
@@ -88,7 +88,7 @@ extension SampleStore {
         return skipped
     }
 
-    /// What an ingest refused: the first thousand with their places, then counts by reason.
+    /// The refusals of a ledger entry: the first thousand with their places, then counts by reason.
     public func refusals(of ingest: Int64) throws(StoreError) -> [RefusalEntry] {
         let statement = try connection.statement(
             """

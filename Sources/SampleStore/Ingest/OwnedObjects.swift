@@ -1,15 +1,16 @@
 import HealthModel
 
-/// What samples name as theirs: a correlation its samples, a workout its routes.
+/// The objects that a sample owns: the samples of a correlation and the routes of a workout.
 ///
-/// HealthKit's `HKHealthStore.delete` deletes the objects that it is given
-/// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/delete(_:withcompletion:)-17hzm>), and no page of Apple's says that others go
-/// with them; apps that delete a workout found that its samples stay (<https://github.com/kingstinct/react-native-healthkit/pull/146>). Of
-/// correlations nothing is documented. Here what belongs to either goes only where somebody says so.
+/// HealthKit's `HKHealthStore.delete` deletes the given objects
+/// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/delete(_:withcompletion:)-17hzm>), and Apple
+/// does not document that it deletes others with them. Apps that delete a workout found that its samples remain
+/// (<https://github.com/kingstinct/react-native-healthkit/pull/146>). Nothing is documented for correlations. Here
+/// owned objects are deleted only on request.
 struct OwnedObjects {
     let connection: Connection
 
-    /// The UUIDs that a sample names, in its order; none of a body that cannot be read.
+    /// The UUIDs of the objects that a sample owns, in order. The list is empty if the body cannot be read.
     static func named(by sample: Sample) -> [SampleIdentity] {
         let names: [String]
         switch sample.origin.kind {
@@ -20,7 +21,7 @@ struct OwnedObjects {
         return names.compactMap { SampleIdentity($0) }
     }
 
-    /// Where what a sample names stands now: a repair may have made another sample of it.
+    /// The current places of the objects that a sample owns. A repair may have replaced an object.
     func places(namedBy sample: Sample, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
         let (table, replacements) = (SampleTable(connection: connection), Replacements(connection: connection))
         var found: [SampleKey] = []
@@ -33,7 +34,7 @@ struct OwnedObjects {
         return found
     }
 
-    /// What went with the sample here when it was deleted, in the order in which it came once.
+    /// The places of the objects that were deleted together with the sample, in their order of arrival.
     func placesDeleted(with place: SampleKey) throws(StoreError) -> [SampleKey] {
         guard let (ingest, _) = try deletion(of: place),
             let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones)
@@ -46,7 +47,7 @@ struct OwnedObjects {
         return found.sorted { $0.number < $1.number }.map(\.place)
     }
 
-    /// Which ingest deleted what is here, and the number that it had before.
+    /// The ledger entry that deleted a sample, and the sample's earlier change number.
     private func deletion(of place: SampleKey) throws(StoreError) -> (ingest: Int64, number: Int64)? {
         let statement = try connection.statement(
             "SELECT ingest, seq FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten")
@@ -58,7 +59,7 @@ struct OwnedObjects {
 }
 
 extension SampleStore {
-    /// How many samples belong to those of a query and are there, without being of the query themselves.
+    /// The number of live objects that the samples of a query own and that do not match the query themselves.
     public func countOfObjects(namedBy query: SampleQuery) throws(StoreError) -> Int {
         var types: Set<SampleType> = []
         for series in try series(matching: query) where [.correlation, .workout].contains(series.type.kind) {
@@ -79,7 +80,8 @@ extension SampleStore {
         return count
     }
 
-    /// How many samples belong to these and are there, or, among the deleted, were deleted with them; those that are named themselves aside.
+    /// The number of objects that these samples own, without the samples themselves. Live objects are counted, or if
+    /// `deleted` is true, those that were deleted together with the samples.
     public func countOfObjects(namedBy uuids: [SampleIdentity], deleted: Bool = false) throws(StoreError) -> Int {
         let owned = OwnedObjects(connection: connection)
         let table = SampleTable(connection: connection)

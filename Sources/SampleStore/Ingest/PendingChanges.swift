@@ -2,16 +2,18 @@ import HealthModel
 
 /// The samples that a deletion or an undo removes or restores in several transactions.
 ///
-/// 1. The samples are listed. Nothing is seen of it.
-/// 2. Samples that come back are written, and readers do not see them (``Connection/hidePending()``).
-/// 3. One small transaction changes the ledger. From then on readers see all samples that came back, and none that are to go.
-/// 4. The samples are settled and leave the list.
+/// 1. The samples are listed. Readers see no change.
+/// 2. Restored samples are written, but hidden from readers (``Connection/hidePending()``).
+/// 3. One small transaction changes the ledger. From then on, readers see all restored samples and no removed ones.
+/// 4. The samples are updated to match the ledger and leave the list.
 ///
-/// Whoever writes next goes on with 4, or takes 2 back, if the process was killed. Both are the same: the measurements are settled as the ledger is.
+/// If the process is killed, the next writer completes step 4 or reverts step 2. Both work the same way: the
+/// measurements are updated to match the ledger.
 struct PendingChanges {
     let connection: Connection
 
-    /// SQL's condition that a row of `sample` is hidden: it is to go and the entry counts, or it came back and the entry does not count yet.
+    /// The SQL condition that a row of `sample` is hidden. A row to be removed is hidden once the entry is effective,
+    /// and a restored row until then.
     static func isHidden(_ row: String) -> String {
         """
         EXISTS(SELECT 1 FROM main.pending AS p WHERE p.series = \(row).series AND p.start = \(row).start AND p.hash = \(row).hash
@@ -19,7 +21,7 @@ struct PendingChanges {
         """
     }
 
-    /// The entry of the ledger, negative until it counts; `nil` if nothing is pending.
+    /// The number of the ledger entry, negative until it is effective, or `nil` if nothing is pending.
     func entry() throws(StoreError) -> Int64? {
         try connection.integer("SELECT value FROM main.setting WHERE name = 'pending'")
     }
@@ -30,7 +32,7 @@ struct PendingChanges {
 
     func end() throws(StoreError) { try connection.run("DELETE FROM setting WHERE name = 'pending'") }
 
-    /// Lists samples, in one transaction.
+    /// Lists samples in one transaction.
     func add(going: [SampleKey], coming: [SampleKey] = []) throws(StoreError) {
         do {
             try connection.transaction {
@@ -49,7 +51,7 @@ struct PendingChanges {
         }
     }
 
-    /// The next listed samples, in the order of their places.
+    /// The next listed samples, sorted by place.
     func places(after last: SampleKey? = nil, comes: Bool? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
         let statement = try connection.statement(
             """
@@ -78,37 +80,41 @@ struct PendingChanges {
 }
 
 extension SampleStore {
-    /// Completes, or takes back, what an earlier process began to delete or undo and did not end; nothing while that process runs.
+    /// Completes or reverts a deletion or undo that an earlier process did not finish. Does nothing while that process
+    /// is running.
     public func resumePending() throws {
         let pending = PendingChanges(connection: connection)
         guard try pending.entry() != nil, !IngestLock.isHeld(IngestLock.pending, of: path) else { return }
         let lock = try IngestLock(IngestLock.pending, of: path)
         defer { withExtendedLifetime(lock) {} }
-        // Another process may have done it in between.
+        // Another process may have finished it in the meantime.
         if let entry = try pending.entry() { _ = try settlePending(abs(entry), isDone: entry > 0) }
     }
 
-    /// - Throws: ``StoreError`` of the kind `busy` while another process deletes or undoes in several transactions. It has listed the samples.
+    /// Throws an error while another process, which has listed its samples, deletes or undoes in several transactions.
+    ///
+    /// - Throws: ``StoreError`` of the kind `busy`.
     func refuseIfPending() throws(StoreError) {
         guard try PendingChanges(connection: connection).entry() != nil else { return }
         throw IngestLock.pendingIsBusy
     }
 
-    /// Completes what was left by a process that was killed, before this store reads.
+    /// Completes the changes of a killed process before this store reads.
     func resumePendingBeforeReading() {
         guard (try? PendingChanges(connection: connection).entry()) ?? nil != nil,
             !IngestLock.isHeld(IngestLock.pending, of: path)
         else { return }
-        // Where the file cannot be written, readers see it as the ledger is all the same.
+        // If the file is not writable, the views still show readers a state that matches the ledger.
         try? SampleStore(path: path, access: .write).resumePending()
     }
 
-    /// Deletes or undoes in several transactions, so that memory and the write-ahead log stay small, and other writers can write in between.
+    /// Deletes or undoes in several transactions, so that memory and the write-ahead log stay small and other writers
+    /// can write in between.
     ///
     /// - Parameters:
-    ///   - list: lists the samples.
-    ///   - restore: writes samples that come back, some at a time.
-    ///   - decide: makes the entry count.
+    ///   - list: Lists the samples.
+    ///   - restore: Writes restored samples in parts.
+    ///   - decide: Makes the entry effective.
     func changeInSteps(
         _ description: IngestDescription, list: (PendingChanges, Int64) throws -> Void,
         restore: ([SampleKey], Int64, Deletion) throws -> Void = { _, _, _ in },
@@ -142,16 +148,16 @@ extension SampleStore {
             }
         } catch {
             interner.forget()
-            // Whoever writes next does it where this fails, too.
+            // If this fails, the next writer does it.
             _ = try? settlePending(entry, isDone: false)
             throw error
         }
         return (entry, try settlePending(entry, isDone: true))
     }
 
-    /// Settles all listed samples as the ledger is.
+    /// Updates all listed samples to match the ledger.
     ///
-    /// - Returns: how many samples the entry deleted and restored.
+    /// - Returns: The number of samples that the entry deleted and restored.
     private func settlePending(_ entry: Int64, isDone: Bool) throws -> Int {
         let pending = PendingChanges(connection: connection)
         let deletes = try isDone && account(of: entry)?.kind == .delete
@@ -180,7 +186,7 @@ extension SampleStore {
         }
     }
 
-    /// One transaction of an entry that has several.
+    /// Runs one of several transactions of a ledger entry.
     func step<Result>(_ entry: Int64, _ body: (Deletion) throws -> Result) throws -> Result {
         do {
             return try connection.transaction {
@@ -202,16 +208,17 @@ extension SampleStore {
 }
 
 extension Connection {
-    /// Hides from a reader what ``PendingChanges`` hides, by views of the same names as the tables. Used when a snapshot begins.
+    /// Hides the rows that ``PendingChanges`` hides from a reader, with views of the same names as the tables. Used
+    /// when a snapshot begins.
     ///
-    /// A writer sees the tables as they are. A reader whom something is hidden from anyway has the condition in its own views.
+    /// A writer sees the tables unchanged. The views of a restricted reader already contain the condition.
     func hidePending() throws(StoreError) {
         guard !isWritable, !isRestricted else { return }
         let isPending: Bool
         do throws(StoreError) {
             isPending = try PendingChanges(connection: self).entry() != nil
         } catch {
-            // A file that is no store is found out later, and so is one of an earlier version.
+            // Files that are not stores, or have an earlier schema, are detected later.
             return
         }
         guard isPending != hidesPending else { return }
@@ -227,6 +234,7 @@ extension Connection {
         hidesPending = isPending
     }
 
-    /// The samples that the change log leads to, those that are hidden among them: a reader of the log sees each change when it is written.
+    /// The samples to which the change log refers, including hidden ones. A reader of the log sees each change when it
+    /// is written.
     var loggedSamples: String { isRestricted ? "logged_sample" : "main.sample" }
 }

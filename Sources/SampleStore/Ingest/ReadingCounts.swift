@@ -1,26 +1,26 @@
 import HealthModel
 
-/// What came in, summed up over entries of the ledger.
+/// The numbers of incoming readings, summed over ledger entries.
 public struct ReadingCounts: Hashable, Sendable {
     /// Readings that became samples.
     public var stored = 0
-    /// Readings that were there already.
+    /// Readings that the store already had.
     public var duplicate = 0
-    /// Readings that are held.
+    /// Readings that were put into quarantine.
     public var quarantined = 0
-    /// Readings that could not be read.
+    /// Readings that were refused.
     public var refused = 0
-    /// Frames, rows and elements that hold no reading to keep.
+    /// Frames, rows and elements without a reading to store.
     public var skipped = 0
 
     public init() {}
 
-    /// Every reading that entered ended somewhere.
+    /// The number of all readings, each of which has one of these outcomes.
     public var read: Int { stored + duplicate + quarantined + refused }
 }
 
 extension SampleStore {
-    /// What files and devices brought in the ingests that began at a time or after it, microseconds since 1970.
+    /// The counts of files and devices in the ledger entries that began at or after a time, in microseconds since 1970.
     public func readingCounts(since start: Int64) throws(StoreError) -> ReadingCounts {
         let statement = try connection.statement(
             """

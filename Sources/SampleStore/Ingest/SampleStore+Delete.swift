@@ -1,10 +1,12 @@
 import HealthModel
 
 extension SampleStore {
-    /// Deletes samples for good: they leave tombstones, so that the same readings arriving again stay deleted.
+    /// Deletes samples and leaves tombstones, so that the same readings stay deleted if they arrive again.
     ///
-    /// - Parameter withObjects: deletes also what they name as theirs: a correlation's samples, a workout's routes.
-    /// - Returns: how many; all of the query's or none.
+    /// - Parameter withObjects: Whether to also delete the objects that they own: the samples of a correlation, the
+    ///   routes of a workout.
+    /// - Returns: The ledger entry and the number of deleted samples. Either all samples of the query are deleted or
+    ///   none.
     @discardableResult
     public func delete(
         matching query: SampleQuery, withObjects: Bool = false, description: IngestDescription
@@ -36,7 +38,8 @@ extension SampleStore {
             })
     }
 
-    /// What a query and the samples' own objects select, read by another connection: the lock of the writer stays free.
+    /// Selects the samples of a query, and their objects if requested, with a separate connection, so that writers are
+    /// not blocked.
     private func choose(matching query: SampleQuery, withObjects: Bool) throws -> ChosenPlaces {
         let reader = try SampleStore(path: path, access: .read)
         let chosen = try ChosenPlaces(connection: connection)
@@ -52,9 +55,10 @@ extension SampleStore {
         return chosen
     }
 
-    /// Deletes the samples of these UUIDs; an unknown one fails and nothing is deleted.
+    /// Deletes the samples with these UUIDs. If one is unknown, an error is thrown and nothing is deleted.
     ///
-    /// - Parameter withObjects: deletes also what they name as theirs: a correlation's samples, a workout's routes.
+    /// - Parameter withObjects: Whether to also delete the objects that they own: the samples of a correlation, the
+    ///   routes of a workout.
     @discardableResult
     public func delete(
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
@@ -81,15 +85,15 @@ extension SampleStore {
                     objects += try owned.places(namedBy: sample, among: .live)
                 }
             }
-            // One that was named by itself as well is there once.
+            // Do not delete an object twice that was also named itself.
             let known = Set(named)
             return try deletion.delete(named) + deletion.delete(objects.filter { !known.contains($0) })
         }
     }
 
-    /// Gives deleted samples back as they were.
+    /// Restores deleted samples unchanged.
     ///
-    /// - Parameter withObjects: gives back also what was deleted with them as theirs.
+    /// - Parameter withObjects: Whether to also restore the objects that were deleted together with them.
     @discardableResult
     public func restore(
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
@@ -97,7 +101,7 @@ extension SampleStore {
         try change(description) { _, deletion in
             let table = SampleTable(connection: connection)
             var places: [SampleKey] = []
-            // What belongs to a sample came before it.
+            // The objects of a sample arrived before it.
             let theirs = withObjects ? try placesDeleted(with: uuids) : []
             for uuid in try inOrder(uuids) {
                 let known = places.count
@@ -120,7 +124,7 @@ extension SampleStore {
                 if try table.contains(place) {
                     count += 1
                 } else {
-                    // Another reading is there in its place, and nobody asked for this one by name.
+                    // Another reading has replaced this object, which was not requested by UUID.
                     try deletion.takeBackDecision(on: place)
                 }
             }
@@ -132,7 +136,7 @@ extension SampleStore {
         StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
     }
 
-    /// Why a sample is not there although a person restored it.
+    /// The error that explains why a sample could not be restored.
     private func reasonNotToRestore(_ uuid: SampleIdentity, _ settlement: Settlement) throws(StoreError) -> StoreError {
         let names = WitnessRows(connection: connection)
         for place in try places(of: uuid, in: "deleted") {
@@ -160,7 +164,7 @@ extension SampleStore {
         return Self.notRestorable(uuid)
     }
 
-    /// What was deleted with samples as theirs; what is among the samples themselves is left out.
+    /// The places of the objects that were deleted together with the samples, without the samples themselves.
     private func placesDeleted(with uuids: [SampleIdentity]) throws(StoreError) -> [SampleKey] {
         let owned = OwnedObjects(connection: connection)
         var (own, theirs): (Set<SampleKey>, [SampleKey]) = ([], [])
@@ -173,7 +177,7 @@ extension SampleStore {
         return theirs.filter { !own.contains($0) }
     }
 
-    /// Deleted samples as they came once: those of one frame stay in order.
+    /// Sorts deleted samples by arrival, so that those of one frame stay in order.
     private func inOrder(_ uuids: [SampleIdentity]) throws(StoreError) -> [SampleIdentity] {
         guard uuids.count > 1 else { return uuids }
         var numbers: [SampleIdentity: Int64] = [:]
@@ -187,7 +191,8 @@ extension SampleStore {
         return uuids.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 }
     }
 
-    /// Makes a change in one transaction, with its entry in the ledger; a change that changes nothing leaves none, and is ingest 0.
+    /// Makes a change in one transaction, with its ledger entry. If nothing changes, there is no entry and its number
+    /// is 0.
     func change(
         _ description: IngestDescription, _ body: (Int64, Deletion) throws -> Int
     ) throws -> (ingest: Int64, count: Int) {
@@ -207,7 +212,7 @@ extension SampleStore {
         } catch is NothingToChange {
             return (0, 0)
         } catch {
-            // Rows that it made for samples to share are gone with it.
+            // The shared rows that the transaction created were rolled back too.
             interner.forget()
             throw error
         }

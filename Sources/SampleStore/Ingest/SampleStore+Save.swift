@@ -2,14 +2,14 @@ import HealthModel
 import Pipeline
 
 extension SampleStore {
-    /// Keeps what a program saves, in one transaction, in the account of its day: a program that saves every minute makes one entry of the
-    /// ledger a day.
+    /// Stores the samples that a client saves, in one transaction. They are added to the client's ledger entry of the
+    /// day, so that a client that saves every minute creates one entry a day.
     ///
     /// - Parameters:
-    ///   - description: of the kind `save`; its name is the program's.
-    ///   - day: of which an entry of that name is gone on with, in microseconds since 1970.
-    ///   - inputs: of samples that were computed, from which samples: they are live only while all of these are.
-    /// - Returns: what became of each, in the order given; all of them, or an error and nothing.
+    ///   - description: The description, of the kind `save` and with the client's name.
+    ///   - day: The range in which an earlier entry of that name is continued, in microseconds since 1970.
+    ///   - inputs: The inputs of each derived sample. It is live only while all its inputs are.
+    /// - Returns: The outcome of each sample, in the given order. If an error is thrown, nothing is stored.
     public func save(
         _ batch: [GatedSample], as description: IngestDescription, within day: Range<Int64>, from inputs: [[SampleIdentity]] = []
     ) throws -> [SampleOutcome] {
@@ -26,7 +26,7 @@ extension SampleStore {
                 return outcomes
             }
         } catch {
-            // Rows that it made for samples to share are gone with it.
+            // The shared rows that the transaction created were rolled back too.
             interner.forget()
             throw error
         }
@@ -40,7 +40,7 @@ extension SampleStore {
             for uuid in uuids { places += try self.places(of: uuid, in: "sample") }
             for place in try Replacements.places(of: gated.sample.identity, connection) {
                 try derived.note(place, from: places)
-                // It may have been withdrawn when it was computed from others before.
+                // The sample may have been withdrawn after an earlier computation.
                 try settlement.settle([place])
             }
         }

@@ -1,9 +1,11 @@
 import HealthModel
 
 extension SampleStore {
-    /// Undoes an entry of the ledger: what it reported and decided counts no more. Undoing the undoing makes it count again.
+    /// Undoes a ledger entry, so that its readings and decisions no longer count. Undoing the undo makes them count
+    /// again.
     ///
-    /// - Parameter forget: leave no tombstones, so that the same file can be imported anew; also after an undoing that left them.
+    /// - Parameter forget: Whether to leave no tombstones, so that the same file can be imported again. This also works
+    ///   after an undo that left them.
     @discardableResult
     public func undo(_ undone: Int64, forget: Bool, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ingest \(undone)") }
@@ -30,13 +32,13 @@ extension SampleStore {
         }
     }
 
-    /// Many samples (``PendingChanges``).
+    /// Undoes an entry with many samples in several transactions (``PendingChanges``).
     private func undoInSteps(
         _ undone: Int64, forget: Bool, _ description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         var result: (ingest: Int64, count: Int) = (0, 0)
         if try refuseIfNotUndoable(undone, forget: forget) {
-            /// The state of the ledger as it will be.
+            /// Returns a settlement with the future state of the ledger.
             func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
                 let settlement = Settlement(deletion, listedIn: list)
                 settlement.reader.states.assume(try settlement.reader.states.chain(from: undone), undoneBy: entry)
@@ -73,7 +75,7 @@ extension SampleStore {
         return result
     }
 
-    /// How many samples an undo of the entry may change, at most.
+    /// The maximum number of samples that an undo of the entry may change.
     private func rows(touchedBy account: IngestAccount) throws(StoreError) -> Int {
         let chain = try LedgerStates(connection: connection).chain(from: account.id)
         var sum = 0
@@ -84,9 +86,11 @@ extension SampleStore {
         return sum
     }
 
-    /// - Returns: false if the entry is undone already, and is only to be forgotten.
+    /// Throws an error if the entry cannot be undone.
+    ///
+    /// - Returns: False if the entry is already undone and only needs to be forgotten.
     private func refuseIfNotUndoable(_ undone: Int64, forget: Bool) throws(StoreError) -> Bool {
-        // It may have begun to run again, as the hub's of today.
+        // The entry may have been resumed, such as the hub's entry of today.
         guard let account = try account(of: undone) else { return false }
         try refuseIfRunning(account)
         let isUndone = account.state == "undone"
@@ -108,7 +112,8 @@ extension SampleStore {
         }
     }
 
-    /// A repair is undone as a whole; the undoing of a repair is taken back by repairing again.
+    /// Undoes a repair as a whole, or returns `nil` if the entry is not a repair. To revert the undo of a repair, apply
+    /// the repair again.
     private func undoRepair(
         _ account: IngestAccount, forget: Bool, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int)? {

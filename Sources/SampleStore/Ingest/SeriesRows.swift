@@ -7,7 +7,7 @@ final class SeriesRows {
     var rows: [SampleRow] = []
     init(series: Int64) { self.series = series }
 
-    /// Whether another origin is of the same person and type.
+    /// Whether another origin has the same person and type.
     func isSibling(of origin: Origin, in batch: UnsafePointer<GatedSample>) -> Bool {
         guard let first = rows.first else { return false }
         let own = batch[Int(first.index)].sample.origin
@@ -16,8 +16,8 @@ final class SeriesRows {
 }
 
 extension Numeral {
-    /// Whether the shortest decimal text of the value is this numeral, so that it need not be stored: 15 digits survive the way
-    /// through a Double.
+    /// Whether the shortest decimal text of the value equals this numeral, so that it need not be stored. A Double
+    /// preserves 15 digits.
     @inline(__always) var isToldByItsValue: Bool {
         isPlain && coefficient.magnitude < 1_000_000_000_000_000
             && (exponent == 0 || (coefficient % 10 != 0 && exponent >= -22))
@@ -25,7 +25,7 @@ extension Numeral {
 }
 
 extension Array {
-    /// Sorts, unless the elements are in order already, as a file's mostly are.
+    /// Sorts the array unless it is already sorted, as most files are.
     mutating func sortIfNeeded(by precedes: (Element, Element) -> Bool) {
         var index = 1
         while index < count {
