@@ -226,7 +226,7 @@ public final class SampleStore {
     }
 
     /// Applies the schema steps that the store lacks, each in a transaction together with its number. A new store gets all of them in one
-    /// transaction. If the process is killed during that, the file stays empty, and readers do not reject it as a partial store.
+    /// transaction. If the process is killed during that, the file stays empty and the next writer starts again.
     static func upgrade(
         _ connection: Connection, creation: Creation?, steps: [(name: String, sql: String)] = Schema.steps
     ) throws(StoreError) {

@@ -8,7 +8,7 @@ struct SampleRow {
     var low: UInt64
     var high: UInt16
     var value: Double
-    /// One unit of the numeral's last digit, in the unit in which values are compared.
+    /// One unit of the numeral's last digit, in the numeral's own unit, or 0 if the value is not compared.
     var step: Double
     var context: Int64
     /// In microseconds, 0 if none.

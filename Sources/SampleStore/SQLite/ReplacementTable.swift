@@ -16,7 +16,7 @@ struct Replacement {
     /// The old sample's change number, which orders samples that have the same start.
     var order: Int64
     var old: SampleKey
-    /// Whether the old sample is removed. False if it was never removed before.
+    /// Whether the old sample is removed. False in the undo of a merge, because the reading that replaced the sample stays.
     var leaves = true
     var arrival: Arrival
     var new: SampleKey

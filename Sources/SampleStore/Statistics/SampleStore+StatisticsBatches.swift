@@ -41,7 +41,8 @@ extension SampleStore {
         _ = try gaps?.end(whole, body)
     }
 
-    /// Returns an upper bound for the intervals that long samples are spread over. These can make more results than there are samples.
+    /// Returns an estimate of the number of intervals that long samples are spread over. These can make more results than there are
+    /// samples.
     public func shares(of query: StatisticsQuery) throws(StoreError) -> Int {
         guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest

@@ -2,8 +2,8 @@ import HealthModel
 
 /// The priority of sources that cover the same time.
 ///
-/// The user's order comes first. For other sources, wearables (a watch, a band, a ring) come first, phones later, and sources of clients
-/// last. Among equals the older series is preferred.
+/// The user's order comes first. For other sources, wearables (a watch, a band, a ring) come first, phones after the rest, and sources of
+/// clients last. Among equals the older series is preferred.
 struct SourcePriority {
     private let named: [String]
 

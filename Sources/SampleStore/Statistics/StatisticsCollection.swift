@@ -5,8 +5,8 @@ import HealthModel
 ///     let days = try StatisticsCollection(query, in: store)
 ///     let bell = try StoreBell(store: store.path)
 ///     while true {
-///       for day in try days.update().changed { print(day.start, day.average ?? 0) }
-///       try bell.wait()
+///         for day in try days.update().changed { print(day.start, day.average ?? 0) }
+///         try bell.wait()
 ///     }
 ///
 /// It holds a row for each interval that has samples, and for discrete types a sum for each hour. One new sample in a day of 86,400 thus

@@ -10,7 +10,7 @@ enum Summaries {
         var samples = 60
         /// The number of rows that are read in one transaction, during which other writers wait.
         var rows = 50_000
-        /// The minimum time between updates in microseconds, so that a live series does not cause a write for each sample.
+        /// The minimum time range of new samples, in microseconds, so that a live series does not cause a write for each sample.
         var time = Calendar.day
     }
 
