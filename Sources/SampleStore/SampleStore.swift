@@ -5,32 +5,32 @@ import Pipeline
 
 /// The store of samples: one SQLite file in WAL mode.
 ///
-/// A store has one writer at a time, who commits in groups, and any number of readers, each on a snapshot. Two processes may use one
-/// store at once: a writer waits for the other's commit.
+/// A store has one writer at a time, which commits in groups, and any number of readers, each on a snapshot. Two processes can use one
+/// store at the same time. A writer waits for the other writer's commit.
 ///
 ///     let store = try SampleStore(path: "vitalgate.db", access: .write)
 ///     let ingest = try store.beginIngest(IngestDescription(kind: .import, name: "weight.csv", received: now))
 ///     let outcomes = try ingest.store(batch)
 ///     let account = try ingest.finish(at: now)
 public final class SampleStore {
-    /// What a store is opened for.
+    /// The access that a store is opened with.
     public enum Access: Sendable {
         case read
         case write
     }
 
-    /// A store is made where there is none; `subject` is the person's UUID for a new one.
+    /// The properties of a store that is created because the file is missing.
     public struct Creation: Sendable {
-        /// The person the new store is for, a UUID.
+        /// The UUID of the person the new store belongs to.
         public var subject: String
-        /// Microseconds since 1970.
+        /// The time of creation, in microseconds since 1970.
         public var time: Int64
-        /// Whether simulated readings may get into it; for good.
+        /// Whether the store accepts simulated readings. This cannot be changed later.
         public var isDemo: Bool
-        /// Whether a hub is going to write to it, a few readings at a time, for years. Each commit writes whole pages, so the store gets small
-        /// ones: a card lasts more than twice as long, while an import takes a tenth more of the processor's time.
+        /// Whether a hub will write to the store, a few readings at a time, for years. Each commit writes whole pages, so such a store gets
+        /// small pages. An SD card lasts more than twice as long, and an import needs a tenth more CPU time.
         public var takesStreams: Bool
-        /// Says how a store is made where there is none.
+        /// Creates the properties of a new store.
         public init(subject: String, time: Int64, isDemo: Bool = false, takesStreams: Bool = false) {
             self.subject = subject
             self.time = time
@@ -39,34 +39,37 @@ public final class SampleStore {
         }
     }
 
-    /// The store's file.
+    /// The path of the store's file.
     public let path: String
-    /// Its name among many stores, for targets that several feed; a copy has the same. Empty where no version with targets has written to it.
+    /// The identifier that a target uses to distinguish the stores that feed it. A copy of the store has the same identifier. It is empty
+    /// if only versions without targets have written to the store.
     public let identifier: String
-    /// The person whose store this is, known as `me`.
+    /// The UUID of the person who owns the store, known as `me`.
     public let subject: String
-    /// Whether it was made for simulated readings.
+    /// Whether the store was created for simulated readings.
     public let isDemo: Bool
-    /// Whom it shows what may be read, and nothing else; `nil` where it shows everything.
+    /// The client whose permissions limit what this connection reads, or `nil` if it reads everything.
     public internal(set) var client: Client?
-    /// Whose samples it shows, and nothing else; `nil` where it is no person's view.
+    /// The person whose samples alone are visible, or `nil` if the store is not a view of one person.
     public internal(set) var person: String?
     let connection: Connection
     let batch = BatchTable()
     let replacements = ReplacementTable()
     lazy var interner = Interner(connection: connection)
-    /// How many erasures there were when this store looked last.
+    /// The number of erasures when this connection last checked.
     var erasuresKnown: Int64 = 0
-    /// When statistics are gathered by several connections.
+    /// When statistics are computed by several connections.
     var sideBySide = SideBySide.Limits()
-    /// What of dense series is summed up.
+    /// Which dense series get summaries.
     var summaries = Summaries.Limits()
-    /// Samples that a deletion, an undo, or a pruning writes in one transaction. Other writers wait for one at most.
+    /// The number of samples that a deletion, an undo, or a pruning writes in one transaction. Other writers wait for at most one such
+    /// transaction.
     var stepRows = 1024
 
     /// Opens a store.
     ///
-    /// - Parameter creation: makes the file (mode 0600) where there is none; without it a missing file is an error.
+    /// - Parameter creation: The properties of a new store. The file is created with mode 0600 if it is missing. Without this parameter a
+    ///   missing file is an error.
     public init(path: String, access: Access, creation: Creation? = nil) throws(StoreError) {
         self.path = path
         try Self.inspect(path, creating: creation != nil && access == .write)
@@ -96,7 +99,7 @@ public final class SampleStore {
         if access == .read { resumePendingBeforeReading() }
     }
 
-    /// Another number whenever somebody else has written to the store since, whatever it was; of this connection alone.
+    /// Returns a number that changes whenever another connection writes to the store. It is only comparable within this connection.
     public func dataVersion() throws(StoreError) -> Int64 { try connection.integer("PRAGMA data_version") ?? 0 }
 
     private static func connect(_ path: String, _ access: Access) throws(StoreError) -> Connection {
@@ -111,7 +114,7 @@ public final class SampleStore {
         }
     }
 
-    /// Whether nobody can write the store or a log beside it, and all of it is in its file.
+    /// Whether the medium is read-only and all data is in the database file, with nothing in a write-ahead log.
     private static func isOnReadOnlyMedium(_ path: String) -> Bool {
         guard Glibc.access(folder(of: path), W_OK) != 0, errno == EROFS else { return false }
         var log = stat()
@@ -126,7 +129,7 @@ public final class SampleStore {
         error.code & 0xFF == SQLITE_CANTOPEN || (access == .read && error.code & 0xFF == SQLITE_READONLY)
     }
 
-    /// SQLite only says that it cannot open a file.
+    /// The reason why the file cannot be opened, or `nil` if none was found. SQLite only reports that it could not open it.
     private static func reasonNotToOpen(_ path: String) -> StoreError? {
         if Glibc.access(path, R_OK) != 0 {
             return StoreError(errno == EACCES ? .permission : .inputOutput, "\(path): \(String(cString: strerror(errno)))")
@@ -139,7 +142,7 @@ public final class SampleStore {
         )
     }
 
-    /// Whether there is a file at all, and makes an empty one of our own where there is not.
+    /// Checks that the file exists. Creates an empty one with our own permissions if it is missing and `creating` is true.
     private static func inspect(_ path: String, creating: Bool) throws(StoreError) {
         var status = stat()
         if stat(path, &status) == 0 {
@@ -155,7 +158,7 @@ public final class SampleStore {
                 .foreign, "\(path)\(suffix) is left over from another store; move it away before a new store is made here")
         }
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        // Another process may have been quicker, which is as good.
+        // If another process created the file first, that is fine too.
         guard descriptor >= 0 || errno == EEXIST else {
             let kind: StoreError.Kind =
                 errno == EACCES ? .permission : errno == EROFS ? .readOnly : errno == ENOSPC ? .full : .missing
@@ -164,13 +167,13 @@ public final class SampleStore {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// In octets; for stores that take streams.
+    /// The page size in bytes of stores that take streams.
     private static let smallPage = 1024
-    /// In octets: a log of this length is put into the database.
+    /// The length in bytes at which the write-ahead log is checkpointed.
     private static let longestLog: Int64 = 16_384_000
 
     private static func prepare(_ connection: Connection, access: Access, creation: Creation?) throws(StoreError) {
-        // Acknowledged means durable: every commit is synchronised before it returns (WAL with FULL).
+        // Every commit is synced before it returns (WAL with FULL), so acknowledged data is durable.
         try connection.execute("PRAGMA synchronous = FULL")
         try connection.execute("PRAGMA cache_size = -4000")
         try connection.execute("PRAGMA mmap_size = 0")
@@ -192,7 +195,7 @@ public final class SampleStore {
                     ? StoreError(.foreign, "the file is empty, not a store")
                     : StoreError(.invalid, "the store has an older schema; any writing command brings it up to date")
             }
-            // For good: only an empty file takes it.
+            // The page size can only be set while the file is empty.
             if application == 0, creation?.takesStreams == true { try connection.execute("PRAGMA page_size = \(smallPage)") }
             try upgrade(connection, creation: creation)
         }
@@ -200,7 +203,7 @@ public final class SampleStore {
         if access == .read {
             try connection.execute("PRAGMA query_only = ON")
         } else {
-            // A backup's header says otherwise.
+            // The header of a backup has another journal mode.
             try connection.execute("PRAGMA journal_mode = WAL")
         }
     }
@@ -209,20 +212,21 @@ public final class SampleStore {
         Int(longestLog / (try connection.integer("PRAGMA page_size") ?? 4096))
     }
 
-    /// The length of the log, in pages, from which on a commit puts it into the database.
+    /// The length of the log, in pages, from which a commit checkpoints it.
     var checkpointPages: Int { (try? Self.checkpointPages(connection)) ?? 4000 }
 
-    /// A database has a log only once its header says so; a log beside any other, a backup copied to here, would be replayed over it.
+    /// Throws if a write-ahead log beside the file belongs to another database. A database uses a log only if its header says so. A log
+    /// beside any other database, such as a backup copied here, would be replayed over it.
     private static func refuseForeignLog(_ path: String, _ connection: Connection) throws(StoreError) {
         var log = stat()
         guard stat(path + "-wal", &log) == 0, log.st_size > 0 else { return }
-        // Bytes 18 and 19: 2 for a database with a write-ahead log, 1 for one without; nothing of either in an empty file.
+        // Bytes 18 and 19 are 2 in a database with a write-ahead log and 1 in one without. An empty file has no header.
         if let versions = connection.headerBytes(at: 18), versions != (1, 1) { return }
         throw StoreError(.foreign, "\(path)-wal is left over from another store than \(path); move it away first")
     }
 
-    /// Applies the schema's steps that the store lacks, each in a transaction with its number. A new store gets all of them in one: a process that
-    /// is killed meanwhile leaves an empty file, and none that readers refuse.
+    /// Applies the schema steps that the store lacks, each in a transaction together with its number. A new store gets all of them in one
+    /// transaction. If the process is killed during that, the file stays empty and the next writer starts again.
     static func upgrade(
         _ connection: Connection, creation: Creation?, steps: [(name: String, sql: String)] = Schema.steps
     ) throws(StoreError) {
@@ -230,7 +234,7 @@ public final class SampleStore {
         while true {
             try connection.execute("BEGIN IMMEDIATE")
             do throws(StoreError) {
-                // Read inside the transaction: another process may be at the same work.
+                // Read inside the transaction, because another process may be upgrading too.
                 let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
                 guard version < steps.count else {
                     try connection.execute("COMMIT")
@@ -256,12 +260,12 @@ public final class SampleStore {
         }
     }
 
-    /// Begins an ingest and gives it its number in the ledger.
+    /// Begins an ingest and assigns its number in the ledger.
     public func beginIngest(_ description: IngestDescription) throws(StoreError) -> Ingest {
         try Ingest(store: self, description: description)
     }
 
-    /// Runs `body` as if for good, and takes everything back: what it returns tells what would have become of it.
+    /// Runs `body` in a transaction that is always rolled back, and returns what `body` reports about its effect.
     public func rehearse<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.refuseWithinReading()
         try connection.execute("BEGIN IMMEDIATE")
@@ -273,24 +277,23 @@ public final class SampleStore {
         return try body()
     }
 
-    /// Puts the write-ahead log into the database and empties it; what `import` does when it is done.
+    /// Checkpoints the write-ahead log and truncates it. `import` does this when it is done.
     public func checkpoint() throws(StoreError) {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// Runs `body`, in which a change waits for so long at most while another process is in the middle of one; else it is 15 seconds.
+    /// Runs `body` with a limit on how long a change waits for another process that is writing. The default is 15 seconds.
     ///
-    /// - Throws: what `body` throws; ``StoreError`` of the kind `busy` is what a change throws that has waited.
+    /// - Throws: The error that `body` throws. A change that has waited too long throws ``StoreError`` of the kind `busy`.
     public func waiting<Result>(atMost patience: Duration, _ body: () throws -> Result) rethrows -> Result {
         connection.wait(atMost: patience)
         defer { connection.wait(atMost: Connection.patience) }
         return try body()
     }
 
-    /// Makes sure that what is written goes where the next one who opens the store finds it: SQLite writes on, without a word, into a file
-    /// that was removed.
+    /// Checks that the open file is still the one at `path`. SQLite keeps writing to a removed file without reporting it.
     ///
-    /// - Throws: ``StoreError`` of the kind `missing` where the file was removed or replaced since it was opened.
+    /// - Throws: ``StoreError`` of the kind `missing` if the file was removed or replaced since it was opened.
     public func checkPlace() throws(StoreError) {
         guard connection.hasMoved else { return }
         throw StoreError(
@@ -298,7 +301,7 @@ public final class SampleStore {
             "\(path) was removed or replaced while it was in use; put it back, or start again to go on with what is there now")
     }
 
-    /// The number of the last change.
+    /// Returns the number of the last change.
     public func lastChange() throws(StoreError) -> Int64 {
         try SampleTable(connection: connection).lastNumber()
     }

@@ -1,18 +1,18 @@
 import CSQLite
 
-/// What went wrong with a store. Texts name files, SQL and counts, never a value.
+/// An error of a store. Messages contain file names, SQL, and counts, but never values of samples.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a caller can do something about.
+    /// The categories of errors that a caller can handle differently.
     public enum Kind: Hashable, Sendable {
-        /// There is no such file, and none was to be made.
+        /// The file does not exist and was not to be created.
         case missing
-        /// The file is something else than a store of ours.
+        /// The file is not a Vitalgate store.
         case foreign
-        /// Made by a newer Vitalgate.
+        /// The store was made by a newer Vitalgate.
         case newer
-        /// Another process holds it; try again.
+        /// Another process has locked the store. Trying again may help.
         case busy
-        /// No space left.
+        /// The disk is full.
         case full
         /// The file or its folder cannot be written.
         case readOnly
@@ -21,24 +21,24 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case corrupt
         /// The medium failed.
         case inputOutput
-        /// The time that was given to the question is used up (``SampleStore/limit(to:)``).
+        /// The query exceeded its time limit (``SampleStore/limit(to:)``).
         case tooLong
-        /// The request cannot be met: an unknown UUID, a wrong state.
+        /// The request is not valid, for example an unknown UUID or a wrong state.
         case invalid
-        /// SQLite refused what we asked: a defect of ours.
+        /// SQLite rejected a statement. This is a bug in Vitalgate.
         case defect
     }
 
-    /// What kind of error.
+    /// The category of the error.
     public var kind: Kind
-    /// What went wrong, for a person; no values of samples.
+    /// A message for the user, without values of samples.
     public var message: String
-    /// SQLite's extended result code, 0 where the error is not SQLite's.
+    /// SQLite's extended result code, or 0 if the error does not come from SQLite.
     public var code: Int32
-    /// The statement that failed.
+    /// The SQL statement that failed, if any.
     public var sql: String?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ kind: Kind, _ message: String, code: Int32 = 0, sql: String? = nil) {
         self.kind = kind
         self.message = message
@@ -62,7 +62,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             case SQLITE_CANTOPEN: .inputOutput
             case SQLITE_CORRUPT: .corrupt
             case SQLITE_NOTADB: .foreign
-            // The shared memory did not fit on the disk.
+            // The disk had no space for the shared memory file.
             case SQLITE_IOERR where code == Self.sharedMemorySize: .full
             case SQLITE_IOERR: .inputOutput
             case SQLITE_INTERRUPT: .tooLong
@@ -70,15 +70,15 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// A series of a type, or of a kind, that only a newer version has: no damage.
+    /// The error for a series whose type or kind only a newer version knows. The store is not damaged.
     static func unknownType(_ id: String) -> StoreError {
         StoreError(.newer, "the store has samples of the type \(id), which this Vitalgate does not know; update this program")
     }
 
-    /// Whether it is another connection that is in the middle of a change, and no reading of our own that stands in the way.
+    /// Whether another connection is writing, as opposed to a conflict with a snapshot of this connection.
     public var isLockOfAnother: Bool { code & 0xFF == SQLITE_BUSY && code != vitalgate_sqlite_busy_snapshot }
 
-    /// Whether the same may succeed later, with nothing done to the store itself.
+    /// Whether the same operation may succeed later without a change to the store itself.
     public var mayPass: Bool {
         switch kind {
         case .busy, .full, .readOnly, .permission, .inputOutput: true

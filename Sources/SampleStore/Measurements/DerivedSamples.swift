@@ -1,17 +1,18 @@
 import HealthModel
 
-/// From which samples others were computed, such as an estimate of fat-free mass from a weight and an impedance. Used inside a transaction.
+/// The samples that computed samples are based on, for example the weight and the impedance of an estimate of fat-free mass. Used inside a
+/// transaction.
 struct DerivedSamples {
     let connection: Connection
 
-    /// What was computed from the sample here.
+    /// Returns the samples that were computed from this one.
     func samples(from place: SampleKey) throws(StoreError) -> [SampleKey] {
         try places(
             "SELECT series, start, hash FROM derived WHERE of_series = ? AND of_start = ? AND of_hash = ?",
             [.integer(place.series), .integer(place.start), .blob(place.hash)])
     }
 
-    /// Settles what was computed from samples that a repair replaced or made.
+    /// Settles the samples that were computed from samples that a repair replaced or made.
     func settle(after migration: Int64, _ deletion: Deletion) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM derived LIMIT 1") != nil else { return }
         let touched = try places(
@@ -24,7 +25,7 @@ struct DerivedSamples {
         try Settlement(deletion).settle(touched)
     }
 
-    /// Notes from what a sample was computed.
+    /// Records the inputs of a computed sample.
     func note(_ place: SampleKey, from inputs: [SampleKey]) throws(StoreError) {
         let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
         let basis = try connection.integer(

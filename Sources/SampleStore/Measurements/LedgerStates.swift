@@ -6,7 +6,7 @@ final class LedgerStates {
 
     init(connection: Connection) { self.connection = connection }
 
-    /// Whether an entry is active. An entry that the ledger does not have any more is.
+    /// Whether an entry is active. An entry that was removed from the ledger counts as active.
     func isActive(_ entry: Int64) throws(StoreError) -> Bool {
         if let known = active[entry] { return known }
         let isActive =
@@ -15,8 +15,8 @@ final class LedgerStates {
         return isActive
     }
 
-    /// The last entry that undid an entry, or undid what had undone it, and so on; the entry itself where none did. Undoing that one makes an
-    /// entry active that is not.
+    /// Returns the last entry in the chain of undos of an entry, or the entry itself if it was never undone. If the entry is not active,
+    /// undoing that last one makes it active again.
     func changed(_ entry: Int64) throws(StoreError) -> Int64 {
         if let known = changed[entry] { return known }
         let last = try connection.integer(
@@ -29,10 +29,10 @@ final class LedgerStates {
         return last ?? entry
     }
 
-    /// The entry with what it undoes, what that undoes, and so on: the states of these change when the entry is undone.
+    /// Returns the entry, the entry it undoes, the one that this undoes, and so on. Their states change when the entry is undone.
     func chain(from entry: Int64) throws(StoreError) -> [Int64] {
         var chain = [entry]
-        // What an entry undoes is older than itself.
+        // An entry is newer than the one it undoes.
         while let last = chain.last,
             let next = try connection.integer("SELECT undoes FROM ingest WHERE id = ? AND undoes IS NOT NULL", .integer(last)),
             next < last
@@ -42,7 +42,7 @@ final class LedgerStates {
         return chain
     }
 
-    /// Lets the states be as they will be once a chain is undone.
+    /// Sets the states to those that will apply after a chain is undone.
     func assume(_ chain: [Int64], undoneBy undoing: Int64) {
         for (index, entry) in chain.enumerated() {
             active[entry] = index % 2 != 0
@@ -50,7 +50,8 @@ final class LedgerStates {
         }
     }
 
-    /// Undoes the first entry of a chain: what it undid is active again, what that undid is not, in turn.
+    /// Undoes the first entry of a chain. The states of the chain's entries alternate: the first is undone, the second active again, and so
+    /// on.
     func undo(_ chain: [Int64], by undoing: Int64) throws(StoreError) {
         try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .optional(chain.first), .integer(undoing))
         for (index, entry) in chain.enumerated() {

@@ -1,14 +1,14 @@
 import HealthModel
 
-/// What `store check --deep` verifies of measurements: what is live is what the reports and decisions say.
+/// The check of `store check --deep` that the live samples match the reports and decisions.
 struct MeasurementCheck {
     let connection: Connection
 
-    /// Rows that are read at a time.
+    /// The number of rows that are read at a time.
     private static let chunk = 4096
 
-    /// Selects the places of which more is known than what brought them, or that disagree with what brought them. Those that agree at first
-    /// sight are left out.
+    /// Queries for the samples that have more than a report, or whose state disagrees with their report. Samples that obviously agree are
+    /// left out.
     private static let places = [
         "SELECT series, start, hash FROM decided", "SELECT DISTINCT series, start, hash FROM derived",
         """

@@ -1,17 +1,17 @@
 import HealthModel
 
-/// Reads everything that the store has of a measurement. Used inside a transaction.
+/// Reads all reports and decisions about a measurement. Used inside a transaction.
 final class MeasurementReader {
-    /// A measurement, with what SQL needs of it.
+    /// A measurement with its rows.
     struct Found {
         var history = MeasurementHistory<SampleKey>()
-        /// Every place that the measurement has, with the number and whether a sample is there; nothing where no row is.
+        /// The row of each key of the measurement, with its change number and whether it is live, or nil if there is no row.
         var rows: [SampleKey: (number: Int64, isLive: Bool)?] = [:]
-        /// The places in the order in which they were found.
+        /// The keys in the order in which they were found.
         var places: [SampleKey] = []
     }
 
-    /// What the tables have of a series: mostly nothing, and then nobody has to ask for each sample.
+    /// Which tables have rows of a series. Most series have none, so their samples need no further queries.
     private struct Traces {
         var isDecided = false
         var isRepaired = false
@@ -39,15 +39,15 @@ final class MeasurementReader {
         decoder = SampleDecoder(connection: connection)
     }
 
-    /// Whether nothing is known of the samples of a series but what brought them.
+    /// Whether the only fact about each sample of a series is the ingest that brought it.
     func isPlain(_ series: Int64) throws(StoreError) -> Bool { try traces(of: series).isEmpty }
 
-    /// The ingest that brought what is, or was, a sample.
+    /// Returns the ingest that brought a live or deleted sample.
     func bringer(of number: Int64, in series: Int64) throws(StoreError) -> Int64 {
         try decoder.change(of: number, series: series).ingest
     }
 
-    /// The measurement that a place belongs to.
+    /// Returns the measurement that a key belongs to.
     func measurement(of place: SampleKey) throws(StoreError) -> Found {
         var (found, groups, firsts) = (Found(), Groups(), [SampleKey: SampleKey]())
         var records: [RecordKey: Int] = [:]
@@ -90,13 +90,14 @@ final class MeasurementReader {
         return found
     }
 
-    /// The sample as it was reported, that repairs made the one here from.
+    /// Returns the sample as it was originally reported, before repairs.
     func root(of place: SampleKey) throws(StoreError) -> SampleKey {
         guard try traces(of: place.series).isRepaired else { return place }
         var place = place
         for _ in 0..<Replacements.longestChain {
             guard let origin = try Replacements(connection: connection).origin(of: place)?.place else { break }
-            // One that was pruned or erased leads nowhere. One that was forgotten is the reading still, which nothing reports.
+            // The original may have been pruned or erased, which ends the search. A forgotten original is still the reading, although
+            // nothing reports it.
             var isThere = try row(at: origin) != nil
             if !isThere { isThere = try witness(at: origin) != nil }
             if !isThere { isThere = try isForgotten(origin) }
@@ -122,7 +123,7 @@ final class MeasurementReader {
         return found
     }
 
-    /// The number of the row here, and whether it is a sample.
+    /// Returns the change number of the row and whether it is live.
     func row(at place: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
         let statement = try connection.statement(
             """
@@ -154,7 +155,7 @@ final class MeasurementReader {
         return try bringer(of: row.number, in: root.series)
     }
 
-    /// What repairs made of a reading, itself first.
+    /// Returns the samples that repairs made from a reading, beginning with the reading itself.
     private func forms(of root: SampleKey, _ found: inout Found) throws(StoreError) -> [SampleKey] {
         var forms = [root]
         var index = 0
@@ -194,7 +195,7 @@ final class MeasurementReader {
         }
     }
 
-    /// What the reading here was found to be the same as; not where the merge that found it is undone.
+    /// Returns the original that a reading was found to duplicate. `isSame` is false if the merge that found it is undone.
     private func witness(at place: SampleKey) throws(StoreError) -> (first: SampleKey, ingest: Int64, isSame: Bool)? {
         guard try traces(of: place.series).isWitness else { return nil }
         let statement = try connection.statement(
@@ -211,13 +212,13 @@ final class MeasurementReader {
         return (first, ingest, true)
     }
 
-    /// The sample that the reading here was compared with; itself where it is no duplicate.
+    /// Returns the sample that the reading was compared with, or the reading itself if it is not a duplicate.
     func first(of place: SampleKey) throws(StoreError) -> SampleKey {
         guard let own = try witness(at: place), own.isSame else { return place }
         return own.first
     }
 
-    /// The readings that were found to be the same as the sample here.
+    /// Returns the readings that were found to duplicate the sample.
     func witnesses(of place: SampleKey) throws(StoreError) -> [SampleKey] {
         guard try traces(of: place.series).hasWitnesses else { return [] }
         let statement = try connection.statement(
@@ -232,7 +233,7 @@ final class MeasurementReader {
         return found
     }
 
-    /// Whether what the sample here was computed from is live. What was pruned was true.
+    /// Whether the inputs of a computed sample are live. Pruned inputs count as valid.
     private func isFounded(_ place: SampleKey) throws(StoreError) -> Bool {
         guard try traces(of: place.series).isDerived else { return true }
         let isGone = try connection.integer(
@@ -250,9 +251,9 @@ final class MeasurementReader {
         var id: String
     }
 
-    /// Notes the versions of the record that the reading here is one of, once a record.
+    /// Records the versions of the reading's record, once for each record.
     ///
-    /// - Returns: where the other versions are.
+    /// - Returns: The keys of all versions.
     private func versions(
         of root: SampleKey, _ records: inout [RecordKey: Int], _ found: inout Found
     ) throws(StoreError) -> [SampleKey] {
@@ -288,13 +289,13 @@ final class MeasurementReader {
     }
 }
 
-/// Puts readings that are the same into one group.
+/// Groups readings of the same measurement.
 private struct Groups {
     private(set) var places: [SampleKey] = []
     private var known: Set<SampleKey> = []
     private var parents: [SampleKey: SampleKey] = [:]
 
-    /// Adds a reading; false where it is there.
+    /// Adds a reading. Returns false if it is already known.
     mutating func insert(_ place: SampleKey) -> Bool {
         guard known.insert(place).inserted else { return false }
         places.append(place)

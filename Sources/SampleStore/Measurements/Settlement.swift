@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Makes what is live what the reports and decisions say (``MeasurementHistory``). Used inside a transaction.
+/// Updates the live samples to match the reports and decisions (``MeasurementHistory``). Used inside a transaction.
 final class Settlement {
     private let connection: Connection
     private let deletion: Deletion
-    /// Where the difference is listed, if it is written later.
+    /// The list for the differences if they are written later.
     private let list: PendingChanges?
     let reader: MeasurementReader
     private var table: SampleTable { SampleTable(connection: connection) }
 
-    /// Rows that are read and written at a time, so that memory stays flat whatever the size.
+    /// The number of rows that are read and written at a time, which bounds memory use.
     static let chunk = 4096
 
     init(_ deletion: Deletion, listedIn list: PendingChanges? = nil) {
@@ -19,15 +19,15 @@ final class Settlement {
         reader = MeasurementReader(connection: deletion.connection)
     }
 
-    /// What has to be written.
+    /// The changes to write.
     private struct Difference {
         var burials: [SampleTable.Burial] = []
         var revivals: [SampleTable.Revival] = []
-        /// Readings that were no samples so far.
+        /// Witnesses that were never samples.
         var witnesses: [SampleKey] = []
     }
 
-    /// Settles the measurements that these places belong to.
+    /// Settles the measurements that these keys belong to.
     func settle(_ places: some Sequence<SampleKey>) throws(StoreError) {
         var difference = Difference()
         var seen: Set<SampleKey> = []
@@ -41,7 +41,7 @@ final class Settlement {
 
     /// Settles the measurements of listed samples.
     ///
-    /// - Parameter onlyRestoring: writes only those of the samples that come back.
+    /// - Parameter onlyRestoring: Whether to write only those of the listed samples that are restored.
     func settle(listed places: [SampleKey], onlyRestoring: Bool = false) throws(StoreError) {
         var (difference, special) = (Difference(), [SampleKey]())
         for place in places {
@@ -73,7 +73,7 @@ final class Settlement {
         try apply(difference)
     }
 
-    /// Whether a sample would be there, as the reports and decisions are now.
+    /// Whether a sample is live according to the current reports and decisions.
     func isLive(_ place: SampleKey) throws(StoreError) -> Bool {
         try reader.measurement(of: place).history.live.contains(place)
     }
@@ -84,7 +84,7 @@ final class Settlement {
             let row = found.rows[place] ?? nil
             if row?.isLive == true, !live.contains(place) {
                 var burial = SampleTable.Burial(place: place)
-                // What does not count any more gives way to nothing.
+                // A sample that no longer counts has no successor.
                 if found.history.counts(place), let successor = successor(of: place, among: live, found.history) {
                     burial.successor = try uuid(of: successor)
                 }
@@ -100,7 +100,7 @@ final class Settlement {
         }
     }
 
-    /// What takes the place of a sample: what is live of its own reading, or the version that replaced it.
+    /// Returns the successor of a sample: the live sample of the same reading, or else the version that replaced it.
     private func successor(
         of place: SampleKey, among live: [SampleKey], _ history: MeasurementHistory<SampleKey>
     ) -> SampleKey? {
@@ -134,7 +134,7 @@ final class Settlement {
         try settleReports(of: entry)
         try settleDecisions(of: entry)
         if try reader.states.isActive(entry) {
-            // A witness of an undone import is no sample, or was settled as one.
+            // A witness of an undone import is not a sample, or was settled as one above.
             try settle(
                 """
                 SELECT series, start, hash FROM witness_row JOIN decision ON decision.id = decision
@@ -150,7 +150,7 @@ final class Settlement {
             """, entry, where: "SELECT 1 FROM decision WHERE merge = ?")
     }
 
-    /// Samples that an entry brought are live, or not, by its state, but for those of which more is known.
+    /// Settles the samples that an entry brought. They are live if the entry is active, unless other facts are known about them.
     private func settleReports(of entry: Int64) throws(StoreError) {
         let isActive = try reader.states.isActive(entry)
         let last = try table.lastNumber()
@@ -194,7 +194,7 @@ final class Settlement {
         var high: Int64
     }
 
-    /// The next entries of the change log of what an ingest brought.
+    /// Returns the next entries of the change log for an ingest's samples.
     private func stretches(broughtBy ingest: Int64, after first: Int64, through last: Int64) throws(StoreError) -> [Stretch] {
         let statement = try connection.statement(
             """
@@ -232,7 +232,7 @@ final class Settlement {
         }
     }
 
-    /// Whoever decides changes something: the change log leads to the decisions.
+    /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them.
     private func settleDecisions(of entry: Int64) throws(StoreError) {
         let statement = try connection.statement(
             "SELECT series, min(low), max(high) FROM change WHERE cause = ? GROUP BY series ORDER BY series")
@@ -263,7 +263,7 @@ final class Settlement {
         }
     }
 
-    /// Settles what a statement selects, page by page.
+    /// Settles the samples that a statement selects, page by page.
     private func settle(_ sql: String, _ entry: Int64, where condition: String? = nil) throws(StoreError) {
         if let condition, try connection.integer(condition, .integer(entry)) == nil { return }
         var last: SampleKey?

@@ -1,11 +1,11 @@
-/// What was decided about quarantined readings. Used inside a transaction.
+/// The decisions about quarantined readings. Used inside a transaction.
 ///
-/// Each judgement belongs to an entry of the ledger and counts while that is active. The state of a reading is its last judgement that
-/// counts. Without one the reading is held. Undoing the import that brought held readings rejects them.
+/// Each judgement belongs to an entry of the ledger and counts while the entry is active. The state of a reading is its last judgement that
+/// counts. Without one the reading is quarantined (`held`). Undoing the import that brought quarantined readings rejects them.
 struct Judgements {
     let connection: Connection
 
-    /// Notes what became of readings.
+    /// Records a judgement about readings.
     ///
     /// - Parameter what: `accepted`, `rejected`, or `released`.
     func judge(_ ids: [Int64], _ what: String, by ingest: Int64) throws(StoreError) {
@@ -17,7 +17,7 @@ struct Judgements {
         }
     }
 
-    /// Rejects what is held of an import that is undone.
+    /// Rejects the quarantined readings of an import that is undone.
     func reject(heldBy ingest: Int64, undoneBy undoing: Int64) throws(StoreError) {
         try connection.run(
             "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE ingest = ?1 AND state = 'held'",
@@ -37,7 +37,7 @@ struct Judgements {
             """, .integer(entry))
     }
 
-    /// Removes the judgements of readings that are not there any more.
+    /// Removes the judgements of readings that no longer exist.
     func removeOrphans() throws(StoreError) {
         try connection.run("DELETE FROM judgement WHERE held NOT IN (SELECT id FROM quarantine)")
     }

@@ -2,10 +2,10 @@ import HealthModel
 import Pipeline
 
 extension SampleStore {
-    /// More held rows of one form than these are left to a person.
+    /// If a profile has more quarantined rows than this, the older ones are left to a person.
     private static let mostProvisional: Int64 = 256
 
-    /// The texts of held rows that may be cut, of files that a profile read; the latest first.
+    /// Returns the texts of quarantined rows that may be incomplete, from files that a profile read, latest first.
     public func provisionalRows(of profile: String) throws(StoreError) -> [(number: Int64, text: String)] {
         let statement = try connection.statement(
             """
@@ -21,7 +21,8 @@ extension SampleStore {
 }
 
 extension Ingest {
-    /// Releases held rows that arrived whole: what they say now is a reading of its own. Within the transaction that stores it.
+    /// Releases quarantined rows that arrived again as complete rows, which are readings of their own. Used inside the transaction that
+    /// stores them.
     public func release(_ provisional: [Int64]) throws(StoreError) {
         for number in provisional
         where try connection.integer("SELECT 1 FROM quarantine WHERE id = ? AND state = 'held'", .integer(number)) != nil {

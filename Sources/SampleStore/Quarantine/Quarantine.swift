@@ -1,28 +1,28 @@
 import HealthModel
 
-/// A sample that the gate holds back.
+/// A reading in quarantine.
 public struct QuarantinedSample: Sendable {
-    /// Its number, by which it is accepted or rejected.
+    /// The number by which it is accepted or rejected.
     public var id: Int64
-    /// The sample it would be.
+    /// The sample that it becomes if it is accepted.
     public var stored: StoredSample
-    /// The rule that caught it.
+    /// The rule that quarantined it.
     public var rule: String
-    /// Where it stood in what it came from.
+    /// Its position in the file or stream it came from.
     public var place: String
-    /// `held`, `accepted`, `rejected`, or `released` where the gate let it pass when it came again.
+    /// The state: `held`, `accepted`, `rejected`, or `released` if it passed the gate when it arrived again.
     public var state: String
-    /// What arrived: octets in hexadecimal, or a row.
+    /// The received data: bytes in hexadecimal, or a row.
     public var frame: String?
 }
 
 extension SampleStore {
-    /// What the gate held back, oldest first.
+    /// Returns the quarantined readings in a state, oldest first.
     public func quarantined(state: String = "held") throws(StoreError) -> [QuarantinedSample] {
         try quarantined("state = ?", .text(state))
     }
 
-    /// One held, or judged, sample by its number; nil where there is none.
+    /// Returns a quarantined or judged reading by its number, or nil if there is none.
     public func quarantined(number: Int64) throws(StoreError) -> QuarantinedSample? {
         try quarantined("id = ?", .integer(number)).first
     }
@@ -47,7 +47,7 @@ extension SampleStore {
         return held
     }
 
-    /// Stores held samples as they are: a person says that they are right.
+    /// Stores quarantined readings unchanged as samples, because a person decided that they are right.
     @discardableResult
     public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { ingest, deletion in
@@ -85,7 +85,8 @@ extension SampleStore {
         guard isHeld else { throw StoreError(.invalid, "nothing is held under number \(id)") }
     }
 
-    /// Gives back what was a sample before and is held again since what made it one was undone; false where it was none, or is deleted.
+    /// Restores a sample that returned to quarantine because its acceptance was undone. Returns false if it never was a sample or is
+    /// deleted.
     func restoreJudged(_ place: SampleKey, _ deletion: Deletion) throws(StoreError) -> Bool {
         let settlement = Settlement(deletion)
         guard let row = try settlement.reader.row(at: place), !row.isLive,
@@ -96,12 +97,13 @@ extension SampleStore {
         return try SampleTable(connection: connection).contains(place)
     }
 
-    /// For the ledger's sums: a reading is counted as quarantined, and is a sample now.
+    /// Counts a quarantined reading that is now a sample, for the sums of the ledger.
     func countAccepted() throws(StoreError) {
         try connection.run("INSERT INTO setting VALUES('accepted', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
     }
 
-    /// Whether a repaired sample is this reading, had it been read rightly from the beginning: an import would call it a duplicate.
+    /// Whether a repaired sample is what this reading would have been if it had been read correctly. An import would treat the reading as a
+    /// duplicate.
     private func isMadeByRepair(held id: Int64) throws(StoreError) -> Bool {
         try connection.integer(
             """
@@ -119,7 +121,8 @@ extension SampleStore {
         return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
-    /// The sample, live or deleted by a person, that a held reading tells again in another unit, as one that an earlier version held twice.
+    /// Returns the sample that a quarantined reading repeats in another unit, as an earlier version could quarantine both. The sample is
+    /// live or deleted by a person.
     private func told(held id: Int64) throws(StoreError) -> SampleIdentity? {
         let search = RetellingSearch(connection: connection)
         guard let first = try search.told(held: id) else { return nil }
@@ -128,7 +131,7 @@ extension SampleStore {
         return history.live.isEmpty && !isDeleted ? nil : try WitnessRows(connection: connection).uuid(of: first)
     }
 
-    /// The metadata of a held sample with the decision to accept it.
+    /// Returns the metadata of a quarantined reading with the decision to accept it.
     private func decided(onHeld id: Int64) throws(StoreError) -> Metadata {
         let rule = try connection.text("SELECT rule FROM quarantine WHERE id = ?", .integer(id)) ?? ""
         let json = try connection.text(
@@ -144,7 +147,7 @@ extension SampleStore {
         return Metadata(entries + [("acceptedAgainst", .string(rule))])
     }
 
-    /// Readings that an undoing put back into quarantine, and that are held still.
+    /// Returns the number of readings that an undo put back into quarantine and that are still there.
     public func heldAgain(by undoing: Int64) throws(StoreError) -> Int {
         Int(
             try connection.integer(
@@ -154,7 +157,7 @@ extension SampleStore {
                 """, .integer(undoing)) ?? 0)
     }
 
-    /// An accepted version of a record replaces the lower one.
+    /// Replaces the lower version of a record by the accepted one.
     private func claimRecord(ofHeld id: Int64, by ingest: Int64) throws(StoreError) {
         let statement = try connection.statement("SELECT record, version, series, start, hash, uuid FROM quarantine WHERE id = ?")
         defer { statement.reset() }
@@ -170,7 +173,7 @@ extension SampleStore {
         }
     }
 
-    /// Throws held samples out; the same readings arriving again are duplicates.
+    /// Rejects quarantined readings. If they arrive again, they are duplicates.
     @discardableResult
     public func reject(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try change(description) { ingest, _ in

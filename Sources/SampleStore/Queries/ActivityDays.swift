@@ -1,19 +1,19 @@
 import HealthModel
 
-/// Which days' rings to tell.
+/// A query for the activity rings of days.
 public struct ActivityQuery: Sendable {
-    /// Whose days they are: a day is as long as the zone's clocks make it.
+    /// The time zone of the days. The length of a day depends on its clock changes.
     public var zone: TimeZoneRules
-    /// An instant of the first day; from the first day on of which there is something where it is missing.
+    /// An instant in the first day, or `nil` for the first day that has data.
     public var from: Instant?
-    /// The first instant whose day no longer counts, unless the day began before it.
+    /// The end of the range. A day that began before this instant is included.
     public var to: Instant?
-    /// Whose; all persons' where it is missing.
+    /// The person, or `nil` for all people.
     public var subject: String?
-    /// Sources and devices by id or name, the best first: where several tell of the same time, one counts.
+    /// Sources and devices by id or name, best first. If several cover the same time, only one counts.
     public var priority: [String]
 
-    /// Asks for the rings of days.
+    /// Creates a query.
     public init(
         zone: TimeZoneRules, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, priority: [String] = []
     ) {
@@ -22,23 +22,24 @@ public struct ActivityQuery: Sendable {
     }
 }
 
-/// What the rings of days follow from beside their samples, and up to which change those are known.
+/// The inputs of the rings other than samples, and the change up to which they are known.
 public struct ActivityState: Sendable {
     let anchor: Anchor
     let said: [CharacteristicEntry]
     let orders: [SourceOrder]
 }
 
-/// A day's rings, and the summary they were taken from; none where they come from samples.
+/// A day's rings and the summary they come from, or no summary if they were computed from samples.
 public typealias ToldActivityDay = (day: ActivityDay, summary: StoredSample?)
 
 extension SampleStore {
-    /// Gives the rings of each day of which there is something to `body`, in the order of the days and some hundred at a time.
+    /// Calls `body` with the rings of each day that has data, in order and some hundred days at a time.
     ///
-    /// A day whose summary a source told is told as it told it. Of any other the rings come from the person's samples, each moment once
-    /// (``statistics(_:)``), and no goal is known. Nobody's samples have no rings, unless they are asked for.
+    /// If a source reported a summary for the day, its rings are those of the summary. Otherwise they are computed from the person's
+    /// samples, counting each moment once (``statistics(_:)``), and no goal is known. Unassigned samples have no rings unless the query
+    /// asks for them.
     ///
-    /// - Parameter body: returns whether to go on.
+    /// - Parameter body: Returns whether to go on.
     public func activityDays(_ query: ActivityQuery, _ body: ([ToldActivityDay]) throws -> Bool) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -74,7 +75,7 @@ extension SampleStore {
         }
     }
 
-    /// All of them at once.
+    /// Returns the rings of all days of a query.
     public func activityDays(_ query: ActivityQuery) throws -> [ToldActivityDay] {
         var all: [ToldActivityDay] = []
         try activityDays(query) {
@@ -84,9 +85,9 @@ extension SampleStore {
         return all
     }
 
-    /// What the days of a query follow from, as it is now, and whether that is otherwise than it was, so that a day may be.
+    /// Returns the current inputs of a query's days, and whether they changed since an earlier state, so that a day may differ.
     ///
-    /// No sample is read for it: its cost grows with the commits since then.
+    /// It reads no samples. Its cost grows with the number of commits since the earlier state.
     public func activityState(of query: ActivityQuery, after known: ActivityState?) throws(StoreError) -> (
         state: ActivityState, isOther: Bool
     ) {
@@ -106,7 +107,7 @@ extension SampleStore {
         )
     }
 
-    /// Those who may have rings.
+    /// Returns the people who may have rings.
     public func activitySubjects(_ query: ActivityQuery) throws(StoreError) -> [String] {
         Set(try activitySeries(query).map(\.subject)).sorted()
     }
@@ -120,25 +121,25 @@ extension SampleStore {
         return found
     }
 
-    /// The date of the first day whose rings may be read, `2026-11-20`; `nil` where all may.
+    /// Returns the date of the first day whose rings may be read, such as `2026-11-20`, or `nil` if all may.
     private func firstReadableDate(of subject: String, _ days: CalendarIntervals) throws(StoreError) -> String? {
         guard let start = try startOfReadableDays(of: subject), start > Instant(microseconds: .min) else { return nil }
         let day = days.index(of: start)
         return ActivityReader.date(days.start(of: day) < start ? day + 1 : day)
     }
 
-    /// The first day from `position` on of which there may be something.
+    /// Returns the first day from `position` on that may have data.
     private func nextDay(from position: Int?, of all: [SeriesDescription], _ days: CalendarIntervals) throws(StoreError) -> Int? {
         let start = position.map { days.start(of: $0) } ?? Instant(microseconds: .min)
         let samples = try nextStart(from: start, of: all.filter { $0.type.kind != .activitySummary })
         var first = samples.map { days.index(of: $0) }
-        // A summary's start is its date's midnight in UTC.
+        // A summary starts at its date's midnight in UTC.
         let midnight = position.map { Instant(microseconds: Int64($0) * Calendar.day) } ?? Instant(microseconds: .min)
         if let summary = try nextStart(from: midnight, of: all.filter { $0.type.kind == .activitySummary }) {
             let day = ActivityReader.day(ofSummaryAt: summary.microseconds)
             first = min(first ?? day, day)
         }
-        // What lasts from long before counts from there on.
+        // A sample that began long before counts from `position` on.
         return first.map { max($0, position ?? $0) }
     }
 }

@@ -1,21 +1,21 @@
 import HealthModel
 
-/// Reads the rings of one person's days.
+/// Reads the activity rings of one person's days.
 struct ActivityReader {
     let store: SampleStore
     let query: ActivityQuery
     let days: CalendarIntervals
-    /// The person's.
+    /// The person's series.
     let series: [SeriesDescription]
     let history: CharacteristicHistory
     let subject: String
 
-    /// Days that are gathered at once.
+    /// The number of days that are read at once.
     static let window = 1024
-    /// Of a minute: sums of shares end a last bit below it.
+    /// The threshold for a full minute. Sums of fractions may be off by a last bit.
     private static let minute = 1 - 1e-9
 
-    /// The type of summaries.
+    /// The id of the type of summaries.
     static let summaries = "activitySummary"
     private static let summary = SampleType(summaries)
     private static let energy = SampleType("activeEnergyBurned")
@@ -26,21 +26,21 @@ struct ActivityReader {
     private static let pushes = SampleType("pushCount")
     private static let stood = standHour?.categoryValues?.value(of: "stood") ?? 0
 
-    /// What rings are made of.
+    /// The types that rings are computed from.
     static let types: Set<SampleType> = Set(
         [summary, energy, moveTime, exercise, standTime, standHour, pushes, .stepCount].compactMap { $0 })
 
-    /// The day of a summary: its start is the date's midnight in UTC.
+    /// Returns the day of a summary, which starts at its date's midnight in UTC.
     static func day(ofSummaryAt start: Int64) -> Int {
         Int(start.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient)
     }
 
-    /// `2026-11-20`.
+    /// Returns the date of a day, such as `2026-11-20`.
     static func date(_ day: Int) -> String {
         WallTime(microseconds: Int64(day) * Calendar.day).date
     }
 
-    /// The days of a stretch of which there is something.
+    /// Returns the days of a window that have data.
     func days(in window: Range<Int>) throws -> [ToldActivityDay] {
         let told = try summaries(in: window)
         let energy = try sums(Self.energy, window)
@@ -75,7 +75,7 @@ struct ActivityReader {
             if let stood = hours[number] {
                 day.stand.value = Double(stood.count)
             } else if !usesWheelchair, standTime[number] != nil {
-                // A minute on one's feet is no minute of rolling.
+                // Minutes on one's feet do not count for wheelchair users.
                 day.stand.value = Double(try hoursOnFeet(on: number))
             }
             let isEmpty = day.move.value == nil && day.exercise.value == nil && day.stand.value == nil && count == nil
@@ -84,7 +84,7 @@ struct ActivityReader {
         return found
     }
 
-    /// Sums of a type by day, in its canonical unit.
+    /// Returns the sums of a type by day, in its canonical unit.
     private func sums(_ type: SampleType?, _ window: Range<Int>) throws(StoreError) -> [Int: Double] {
         guard let type else { return [:] }
         let own = series.filter { $0.type == type }
@@ -98,7 +98,7 @@ struct ActivityReader {
         return sums
     }
 
-    /// The hours of each day in which the person stood, counted from the day's beginning; none of a day of which no sample tells.
+    /// Returns the hours of each day in which the person stood, counted from the beginning of the day. Days without samples are missing.
     private func standHours(in window: Range<Int>) throws(StoreError) -> [Int: Set<Int64>] {
         var hours: [Int: Set<Int64>] = [:]
         for series in series where series.type == Self.standHour {
@@ -122,7 +122,7 @@ struct ActivityReader {
 
     private static let hour: Int64 = 3_600_000_000
 
-    /// How many hours of a day have a minute on one's feet.
+    /// Returns the number of hours of a day with at least a minute on one's feet.
     private func hoursOnFeet(on day: Int) throws(StoreError) -> Int {
         guard let type = Self.standTime, let hour = CalendarInterval(count: 1, unit: .hour) else { return 0 }
         let start = days.start(of: day)
@@ -134,7 +134,7 @@ struct ActivityReader {
         return statistics.count { $0.sum >= Self.minute }
     }
 
-    /// The summaries that a source told, the best source's where several did.
+    /// Returns the summaries that sources reported, from the best source for each day.
     private func summaries(in window: Range<Int>) throws(StoreError) -> [Int: (ActivitySummary, StoredSample)] {
         var found: [Int: (ActivitySummary, StoredSample)] = [:]
         let own = series.filter { $0.type.kind == .activitySummary }
@@ -158,7 +158,7 @@ struct ActivityReader {
             while try statement.step() {
                 let stored = try decoder.decode(statement, series: series.id)
                 let day = Self.day(ofSummaryAt: stored.sample.start.microseconds)
-                // One that cannot be read is what 'store check --deep' finds.
+                // An unreadable summary is skipped. 'store check --deep' reports it.
                 guard found[day] == nil, let summary = try? stored.sample.body?.decoded(as: ActivitySummary.self) else {
                     continue
                 }

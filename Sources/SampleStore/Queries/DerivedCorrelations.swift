@@ -1,16 +1,17 @@
 import HealthModel
 
-/// The blood pressures that frames make: where a cuff's frame brought a systolic and a diastolic pressure under one group, and no stored
-/// correlation names either, the two are answered as a correlation, as HealthKit has it. Nothing of it is stored (Decisions/0029).
+/// Blood pressure correlations derived from frames. If a cuff's frame brought a systolic and a diastolic pressure in one group, and no
+/// stored correlation contains either, queries return the two as a correlation, as HealthKit does. Nothing of it is stored
+/// (Decisions/0029).
 final class DerivedCorrelations {
     private let connection: Connection
     private let decoder: SampleDecoder
     private let stored: CorrelatedSamples
-    /// By a series of systolic pressures, that of the diastolic ones of the same frames.
+    /// The series of diastolic pressures of the same frames, by the id of a series of systolic ones, and the reverse.
     private let partners: [Int64: SeriesDescription]
     private var origins: [Int64: Origin] = [:]
 
-    /// The type of what is derived.
+    /// The type of the derived correlations.
     static let type: SampleType = {
         guard let type = SampleType("bloodPressure") else { preconditionFailure("the catalogue has bloodPressure") }
         return type
@@ -36,7 +37,7 @@ final class DerivedCorrelations {
 
     private static func key(_ series: SeriesDescription) -> [String] { [series.subject, series.source, series.device] }
 
-    /// The correlation of a systolic pressure and the diastolic one of its frame; `nil` where there is none, or where it is stored.
+    /// Returns the correlation of a systolic pressure and the diastolic one of its frame, or `nil` if there is none or it is stored.
     func correlation(of systolic: StoredSample, series: Int64) throws(StoreError) -> StoredSample? {
         guard let (place, diastolic) = try partner(of: systolic.sample, series: series) else { return nil }
         let own = SampleKey(series: series, start: systolic.sample.start.microseconds, of: systolic.uuid)
@@ -44,7 +45,7 @@ final class DerivedCorrelations {
         return join(systolic, diastolic, series)
     }
 
-    /// Whether a pressure is half of a correlation that is derived; false of those that a stored one names.
+    /// Whether a pressure belongs to a derived correlation. False if a stored one contains it.
     func contain(_ sample: Sample, series: Int64) throws(StoreError) -> Bool {
         guard let (place, _) = try partner(of: sample, series: series) else { return false }
         let own = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
@@ -52,7 +53,8 @@ final class DerivedCorrelations {
         return try !stored.contain(place)
     }
 
-    /// The other pressure of the frame. Of several measurements that share start and group each has the one that came in its turn.
+    /// Returns the other pressure of the frame. If several measurements have the same start and group, they are paired in the order of
+    /// arrival.
     private func partner(of sample: Sample, series: Int64) throws(StoreError) -> (place: SampleKey, stored: StoredSample)? {
         guard let group = sample.group, let other = partners[series] else { return nil }
         let own = try rows(of: group, at: sample.start, in: series)
@@ -63,7 +65,7 @@ final class DerivedCorrelations {
         return (SampleKey(series: other.id, start: found.sample.start.microseconds, of: found.uuid), found)
     }
 
-    /// The samples of a group that start then, as they came.
+    /// Returns the samples of a group with this start, in the order of arrival.
     private func rows(of group: UInt64, at start: Instant, in series: Int64) throws(StoreError) -> [StoredSample] {
         let statement = try connection.statement(
             "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND grp = ? ORDER BY seq LIMIT 64")
@@ -74,7 +76,7 @@ final class DerivedCorrelations {
         return found
     }
 
-    /// The two as one. Its UUID follows from theirs alone, so that it is the same on every hub and at every query.
+    /// Combines the two pressures. The UUID depends only on their UUIDs, so it is the same on every hub and in every query.
     private func join(_ systolic: StoredSample, _ diastolic: StoredSample, _ series: Int64) -> StoredSample? {
         let first = systolic.sample
         let correlation = Correlation(objects: [systolic.uuid, diastolic.uuid])
@@ -98,8 +100,7 @@ final class DerivedCorrelations {
 }
 
 extension SampleStore {
-    /// The blood pressure of a UUID that a cuff's frame makes; `nil` where there is none. Its UUID tells when it was, which is when its systolic
-    /// pressure was.
+    /// Returns the derived blood pressure with this UUID, or `nil` if there is none. The UUID contains the start of its systolic pressure.
     public func derivedCorrelation(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
         let all = try allSeries()
         let derived = DerivedCorrelations(connection: connection, all: all)

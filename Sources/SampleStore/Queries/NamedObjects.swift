@@ -1,11 +1,11 @@
 import HealthModel
 
-/// What a correlation or a workout names, as it stands today: under a UUID of its own where a repair made another sample of it, or where
-/// another path had told the same measurement first.
+/// Finds the current samples that a correlation or a workout refers to. A sample has another UUID if a repair replaced it or if it is a
+/// duplicate of another one.
 struct NamedObjects {
     let connection: Connection
 
-    /// Where what is named so stands; `nil` where it was deleted, or never came.
+    /// Returns the key of the current sample for a UUID, or `nil` if it was deleted or never stored.
     func place(of uuid: SampleIdentity) throws(StoreError) -> SampleKey? {
         for place in try Replacements.places(of: uuid, connection) {
             if let standing = try standing(from: place) { return standing }
@@ -13,7 +13,7 @@ struct NamedObjects {
         return try first(witnessedBy: uuid)
     }
 
-    /// Where what a sample names stands, in its order and once.
+    /// Returns the keys of the current samples that a sample refers to, in order and without repetition.
     func places(namedBy sample: Sample) throws(StoreError) -> [SampleKey] {
         var found: [SampleKey] = []
         for uuid in OwnedObjects.named(by: sample) {
@@ -27,7 +27,7 @@ struct NamedObjects {
         return try SampleTable(connection: connection).contains(last, among: .live) ? last : nil
     }
 
-    /// The sample of which what is named so is a witness.
+    /// Returns the original of the witness with this UUID.
     private func first(witnessedBy uuid: SampleIdentity) throws(StoreError) -> SampleKey? {
         let statement = try connection.statement(
             """
@@ -48,8 +48,8 @@ struct NamedObjects {
 }
 
 extension SampleStore {
-    /// The sample that stands today for what a correlation or a workout names by a UUID: itself, what a repair made of it, or what another
-    /// path had told first; `nil` where there is none.
+    /// Returns the current sample for a UUID that a correlation or a workout refers to: the sample itself, its repaired form, or the
+    /// original it duplicates. Returns `nil` if there is none.
     public func object(named uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
         guard let place = try NamedObjects(connection: connection).place(of: uuid) else { return nil }
         return try sample(at: place, in: SampleTable.Rows.live.rawValue)

@@ -1,34 +1,34 @@
 import HealthModel
 
-/// How a store answers a query: which series it reads, where in them, and what it asks of each sample there.
+/// The plan for a query: which series are read, which part of them, and which condition is checked for each sample.
 public struct QueryPlan: Sendable {
-    /// What is read of one series.
+    /// The part of a plan for one series.
     public struct Part: Sendable {
         /// The series.
         public var series: SeriesDescription
-        /// Which starts are read.
+        /// The ranges of starts that are read.
         public var starts: TimeStretches
-        /// What is asked of each sample there; `nil` where all of them are meant.
+        /// The condition that is checked for each sample, or `nil` if all samples match.
         public var rest: SamplePredicate?
-        /// Whether the correlations are meant that the series' frames make, in place of its samples.
+        /// Whether this part returns correlations derived from the series' frames instead of its samples.
         public var isDerived = false
 
-        /// Whether nothing bounds it: all of the series is read.
+        /// Whether all of the series is read.
         public var isWhole: Bool { starts == .all }
     }
 
-    /// The condition, with what only a store knows put in: a workout's stretch of time, a correlation's samples.
+    /// The condition after lookups in the store, such as a workout's time range and a correlation's samples.
     public var predicate: SamplePredicate
-    /// In the order of the series.
+    /// The parts in the order of the series.
     public var parts: [Part]
-    /// Series that are left alone, since none of their samples can meet the condition.
+    /// The number of series that are not read because none of their samples can match.
     public var untouched: Int
-    /// Whether samples come as they are read; otherwise all of them are sorted before the first comes.
+    /// Whether samples are returned as they are read. If not, all of them are sorted first.
     public var isStreamed: Bool
 }
 
 extension SampleStore {
-    /// How a query is answered; nothing is read yet but the list of series, and where the UUIDs are that are asked for.
+    /// Returns the plan for a query. It only reads the list of series and looks up the UUIDs in the query.
     public func plan(of query: SampleQuery) throws(StoreError) -> QueryPlan { try plan(of: query, among: allSeries()) }
 
     func plan(of query: SampleQuery, among all: [SeriesDescription]) throws(StoreError) -> QueryPlan {
@@ -57,17 +57,17 @@ extension SampleStore {
         return plan
     }
 
-    /// The series that a query touches, in the order of their ids.
+    /// Returns the series that a query reads, in the order of their ids.
     public func series(matching query: SampleQuery) throws(StoreError) -> [SeriesDescription] {
         var found: [SeriesDescription] = []
         for part in try plan(of: query).parts where found.last?.id != part.series.id { found.append(part.series) }
         return found
     }
 
-    /// More UUIDs are not looked up one by one.
+    /// The maximum number of UUIDs that are looked up individually.
     private static let mostLookups = 1000
 
-    /// Where samples of these UUIDs start in a series.
+    /// Returns the starts of the samples with these UUIDs in a series.
     private func starts(
         of uuids: Set<SampleIdentity>, in series: Int64, _ places: inout [SampleIdentity: [SampleKey]]
     ) throws(StoreError) -> TimeStretches {
@@ -86,7 +86,7 @@ extension SampleStore {
         return TimeStretches(starts)
     }
 
-    /// All series, in the order of their ids.
+    /// Returns all series, in the order of their ids.
     func allSeries() throws(StoreError) -> [SeriesDescription] {
         let statement = try connection.statement(
             "SELECT id, subject, type, source, device, longest, kind FROM series ORDER BY id")

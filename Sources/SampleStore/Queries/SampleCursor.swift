@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Walks over the samples of a query: by start, those of one start as they came, else as the query sorts them.
+/// A cursor over the samples of a query. By default they are ordered by start, then by arrival.
 ///
-/// By start the series' rows, each in order already, are merged, and nothing is held. Sorted otherwise, their places are sorted by SQLite, in a
-/// file of its own where they do not fit into its memory.
+/// In the default order the rows of the series, which are already sorted, are merged without being held in memory. For another order SQLite
+/// sorts the keys, in a temporary file if they do not fit into its memory.
 public final class SampleCursor {
-    /// How the query is answered.
+    /// The plan for the query.
     public let plan: QueryPlan
     private let snapshot: Snapshot
     private let decoder: SampleDecoder
@@ -13,20 +13,20 @@ public final class SampleCursor {
     private lazy var derived = DerivedCorrelations(connection: connection, all: all)
     private lazy var correlated = CorrelatedSamples(
         connection: connection, series: all.filter { $0.type.kind == .correlation })
-    /// The store's series.
+    /// All series of the store.
     private let all: [SeriesDescription]
     private let connection: Connection
-    /// A heap: the walk whose row comes first is at the front.
+    /// A heap. The walk whose row is next is at the front.
     private var heads: [SeriesWalk] = []
     private var sorter: SampleSorter?
     private var isSorted = false
     private var given = 0
-    /// Rows that may be looked at until a pause, and whether that is why none was found.
+    /// The number of rows that may be read before a pause, and whether the last search paused.
     private var (budget, isPaused) = (Int.max, false)
-    /// Rows that were read, by the part of the plan.
+    /// The number of rows read for each part of the plan.
     public private(set) var scanned: [Int]
 
-    /// - Parameter series: reads only these; `nil` for all.
+    /// - Parameter series: The series to read, or `nil` for all.
     init(store: SampleStore, query: SampleQuery, of series: Set<Int64>? = nil) throws(StoreError) {
         self.query = query
         connection = store.connection
@@ -53,22 +53,22 @@ public final class SampleCursor {
         snapshot.end()
     }
 
-    /// The next sample, or `nil` behind the last.
+    /// Returns the next sample, or `nil` after the last one.
     public func next() throws(StoreError) -> StoredSample? { try nextWithSeries()?.stored }
 
-    /// What a look for the next sample came to.
+    /// The result of a bounded search for the next sample.
     public enum Step {
-        /// It is found.
+        /// A sample was found.
         case sample(StoredSample)
-        /// There are more rows, and none of those that were looked at is meant: the next look goes on behind them.
+        /// None of the rows read so far matches. The next search continues after them.
         case pause
-        /// There are no more.
+        /// There are no more samples.
         case end
     }
 
-    /// The next sample, where it is found among so many rows. Who looks for little in much can do something else in between.
+    /// Returns the next sample if it is found within a number of rows. A selective query can thus be interleaved with other work.
     ///
-    /// - Parameter rows: how many may be looked at; how many are left of them then.
+    /// - Parameter rows: The maximum number of rows to read. On return it is the number that is left.
     public func next(within rows: inout Int) throws(StoreError) -> Step {
         budget = rows
         isPaused = false
@@ -80,7 +80,7 @@ public final class SampleCursor {
         return isPaused ? .pause : .end
     }
 
-    /// The next sample with its series' number; of a derived one that of its systolic pressure.
+    /// Returns the next sample and the id of its series. For a derived correlation this is the series of its systolic pressure.
     func nextWithSeries() throws(StoreError) -> (series: Int64, stored: StoredSample)? {
         if let limit = query.limit, given >= limit { return nil }
         guard let found = try query.isStreamed ? nextByStart() : nextSorted() else { return nil }
@@ -88,7 +88,7 @@ public final class SampleCursor {
         return (plan.parts[found.part].series.id, found.stored)
     }
 
-    /// A sample, by which part of the plan it was found, and where the row stands that it was made of.
+    /// A sample, the part of the plan that found it, and the key of the row it was made from.
     private struct Found {
         var part: Int
         var place: SampleKey
@@ -119,7 +119,7 @@ public final class SampleCursor {
         return nil
     }
 
-    /// What a row is of a part of the plan: itself or what its frame makes; `nil` where that does not meet the condition.
+    /// Returns the sample of a row, or the correlation derived from its frame. Returns `nil` if it does not match the condition.
     private func sample(_ row: StoredSample, of part: QueryPlan.Part) throws(StoreError) -> StoredSample? {
         guard let stored = part.isDerived ? try derived.correlation(of: row, series: part.series.id) : row else { return nil }
         guard let rest = part.rest else { return stored }
@@ -175,7 +175,7 @@ public final class SampleCursor {
         return Found(part: part, place: place, stored: made)
     }
 
-    /// All of them, sorted; `nil` where there is to be a pause first.
+    /// Returns the sorted samples, or `nil` if the search must pause first.
     private func sorted() throws(StoreError) -> SampleSorter? {
         if sorter == nil { sorter = try SampleSorter(query.order, limit: query.limit) }
         guard !isSorted, let sorter else { return self.sorter }

@@ -1,49 +1,49 @@
 import HealthModel
 
-/// Which samples to read, and in which order.
+/// A query for samples, with their order.
 public struct SampleQuery: Sendable {
-    /// What the samples meet.
+    /// The condition that samples must match.
     public var predicate: SamplePredicate
-    /// By what they are sorted, the first of these before the others; those that are equal in all of it by start. Empty: by start.
+    /// The sort order. Samples that are equal in all fields are sorted by start. Empty means by start.
     public var order: [SampleOrder]
-    /// At most so many.
+    /// The maximum number of samples, or `nil` for no limit.
     public var limit: Int?
-    /// Whether the blood pressures count that frames make and nobody stored (Decisions/0029).
+    /// Whether the result includes blood pressures derived from frames (Decisions/0029).
     public var derivesCorrelations = false
 
-    /// Asks for all samples that meet a condition.
+    /// Creates a query for all samples that match a condition.
     ///
-    /// - Parameter descending: the newest first.
+    /// - Parameter descending: Whether the newest come first.
     public init(_ predicate: SamplePredicate, descending: Bool = false, limit: Int? = nil) {
         self.init(predicate, order: descending ? [SampleOrder(.start, descending: true)] : [], limit: limit)
     }
 
-    /// Asks for all samples that meet a condition, sorted.
+    /// Creates a query with a sort order for all samples that match a condition.
     public init(_ predicate: SamplePredicate, order: [SampleOrder], limit: Int? = nil) {
         self.predicate = predicate
         self.order = order
         self.limit = limit
     }
 
-    /// Whether they are sorted by start, the newest first.
+    /// Whether the samples are sorted by start, newest first.
     public var descending: Bool {
         get { order == [SampleOrder(.start, descending: true)] }
         set { order = newValue ? [SampleOrder(.start, descending: true)] : [] }
     }
 
-    /// Whether the store reads them in their order: by start, whatever is named behind it that never decides.
+    /// Whether the store reads the samples in their order. This is the case if start is the only field.
     var isStreamed: Bool { order.isEmpty || (order.count == 1 && order[0].field == .start) }
 
-    /// Asks for all samples but for what is said.
+    /// Creates a query from separate conditions.
     ///
     /// - Parameters:
-    ///   - types: `nil` for all.
-    ///   - from: the first start that counts.
-    ///   - to: the first start that no longer counts.
-    ///   - subject: a person's UUID.
-    ///   - source: a source's id or name.
-    ///   - device: a device's key, name, model or serial number.
-    ///   - condition: what else they meet.
+    ///   - types: The types, or `nil` for all.
+    ///   - from: The first start that is included.
+    ///   - to: The first start that is excluded.
+    ///   - subject: A person's UUID.
+    ///   - source: A source's id or name.
+    ///   - device: A device's key, name, model or serial number.
+    ///   - condition: An additional condition.
     public init(
         types: Set<SampleType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
         device: String? = nil, where condition: SamplePredicate? = nil, descending: Bool = false, limit: Int? = nil
@@ -56,24 +56,24 @@ public struct SampleQuery: Sendable {
     }
 }
 
-/// One series of the store.
+/// A series of the store.
 public struct SeriesDescription: Hashable, Sendable {
-    /// The series' number in this store.
+    /// The id of the series in this store.
     public var id: Int64
-    /// Whose readings they are.
+    /// The subject of its samples.
     public var subject: String
-    /// What is measured.
+    /// The type of its samples.
     public var type: SampleType
     /// The source's id.
     public var source: String
-    /// The device's key; empty where there is none.
+    /// The device's key, or empty if there is none.
     public var device: String
-    /// The longest duration of any of its samples, microseconds.
+    /// The longest duration of any of its samples, in microseconds.
     public var longest: Int64
 }
 
 extension SampleStore {
-    /// The type of a series.
+    /// Returns the type of a series.
     static func type(_ id: String, kind: Int64) throws(StoreError) -> SampleType {
         guard let kind = SampleKind(rawValue: kind), let type = SampleType(id, kind: kind) else {
             throw StoreError.unknownType(id)
@@ -81,14 +81,14 @@ extension SampleStore {
         return type
     }
 
-    /// Makes category types known that only this store has, so that they can be asked for by their names.
+    /// Registers the category types that exist only in this store, so that queries can name them.
     func learnTypes() throws(StoreError) {
         let statement = try Statement(
             connection, "SELECT DISTINCT type FROM series WHERE kind = \(SampleKind.category.rawValue)")
         while try statement.step() { _ = SampleType(category: statement.text(0)) }
     }
 
-    /// The live sample of a UUID; `nil` where there is none, or no more.
+    /// Returns the live sample with this UUID, or `nil` if there is none.
     public func sample(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
         for place in try Replacements.places(of: uuid, connection) {
             if let found = try sample(at: place, in: SampleTable.Rows.live.rawValue) { return found }
@@ -96,7 +96,7 @@ extension SampleStore {
         return nil
     }
 
-    /// Reads samples in the query's order. The cursor sees the store as it is now, whatever is written meanwhile.
+    /// Returns a cursor that reads samples in the query's order. It sees the store as it is now, regardless of later changes.
     public func samples(matching query: SampleQuery) throws(StoreError) -> SampleCursor {
         try SampleCursor(store: self, query: query)
     }

@@ -1,7 +1,7 @@
 import HealthModel
 
-/// Sorts the places of samples by what a query names. SQLite does it: in a database of this sorter's own, which lies in a temporary file as far as it
-/// does not fit into two megabytes, and is gone with it.
+/// Sorts the keys of samples with a temporary SQLite database. It uses at most two megabytes of memory and a temporary file for the rest,
+/// which is removed with this object.
 final class SampleSorter {
     private let order: [SampleOrder]
     private let limit: Int?
@@ -11,10 +11,10 @@ final class SampleSorter {
     private var sorted: Statement?
     private var added = 0
 
-    /// So many beyond a limit are added before what lies behind it is left out.
+    /// The number of samples added beyond a limit before the surplus is removed.
     private static let slack = 4096
 
-    /// - Parameter limit: how many will be asked for at most.
+    /// - Parameter limit: The maximum number of samples that will be read.
     init(_ order: [SampleOrder], limit: Int?) throws(StoreError) {
         self.order = order
         self.limit = limit
@@ -35,13 +35,13 @@ final class SampleSorter {
         }
     }
 
-    /// In the order in which they were added where nothing else decides.
+    /// The `ORDER BY` clause. Samples that are equal in all fields keep the order in which they were added.
     private static func clause(_ order: [SampleOrder]) -> String {
         (order.indices.map { "key\($0) \(order[$0].descending ? "DESC" : "ASC") NULLS LAST" } + ["number"]).joined(
             separator: ", ")
     }
 
-    /// Adds a sample: what it is sorted by, and where it is.
+    /// Adds a sample's sort keys and its row key.
     func add(_ sample: Sample, part: Int, at place: SampleKey) throws(StoreError) {
         insert.reset()
         try insert.bind(
@@ -57,16 +57,16 @@ final class SampleSorter {
         added = limit
     }
 
-    /// Ends the adding.
+    /// Ends the adding and starts the sorting.
     func sort() throws(StoreError) {
         insert.reset()
         sorted = try Statement(scratch, "SELECT part, series, start, hash FROM found ORDER BY \(Self.clause(order))")
     }
 
-    /// The next place in order; none behind the last, however often it is asked for.
+    /// Returns the next key in order, or nil after the last one. It can be called again after that.
     func next() throws(StoreError) -> (part: Int, place: SampleKey)? {
         guard let sorted, try sorted.step() else {
-            // SQLite begins again with a statement that has ended.
+            // SQLite restarts a statement that is stepped after its end.
             sorted = nil
             return nil
         }

@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SampleStore {
-    /// Whether a reading was ever taken: it is a sample, a tombstone, a witness, or in quarantine.
+    /// Whether the store has a reading as a sample, tombstone, witness, or quarantined reading.
     public func knows(_ sample: Sample) throws(StoreError) -> Bool {
         let (origin, uuid) = (sample.origin, sample.identity)
         let series = try connection.integer(
@@ -17,9 +17,9 @@ extension SampleStore {
             != nil
     }
 
-    /// Start and value, in the canonical unit, of a person's samples of a type that start between two times.
+    /// Returns the start and value (in the canonical unit) of a person's samples of a type that start within a time range.
     ///
-    /// - Parameter isDescending: whether the last ones come first.
+    /// - Parameter isDescending: Whether the latest come first.
     public func values(
         of type: SampleType, subject: String, in times: Range<Int64>, isDescending: Bool, limit: Int
     ) throws(StoreError) -> [(time: Int64, value: Double)] {
@@ -41,14 +41,14 @@ extension SampleStore {
         return Array(found.prefix(limit))
     }
 
-    /// Whether there are samples of nobody's from the same source, of the same type.
+    /// Whether there are unassigned samples of the same source and type.
     public func hasUnassigned(like origin: Origin) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM series WHERE type = ? AND subject = ? AND source = ? LIMIT 1", .text(origin.type.id),
             .text(Origin.unassigned), .text(origin.source.id)) != nil
     }
 
-    /// The latest start of any sample of a device, by its key; nothing where it has none.
+    /// Returns the latest start of any sample of a device, by its key, or nil if it has none.
     public func lastStart(ofDevice key: String) throws(StoreError) -> Instant? {
         let statement = try connection.statement(
             "SELECT max((SELECT max(start) FROM sample WHERE series = series.id)) FROM series WHERE device = ?")

@@ -1,15 +1,15 @@
 import HealthModel
 
 extension SampleStore {
-    /// How many of a series' samples are looked at for one that passes.
+    /// The number of a series' samples that are searched for a matching one.
     private static let depth = 10_000
 
-    /// The last sample of each series, by start, among those that pass.
+    /// Returns the last matching sample of each series, by start.
     ///
     /// - Parameters:
-    ///   - types: of which; all without them.
-    ///   - subject: whose; everybody's without.
-    ///   - passes: asked of at most the last 10,000 of a series.
+    ///   - types: The types, or `nil` for all.
+    ///   - subject: The person, or `nil` for everybody.
+    ///   - passes: The condition, checked for at most the last 10,000 samples of a series.
     public func latestSamples(
         of types: Set<SampleType>? = nil, subject: String? = nil, where passes: (Sample) -> Bool = { _ in true }
     ) throws(StoreError) -> [StoredSample] {

@@ -1,8 +1,8 @@
 import HealthModel
 
-/// What live readers ask of the store to identify a measurement.
+/// Queries that live readers use to identify a measurement.
 extension SampleStore {
-    /// What was taken under the identity of a sample: a sample, live or deleted, a witness, or a reading in quarantine.
+    /// Returns the stored reading with the identity of a sample: a live or deleted sample, a witness, or a quarantined reading.
     public func taken(as sample: Sample) throws(StoreError) -> Sample? {
         guard let series = try series(of: sample.origin) else { return nil }
         for table in ["sample", "witness", "deleted"] {
@@ -23,7 +23,7 @@ extension SampleStore {
         return try SampleDecoder(connection: connection).decodeHeld(statement, series: series).sample
     }
 
-    /// Whether a measurement, known by its start and group, has another value of a sample's type.
+    /// Whether a measurement, identified by its start and group, has another value of the sample's type.
     public func hasOther(than sample: Sample, at start: Instant, group: UInt64) throws(StoreError) -> Bool {
         guard let series = try series(of: sample.origin) else { return false }
         for table in ["sample", "quarantine"] {

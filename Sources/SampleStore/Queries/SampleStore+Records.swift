@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SampleStore {
-    /// The maker's own id of a sample whose identity is made of one; `nil` for any other.
+    /// Returns the producer's id of a sample whose identity is based on one, or `nil` for any other.
     public func record(of sample: Sample) throws(StoreError) -> RecordIdentifier? {
         guard sample.ordinal == nil else { return nil }
         let origin = sample.origin

@@ -1,8 +1,8 @@
 import HealthModel
 
-/// What only a store knows of a condition: which samples a workout or a correlation has.
+/// Resolution of conditions that refer to a workout or a correlation.
 extension SampleStore {
-    /// The condition with what is asked of one workout or correlation put in other words.
+    /// Replaces references to one workout or correlation in a condition by conditions on its samples.
     func resolved(_ predicate: SamplePredicate) throws(StoreError) -> SamplePredicate {
         switch predicate {
         case .not(let inner): return .not(try resolved(inner))
@@ -26,13 +26,13 @@ extension SampleStore {
         return found
     }
 
-    /// What was recorded during a workout: the quantities and categories of the same person and source that are under way between its start
-    /// and its end, and its routes.
+    /// Returns the condition for samples recorded during a workout: its routes, and quantities and categories of the same person and source
+    /// that overlap it.
     private func samples(ofWorkout uuid: SampleIdentity) throws(StoreError) -> SamplePredicate {
         guard let workout = try sample(uuid)?.sample, workout.origin.kind == .workout else { return .or([]) }
         let kinds = [SampleKind.quantity, .category].map { kind -> SamplePredicate in .comparison(.kind, .equal, .text(kind.name))
         }
-        // What ended as the workout began is none of it.
+        // A sample that ended when the workout began is not part of it.
         let reaches: SamplePredicate = .or([
             .comparison(.start, .atLeast, .instant(workout.start)), .comparison(.end, .above, .instant(workout.start)),
         ])
@@ -49,7 +49,7 @@ extension SampleStore {
         return .uuids(try identities(ofObjectsOf: correlation))
     }
 
-    /// The samples that another one names, as they stand today.
+    /// Returns the UUIDs of the current samples that a sample refers to.
     private func identities(ofObjectsOf sample: Sample) throws(StoreError) -> Set<SampleIdentity> {
         let table = SampleTable(connection: connection)
         var found: Set<SampleIdentity> = []
@@ -60,24 +60,26 @@ extension SampleStore {
     }
 }
 
-/// Which samples belong to stored correlations of some types. Read at the first question, and held: 32 bytes a sample.
+/// The samples that belong to stored correlations of some types. They are read at the first lookup and kept in memory, 32 bytes for each
+/// sample.
 final class CorrelatedSamples {
     private let connection: Connection
     private let series: [SeriesDescription]
-    /// Whose the samples are, by their series' number, where those count as well that a deleted correlation of their own source names.
+    /// The source of each series by id, if samples of deleted correlations of the same source count as well.
     private let sources: [Int64: String]?
     private var members: Set<SampleKey>?
 
     /// - Parameters:
-    ///   - series: the correlations' own.
-    ///   - sources: counts also what a correlation named that a person deleted, where both are of one source, which told it whole.
+    ///   - series: The series of the correlations.
+    ///   - sources: The sources of the samples' series. If set, samples count as well if a person deleted their correlation and both have
+    ///     the same source.
     init(connection: Connection, series: [SeriesDescription], rememberingDeletedOf sources: [Int64: String]? = nil) {
         self.connection = connection
         self.series = series
         self.sources = sources
     }
 
-    /// Whether a sample is named by one of them.
+    /// Whether a correlation refers to the sample.
     func contain(_ place: SampleKey) throws(StoreError) -> Bool {
         if let members { return members.contains(place) }
         let read = try self.read()

@@ -1,29 +1,29 @@
 import HealthModel
 
-/// Walks over the rows of one series that a plan reads: stretch by stretch, by start, those of one start as they came.
+/// A walk over the rows of one series that a plan reads, by start, then by arrival.
 ///
-/// The table has the rows of a start in the order of their hashes. To have SQLite sort each start's rows, of which there is nearly always one, costs
-/// as much as reading them: so the walk looks one row ahead, and asks again for a start that has several.
+/// The table orders the rows of one start by their hashes. Sorting them in SQLite costs as much as reading them, although there is nearly
+/// always only one. The walk therefore reads one row ahead and runs another query only for a start with several rows.
 final class SeriesWalk {
     let part: QueryPlan.Part
-    /// Of the part in its plan.
+    /// The index of the part in its plan.
     let index: Int
     let series: Int64
-    /// Whether each of its rows is meant, as it stands.
+    /// Whether all rows match without a further check.
     let isPlain: Bool
-    /// The row at which it stands, and its start.
+    /// The current row and its start.
     private(set) var row: StoredSample?
     private(set) var start: Int64 = 0
     private let connection: Connection
     private let decoder: SampleDecoder
     private let descending: Bool
-    /// The rows of a stretch, by start alone: stands at the first row behind ``row``, or behind the last.
+    /// The rows of a range, ordered only by start. It is positioned after ``row``.
     private let rows: Statement
     private var isReading = false
-    /// The rows of one start, as they came, while these are given.
+    /// The rows of one start in the order of arrival, while they are returned.
     private var equals: Statement?
     private var isAmongEquals = false
-    /// That are still to be read, the next one last.
+    /// The ranges that are still to be read, the next one last.
     private var stretches: [ClosedRange<Int64>]
 
     init(
@@ -47,7 +47,7 @@ final class SeriesWalk {
 
     private static func condition(_ part: QueryPlan.Part) -> String { part.isDerived ? "AND grp IS NOT NULL" : "" }
 
-    /// Goes to the next row; false behind the last, where ``row`` stays.
+    /// Advances to the next row. Returns false after the last one, and ``row`` then keeps its value.
     func advance() throws(StoreError) -> Bool {
         if isAmongEquals, try advanceAmongEquals() { return true }
         while !isReading {

@@ -1,49 +1,49 @@
 import HealthModel
 
-/// What a type of sample came to over a workout, and who says so.
+/// The statistics of a sample type over a workout, and their origin.
 public struct WorkoutStatistics: Sendable, Equatable {
-    /// Where figures come from.
+    /// The origin of the figures.
     public enum Origin: String, Sendable {
-        /// Reckoned from the samples that the store has.
+        /// Computed from the stored samples.
         case samples
-        /// As the workout's source told them.
+        /// Reported by the workout's source.
         case source
     }
 
-    /// The quantity type's id, or HealthKit's identifier where this version does not know it.
+    /// The quantity type's id, or HealthKit's identifier if this version does not know it.
     public var type: String
-    /// Of types that add up.
+    /// The sum, for cumulative types.
     public var sum: Double?
-    /// Of types that do not.
+    /// The average, for discrete types.
     public var average: Double?
-    /// The lowest.
+    /// The lowest value.
     public var minimum: Double?
-    /// The highest.
+    /// The highest value.
     public var maximum: Double?
-    /// Of the figures: the type's own, or the one they were told in; `nil` where none was told.
+    /// The unit of the figures: the type's canonical unit or the reported one. `nil` if no unit was reported.
     public var unit: Unit?
-    /// Samples that count.
+    /// The number of samples that count.
     public var count: Int
-    /// Where they come from.
+    /// The origin of the figures.
     public var from: Origin
 }
 
 extension SampleStore {
-    /// Whose samples a workout's figures are reckoned from.
+    /// The sources whose samples the figures are computed from.
     public enum WorkoutSources: Sendable {
-        /// Those of the workout's own source.
+        /// The workout's own source.
         case same
-        /// All of the person's, each moment once; of several sources the first that is named here counts, by id or name.
+        /// All sources of the person. If several cover the same moment, the first in `priority`, by id or name, counts.
         case all(priority: [String])
     }
 
-    /// What a workout's samples come to, by type.
+    /// Returns the statistics of a workout, by type.
     ///
-    /// The samples that count are the quantities of the same person between the workout's start and end, without its pauses: a sample at an
-    /// instant counts if it begins in none of them, one that adds up and lasts counts by the share of its time. Of a type with no such sample
-    /// the figures are those that the source told. ``WorkoutStatistics/from`` says which.
+    /// The samples that count are quantities of the same person between the workout's start and end, without its pauses. A sample at an
+    /// instant counts if it is not in a pause. A cumulative sample with a duration counts by the share of its time. For a type without such
+    /// samples the figures are those that the source reported. See ``WorkoutStatistics/from``.
     ///
-    /// - Parameter workout: a sample of the kind `workout`; any other has no figures.
+    /// - Parameter workout: A sample of the kind `workout`. Other samples have no statistics.
     public func workoutStatistics(of workout: Sample, sources: WorkoutSources = .same) throws -> [WorkoutStatistics] {
         guard workout.origin.kind == .workout else { return [] }
         let told = try? workout.body?.decoded(as: Workout.self)
@@ -62,7 +62,7 @@ extension SampleStore {
     private func figures(
         of workout: Sample, without pauses: [(start: Int64, end: Int64)], _ sources: WorkoutSources
     ) throws -> [WorkoutStatistics] {
-        // Longer than any workout.
+        // An interval longer than any workout.
         guard let whole = CalendarInterval(count: 10_000, unit: .year) else { return [] }
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -96,7 +96,7 @@ extension WorkoutStatistics {
             maximum: row.maximum, unit: type.canonicalUnit, count: row.count, from: .samples)
     }
 
-    /// In the type's unit where all figures can be told in it, else as they were told.
+    /// Uses the type's unit if all figures can be converted to it, and otherwise the reported one.
     fileprivate init(_ told: Workout.Statistics) {
         let type = SampleType(told.type)
         let figures = [told.sum, told.average, told.minimum, told.maximum]

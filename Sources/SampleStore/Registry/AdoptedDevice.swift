@@ -1,47 +1,48 @@
 import HealthModel
 
-/// A device whose readings a person wants: only these are read.
+/// A device that a person has adopted. Only adopted devices are read.
 public struct AdoptedDevice: Hashable, Sendable {
-    /// How it is reached, such as `bluetooth:C0:01:02:03:04:01`.
+    /// The address of the device, such as `bluetooth:C0:01:02:03:04:01`.
     public var address: String
-    /// What identity is computed with; until the device has said who it is, the address.
+    /// The key that identities are computed with. It is the address until the device has identified itself.
     public var key: String
-    /// The profiles that read it.
+    /// The profiles that read the device.
     public var profiles: [String]
-    /// For people.
+    /// The name for display.
     public var name: String
-    /// Whose readings they are: a UUID or ``Origin/unassigned``.
+    /// The subject of its readings: a UUID or ``Origin/unassigned``.
     public var subject: String
-    /// Those who share it, told by their weight; it is nobody's alone then. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
+    /// The people who share the device, distinguished by weight. The device then has no single owner.
+    /// ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
     public var sharedBy: [SharedUse] = []
-    /// Those whom the device tells apart itself, by its numbers. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
+    /// The users that the device distinguishes by its own numbers. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
     public var users: [ScaleUser] = []
-    /// All who share it: by their weights, or by its numbers.
+    /// The subjects of all people who share the device, by weight or by number.
     public var sharers: Set<String> { Set(sharedBy.map(\.subject) + users.map(\.subject)) }
-    /// Microseconds since 1970.
+    /// The time of adoption, in microseconds since 1970.
     public var adopted: Int64
-    /// What the device said of itself, once it did; its key is ``key``.
+    /// The device's description of itself, or `nil` until it was received. Its key is ``key``.
     public var device: Device?
-    /// How far its stored records were collected, where it numbers them.
+    /// The last stored record that was collected, if the device numbers its records.
     public var lastRecord: LastRecord?
-    /// It delivered before: that it no longer lets us in is then a broken bond, not a missing one.
+    /// Whether the device has delivered readings before. If it then refuses a connection, the bond is broken rather than missing.
     public var hasDelivered = false
-    /// What its encrypted advertisements are opened with, in hexadecimal.
+    /// The key for its encrypted advertisements, in hexadecimal.
     public var bindKey: String?
-    /// The counter of the last encrypted frame that was taken; what does not count higher was sent before. Adopting the device again with
-    /// its key makes it `nil`, as a device counts from 0 again after a change of its battery.
+    /// The counter of the last accepted encrypted frame. Frames with a counter that is not higher are repeats. Adopting the device again
+    /// with its key resets it to `nil`, because a device counts from 0 again after a battery change.
     public var counter: Int64?
-    /// A key that a person gave it, since another device says the same of itself. ``SampleStore/part(device:)`` sets it.
+    /// A separate key that a person assigned because another device reports the same identity. ``SampleStore/part(device:)`` sets it.
     public var ownKey: String?
-    /// What its readings go by, unless that was merged into another key.
+    /// The key under which its readings are stored, unless that key was merged into another one.
     public var goesBy: String { ownKey ?? key }
 
-    /// The stored record read last.
+    /// The stored record that was read last.
     public struct LastRecord: Hashable, Sendable {
         public var number: Int64
-        /// Tells it from another record with its number, after the device was reset.
+        /// Distinguishes the record from another one with the same number after the device was reset.
         public var fingerprint: Int64
-        /// How many the device had then.
+        /// The number of records that the device had at that time.
         public var count: Int64?
 
         public init(number: Int64, fingerprint: Int64, count: Int64?) {
@@ -51,7 +52,7 @@ public struct AdoptedDevice: Hashable, Sendable {
         }
     }
 
-    /// Describes a device as it is adopted.
+    /// Creates a device at its adoption.
     public init(address: String, key: String, profiles: [String], name: String, subject: String, adopted: Int64) {
         self.address = address
         self.key = key
@@ -63,7 +64,7 @@ public struct AdoptedDevice: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// What the device itself makes known, apart from what a person decided.
+    /// The columns that the device itself determines, as opposed to those that a person decides.
     private static let memoryColumns = [
         "key", "known", "device_name", "manufacturer", "model", "serial", "hardware", "firmware", "software", "udi",
         "record_number",
@@ -72,7 +73,7 @@ extension SampleStore {
     private static let deviceColumns =
         ["address", "profiles", "name", "subject", "adopted", "bind_key"] + memoryColumns + ["own_key"]
 
-    /// The adopted devices, oldest first.
+    /// Returns the adopted devices, oldest first.
     public func adoptedDevices() throws(StoreError) -> [AdoptedDevice] {
         let statement = try connection.statement(
             "SELECT \(Self.deviceColumns.joined(separator: ", ")) FROM device ORDER BY adopted, address")
@@ -117,7 +118,7 @@ extension SampleStore {
         ]
     }
 
-    /// Adopts a device, or changes what is known of it.
+    /// Adopts a device, or updates it if it is already adopted.
     public func save(_ device: AdoptedDevice) throws {
         let places = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
         try connection.transaction {
@@ -130,15 +131,16 @@ extension SampleStore {
                     .text(device.subject), .integer(device.adopted), .optional(device.bindKey),
                 ] + Self.memory(of: device) + [.optional(device.ownKey)])
             _ = try statement.step()
-            // One person's from now on.
+            // The device now belongs to one person.
             guard device.subject != Origin.unassigned else { return }
             try forgetUsers(of: device.address)
         }
     }
 
-    /// Keeps what the device made known; nothing where it was forgotten meanwhile, and nothing of what a person decides.
+    /// Stores the properties that the device itself determines. It does not change what a person decided, and does nothing if the device is
+    /// no longer adopted.
     public func remember(_ device: AdoptedDevice) throws(StoreError) {
-        // It was adopted again meanwhile: it counts from there.
+        // If the device was adopted again in the meantime, the counter of that adoption is kept.
         let assignments = Self.memoryColumns.map {
             $0 == "counter" ? "counter = CASE adopted WHEN ? THEN ? ELSE counter END" : "\($0) = ?"
         }.joined(separator: ", ")
@@ -149,9 +151,9 @@ extension SampleStore {
         _ = try statement.step()
     }
 
-    /// Forgets a device; its samples stay.
+    /// Removes an adopted device. Its samples stay.
     ///
-    /// - Throws: ``StoreError`` where no device has this address.
+    /// - Throws: ``StoreError`` if no device has this address.
     public func forget(device address: String) throws {
         try connection.transaction {
             try connection.run("DELETE FROM device WHERE address = ?", .text(address))
@@ -160,7 +162,7 @@ extension SampleStore {
         }
     }
 
-    /// Old device keys and the keys they were merged into.
+    /// Returns the device keys that were merged into other keys, with the keys they were merged into.
     public func aliases() throws(StoreError) -> [String: String] {
         let statement = try connection.statement("SELECT old, new FROM device_alias")
         defer { statement.reset() }
@@ -169,7 +171,7 @@ extension SampleStore {
         return aliases
     }
 
-    /// The keys of all devices that are adopted, or have delivered, or were merged.
+    /// Returns the keys of all devices that are adopted, have delivered readings, or were merged.
     public func deviceKeys() throws(StoreError) -> [String] {
         let statement = try connection.statement(
             """
@@ -183,11 +185,11 @@ extension SampleStore {
         return keys
     }
 
-    /// From now on readings of the device key `new` go by the key `old`, under which its earlier ones are stored.
+    /// Stores future readings of the device key `new` under the key `old`, which its earlier readings have.
     public func merge(device new: String, into old: String) throws {
         guard new != old else { throw StoreError(.invalid, "a device cannot be merged into itself") }
         try connection.transaction {
-            // What was merged into the new key follows it, so that one step always leads to the last.
+            // Keys that were merged into the new key are redirected too, so that one lookup always finds the final key.
             let target = try connection.text("SELECT new FROM device_alias WHERE old = ?", .text(old)) ?? old
             guard target != new else { throw StoreError(.invalid, "\(old) is merged into \(new) already") }
             try connection.run("UPDATE device_alias SET new = ? WHERE new = ?", .text(target), .text(new))

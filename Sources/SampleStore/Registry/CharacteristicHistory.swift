@@ -1,49 +1,50 @@
 import HealthModel
 
-/// One word on what is so of a person: by a command, or by an export.
+/// One recorded value of a personal characteristic, set by a command or an import.
 public struct CharacteristicEntry: Hashable, Sendable {
     /// The person's UUID.
     public var subject: String
-    /// Which characteristic.
+    /// The type of the characteristic.
     public var type: CharacteristicType
-    /// What is so; `nil` where the word was that nothing is known.
+    /// The value, or `nil` if the characteristic was set to unknown.
     public var value: Characteristic?
-    /// The first day on which it is so, `2026-11-20`; `nil` where that is not told.
+    /// The first day on which the value is valid, such as `2026-11-20`, or `nil` if unknown.
     public var from: String?
-    /// When it was said: by the clock of the hub, or of an export the time when it was made; `nil` where that is not told.
+    /// When the value was recorded: the hub's time for a command, or the creation time of an export. `nil` if the export does not contain
+    /// it.
     public var said: Instant?
-    /// The import that brought it; `nil` where a person said it.
+    /// The import that brought the value, or `nil` if it was set by a command.
     public var ingest: Int64?
-    /// Whether its import was undone: then it counts no more.
+    /// Whether its import was undone, so that the value no longer counts.
     public var isWithdrawn = false
 }
 
-/// What was said of one person's characteristics.
+/// The history of one person's characteristics.
 ///
-/// Each word holds from its day on, over all that was said before it; what was said last counts, whoever said it. So a person's word stands against
-/// an export that was made before it, and one that was made later stands against the person's. An export that does not tell when it was made is
-/// earlier than any other word.
+/// Each value is valid from its day on and overrides all values that were recorded before it. The value that was recorded last counts,
+/// regardless of its source. A command therefore overrides an export that was made before it, and a later export overrides the command. An
+/// export without a creation time counts as earlier than any other entry.
 public struct CharacteristicHistory: Sendable {
-    /// As they were said, the first one first.
+    /// The entries in the order in which they were recorded, oldest first.
     public let entries: [CharacteristicEntry]
 
     init(_ entries: [CharacteristicEntry]) { self.entries = entries }
 
-    /// The word that counts on a day.
+    /// Returns the entry that is valid on a day.
     ///
-    /// - Parameter date: `2026-11-20`.
-    /// - Returns: `nil` where nothing is known, or it was said that nothing is.
+    /// - Parameter date: The day, such as `2026-11-20`.
+    /// - Returns: The entry, or `nil` if the characteristic is unknown or was set to unknown.
     public func entry(of type: CharacteristicType, on date: String) -> CharacteristicEntry? {
         let last = entries.last { $0.type == type && !$0.isWithdrawn && ($0.from ?? "") <= date }
         return last?.value == nil ? nil : last
     }
 
-    /// What is so on a day.
+    /// Returns the value that is valid on a day.
     public func value(of type: CharacteristicType, on date: String) -> Characteristic? { entry(of: type, on: date)?.value }
 }
 
 extension SampleStore {
-    /// Those of whom anything was ever said.
+    /// Returns the subjects that have any recorded characteristic.
     public func subjectsWithCharacteristics() throws(StoreError) -> [String] {
         let statement = try connection.statement("SELECT DISTINCT subject FROM characteristic ORDER BY subject")
         defer { statement.reset() }
@@ -52,7 +53,7 @@ extension SampleStore {
         return subjects
     }
 
-    /// What was said of a person.
+    /// Returns the history of a person's characteristics.
     public func characteristics(of subject: String) throws(StoreError) -> CharacteristicHistory {
         let statement = try connection.statement(
             """
@@ -81,13 +82,13 @@ extension SampleStore {
         return CharacteristicHistory(entries)
     }
 
-    /// Takes a person's word.
+    /// Records a value that a person sets.
     ///
     /// - Parameters:
-    ///   - value: `nil` that nothing is known of it; so does one that is not set.
-    ///   - from: the first day on which it is so, `2026-11-20`.
-    ///   - said: when the person says so.
-    /// - Throws: ``StoreError`` of the kind `invalid` where the readings of the subject are nobody's.
+    ///   - value: The new value. `nil` and a value that is not set both mean unknown.
+    ///   - from: The first day on which it is valid, such as `2026-11-20`.
+    ///   - said: The current time.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the subject is ``Origin/unassigned``.
     public func set(
         _ type: CharacteristicType, to value: Characteristic?, of subject: String, from: String, said: Instant
     ) throws {
@@ -111,15 +112,15 @@ extension SampleStore {
             .optional(ingest))
     }
 
-    /// Takes what an export tells of a person. What is not set says nothing, and what the same export told before is not taken again, also where
-    /// it was undone since.
+    /// Records the characteristics from an export. Values that are not set are ignored. A value that the same export brought before is not
+    /// recorded again, even if that import was undone.
     ///
     /// - Parameters:
-    ///   - told: each type once.
-    ///   - date: the day when the export was made; `nil` where it does not tell.
-    ///   - said: when it was made.
-    ///   - today: the day on which it is looked what changed.
-    /// - Returns: which types have another value now, and which keep theirs, since it was said later.
+    ///   - told: The values, at most one for each type.
+    ///   - date: The day when the export was made, or `nil` if unknown.
+    ///   - said: The time when the export was made, or `nil` if unknown.
+    ///   - today: The day on which the old and new values are compared.
+    /// - Returns: The types whose value changed, and the types that keep another value because it was recorded later.
     public func take(
         _ told: [Characteristic], of subject: String, date: String?, said: Instant?, today: String, ingest: Int64
     ) throws -> (set: [CharacteristicType], kept: [CharacteristicType]) {
@@ -148,17 +149,17 @@ extension SampleStore {
         }
     }
 
-    /// Whether an ingest changed what counts: it brought some, or took back an ingest that did.
+    /// Whether an ingest changed the valid characteristics: it brought some, or it undid an ingest that did.
     public func touchesCharacteristics(_ ingest: Int64) throws(StoreError) -> Bool {
         try hasCharacteristics(broughtBy: LedgerStates(connection: connection).chain(from: ingest).last ?? ingest)
     }
 
-    /// Whether an ingest brought any.
+    /// Whether an ingest brought any characteristics.
     func hasCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM characteristic WHERE ingest = ? LIMIT 1", .integer(ingest)) != nil
     }
 
-    /// What is wrong with them; values are told to nobody.
+    /// Returns descriptions of invalid characteristics. They contain no values.
     func checkCharacteristics() throws(StoreError) -> [String] {
         let statement = try Statement(connection, "SELECT type, value, holds_from, said, ingest, id FROM characteristic")
         var (unknown, undated) = (0, 0)
@@ -174,7 +175,7 @@ extension SampleStore {
             }
             let from = statement.optionalText(2)
             if let from, Characteristic(.dateOfBirth, from) == nil { undated += 1 }
-            // A person's word has its time.
+            // An entry without an ingest was set by a command, so it must have a time.
             if statement.isNull(4), from == nil || statement.isNull(3) { undated += 1 }
         }
         let orphans =

@@ -1,28 +1,28 @@
 import HealthModel
 
-/// A device's clock beside ours: the evidence by which its times are corrected.
+/// A comparison of a device's clock with the hub's clock, as evidence for correcting the device's times.
 public struct ClockComparison: Hashable, Sendable {
     /// The device's key.
     public var device: String
-    /// What the clock showed, microseconds of a wall clock.
+    /// The time that the device's clock showed, as wall clock time in microseconds.
     public var shown: Int64
-    /// When, by our clock, microseconds since 1970.
+    /// The hub's time at that moment, in microseconds since 1970.
     public var received: Int64
-    /// By how much it is ahead of UTC, in microseconds; nil where it shows what the zone's clocks show.
+    /// The microseconds that the device's clock is ahead of UTC, or nil if it shows the correct local time.
     public var ahead: Int64?
-    /// Which held readings it explains.
+    /// Which quarantined readings this comparison releases.
     public var releases = Releases.all
 
-    /// What is released by a comparison.
+    /// The set of readings that a comparison releases.
     public enum Releases: Sendable {
-        /// Everything of the device: its clock was read.
+        /// All readings of the device, because its clock was read.
         case all
-        /// What then was taken when it was sent, within five minutes: only stamps were compared, and an older one may be of a memory, or
-        /// of a time when the clock was wrong otherwise.
+        /// Only readings that were sent within five minutes after they were taken. In this case only timestamps were compared, and an older
+        /// one may come from the device's memory or from a time when the clock had another error.
         case takenWhenSent
     }
 
-    /// Puts a comparison together.
+    /// Creates a comparison.
     public init(device: String, shown: Int64, received: Int64, ahead: Int64?, releases: Releases = .all) {
         self.releases = releases
         self.device = device
@@ -31,7 +31,8 @@ public struct ClockComparison: Hashable, Sendable {
         self.ahead = ahead
     }
 
-    /// What it says after our clock was set, by so many microseconds; `nil` where it said that the device's was right: it was not.
+    /// Returns the comparison after the hub's clock was set, by a step in microseconds. Returns `nil` if the comparison had found the
+    /// device's clock to be right, because that was wrong.
     public func moved(by step: Int64) -> ClockComparison? {
         guard let ahead else { return nil }
         return ClockComparison(
@@ -40,12 +41,12 @@ public struct ClockComparison: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// The rule by which readings of an unknown clock are held.
+    /// The quarantine rule for readings of a clock that was not compared.
     static let clockUnknown = "clock-unknown"
-    /// In microseconds.
+    /// The maximum age of a reading that was just taken, in microseconds.
     private static let justNow: UInt64 = 300_000_000
 
-    /// Keeps a comparison, and releases what was held for want of one: with its time corrected where the clock is off.
+    /// Stores a comparison and releases quarantined readings that it explains. Their times are corrected if the clock is off.
     @discardableResult
     public func save(_ comparison: ClockComparison, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try connection.transaction {
@@ -61,12 +62,12 @@ extension SampleStore {
         }
     }
 
-    /// The comparisons of a device, oldest first.
+    /// Returns the comparisons of a device, oldest first.
     public func clockComparisons(of device: String) throws(StoreError) -> [ClockComparison] {
         try clockComparisons(of: device, "ORDER BY received")
     }
 
-    /// The last comparison of a device; `nil` where there is none.
+    /// Returns the last comparison of a device, or `nil` if there is none.
     public func lastClockComparison(of device: String) throws(StoreError) -> ClockComparison? {
         try clockComparisons(of: device, "ORDER BY received DESC LIMIT 1").first
     }
@@ -86,7 +87,7 @@ extension SampleStore {
     }
 
     private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [Int64] {
-        // What arrived while our own clock was not set has no time of the device's that could be corrected.
+        // Readings that arrived before the hub's clock was set have no device time that could be corrected.
         let statement = try connection.statement(
             """
             SELECT quarantine.id, start + skew, start + coalesce(received, (SELECT ingest.received FROM ingest
@@ -105,7 +106,7 @@ extension SampleStore {
             let isReleased =
                 switch try Self.doubt(statement.optionalText(3)) {
                 case .notCompared?, nil: comparison.releases == .all
-                // The clock still runs from that date.
+                // The clock is still running from its default date.
                 case .defaultDate?: comparison.releases == .all && comparison.ahead.map { $0 < -Calendar.day } ?? false
                 case .unproven?, .order?: false
                 }
@@ -119,7 +120,7 @@ extension SampleStore {
         return ClockDoubt(rawValue: name)
     }
 
-    /// Metadata that say why a timestamp is doubted; `nil` for others.
+    /// Returns the metadata if they contain the reason why a timestamp is doubted, otherwise `nil`.
     private static func doubtful(_ json: String?) throws(StoreError) -> Metadata? {
         guard let json, json.contains(ClockDoubt.key) else { return nil }
         do throws(MetadataError) {
@@ -129,11 +130,11 @@ extension SampleStore {
         }
     }
 
-    /// Makes one held reading a sample; its UUID, made of the time as the clock showed it, stays what it is.
+    /// Turns one quarantined reading into a sample. Its UUID stays the same, because it is based on the time that the clock showed.
     ///
     /// - Parameters:
-    ///   - ahead: by how much that clock was ahead of UTC; nil where it was right.
-    ///   - isReceipt: whether the clock was ours, so that the reading arrived when it was taken.
+    ///   - ahead: The microseconds that the clock was ahead of UTC, or nil if it was right.
+    ///   - isReceipt: Whether the time comes from the hub's clock, so that the reading arrived when it was taken.
     func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ deletion: Deletion) throws(StoreError) {
         let ingest = deletion.ingest
         let held = try connection.statement(
@@ -155,7 +156,7 @@ extension SampleStore {
         }
         var metadata = held.optionalInteger(4)
         if let doubtful = try Self.doubtful(held.optionalText(5)) {
-            // The doubt is over.
+            // The doubt is resolved, so its metadata are removed.
             let rest = doubtful.entries.filter { $0.key != ClockDoubt.key }.map { ($0.key, $0.value) }
             metadata = rest.isEmpty ? nil : try interner.id(of: Metadata(rest))
         }

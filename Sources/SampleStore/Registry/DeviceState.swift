@@ -1,18 +1,18 @@
 import HealthModel
 
-/// What a reader of a device has to know after a restart, as text that only the reader understands.
+/// The state of a device's reader that must survive a restart, as text that only the reader understands.
 public struct DeviceState: Hashable, Sendable {
     /// The device's address.
     public var address: String
-    /// When the reader heard the device last.
+    /// The last time when the reader received data from the device.
     public var heard: Instant
-    /// At most ``maximum`` bytes.
+    /// The state, at most ``maximum`` bytes.
     public var text: String
 
-    /// More is not stored: a device that sends so much that has to be remembered does no harm.
+    /// The maximum length in bytes. A longer state is not stored, so a device that sends a lot of data does no harm.
     public static let maximum = 65_536
 
-    /// A state of its parts.
+    /// Creates a state.
     public init(address: String, heard: Instant, text: String) {
         (self.address, self.heard, self.text) = (address, heard, text)
     }
@@ -21,7 +21,7 @@ public struct DeviceState: Hashable, Sendable {
 extension SampleStore {
     private static let prefix = "device state "
 
-    /// The state that was stored last for a device, whether it is adopted or not.
+    /// Returns the last stored state of a device, whether the device is adopted or not.
     public func state(ofDevice address: String) throws(StoreError) -> DeviceState? {
         guard let value = try connection.text("SELECT value FROM setting WHERE name = ?", .text(Self.prefix + address)),
             let end = value.firstIndex(of: " "), let heard = Int64(value[..<end])
@@ -30,9 +30,9 @@ extension SampleStore {
             address: address, heard: Instant(microseconds: heard), text: String(value[value.index(after: end)...]))
     }
 
-    /// Stores the state of a device. Inside a transaction it is durable with the samples.
+    /// Stores the state of a device. Inside a transaction it becomes durable together with the samples.
     ///
-    /// - Parameter isReplay: a state of a later time stays.
+    /// - Parameter isReplay: Whether a stored state with a later time is kept.
     public func save(_ state: DeviceState, isReplay: Bool = false) throws(StoreError) {
         guard state.text.utf8.count <= DeviceState.maximum else { return }
         if isReplay, let stored = try self.state(ofDevice: state.address), stored.heard > state.heard { return }
@@ -47,7 +47,7 @@ extension SampleStore {
         try connection.transaction { for state in states { try save(state, isReplay: isReplay) } }
     }
 
-    /// Forgets the states of all devices, which hold values.
+    /// Removes the states of all devices, because they contain measured values.
     func forgetDeviceStates() throws(StoreError) {
         try connection.run("DELETE FROM setting WHERE name >= ? AND name < ?", .text(Self.prefix), .text(Self.prefix + "\u{7F}"))
     }

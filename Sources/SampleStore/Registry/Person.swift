@@ -1,40 +1,40 @@
 import HealthModel
 
-/// Somebody whose readings are kept. The name is for people and is nowhere but here; samples have the UUID.
+/// A person whose readings are stored. The name is for display and is stored only here. Samples contain the UUID.
 public struct Person: Hashable, Sendable {
     public var subject: String
     public var name: String
 
-    /// Puts it together.
+    /// Creates a person.
     public init(subject: String, name: String) {
         self.subject = subject
         self.name = name
     }
 }
 
-/// One person among those who share a scale, told by the weight.
+/// One of the people who share a scale, identified by weight.
 public struct SharedUse: Hashable, Sendable {
     public var subject: String
-    /// Kilograms.
+    /// The range of weights in kilograms.
     public var weights: ClosedRange<Double>
 
-    /// Puts it together.
+    /// Creates a shared use.
     public init(subject: String, weights: ClosedRange<Double>) {
         self.subject = subject
         self.weights = weights
     }
 }
 
-/// A user whom a device numbers itself, such as the users of a scale.
+/// A user that a device identifies by its own number, such as a user of a scale.
 public struct ScaleUser: Hashable, Sendable {
     /// The device's number, 1 to 254.
     public var number: Int
-    /// Who that is.
+    /// The person's subject.
     public var subject: String
-    /// What the device wants before it tells this user's measurements, 0 to 65535; nil where it asks for nothing.
+    /// The consent code that the device requires before it sends this user's measurements, 0 to 65535, or nil if it requires none.
     public var consent: Int?
 
-    /// Puts it together.
+    /// Creates a user.
     public init(number: Int, subject: String, consent: Int? = nil) {
         self.number = number
         self.subject = subject
@@ -43,10 +43,10 @@ public struct ScaleUser: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// The longest name, in octets.
+    /// The maximum length of a name in bytes.
     public static let longestName = 200
 
-    /// Those who have names, by name.
+    /// Returns the people who have names, ordered by name.
     public func persons() throws(StoreError) -> [Person] {
         let statement = try connection.statement("SELECT subject, name FROM person ORDER BY name")
         defer { statement.reset() }
@@ -55,16 +55,16 @@ extension SampleStore {
         return persons
     }
 
-    /// What people are called, by subject: the store's own person `me`, where there is no name.
+    /// Returns the display names by subject. The store's own person is `me` if no other name was set.
     public func personNames() throws(StoreError) -> [String: String] {
         var names = [subject: "me", Origin.unassigned: Origin.unassigned]
         for person in try persons() { names[person.subject] = person.name }
         return names
     }
 
-    /// Gives a person a name, or another one.
+    /// Sets or changes a person's name.
     ///
-    /// - Throws: ``StoreError`` where somebody else has the name; it is not in the error.
+    /// - Throws: ``StoreError`` if the name is already taken. The error does not contain the name.
     public func save(_ person: Person) throws {
         try connection.transaction {
             let other = try connection.text("SELECT subject FROM person WHERE name = ?", .text(person.name))
@@ -77,9 +77,9 @@ extension SampleStore {
         }
     }
 
-    /// Forgets a person's name; the samples stay.
+    /// Removes a person's name. The samples stay.
     ///
-    /// - Throws: ``StoreError`` where there is no such person, or a device is still theirs.
+    /// - Throws: ``StoreError`` if the person does not exist or still has devices assigned.
     public func forget(person subject: String) throws {
         try connection.transaction {
             let devices = try connection.integer(
@@ -95,7 +95,7 @@ extension SampleStore {
         }
     }
 
-    /// Who shares a device.
+    /// Returns the people who share a device.
     public func sharedUses(of address: String) throws(StoreError) -> [SharedUse] {
         let statement = try connection.statement(
             "SELECT subject, low, high FROM shared_use WHERE address = ? ORDER BY low, high, subject")
@@ -111,7 +111,7 @@ extension SampleStore {
         return uses
     }
 
-    /// The users whom a device numbers itself.
+    /// Returns the users that a device numbers itself.
     public func scaleUsers(of address: String) throws(StoreError) -> [ScaleUser] {
         let statement = try connection.statement(
             "SELECT number, subject, consent FROM scale_user WHERE address = ? ORDER BY number")
@@ -127,16 +127,16 @@ extension SampleStore {
         return users
     }
 
-    /// Forgets who shares a device, and the users whom it numbers.
+    /// Removes the people who share a device and the users that it numbers.
     func forgetUsers(of address: String) throws {
         try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
         try connection.run("DELETE FROM scale_user WHERE address = ?", .text(address))
     }
 
-    /// Says whose a device's readings are: one person's, or those of the people whose weights or whose numbers are told. Running hubs hear of it
-    /// when they read their settings again.
+    /// Assigns a device's readings to one person, or to the people identified by weight or user number. A running hub applies the change
+    /// when it reads its settings again.
     ///
-    /// - Throws: ``StoreError`` where no device has this address.
+    /// - Throws: ``StoreError`` if no device has this address.
     public func assign(
         device address: String, to subject: String, sharedBy uses: [SharedUse] = [], users: [ScaleUser] = []
     ) throws {
@@ -157,11 +157,11 @@ extension SampleStore {
         }
     }
 
-    /// Gives samples to a person, with all that was measured together with them: a correction, which can be undone.
+    /// Assigns samples, and all samples of the same frames, to a person. This is a repair that can be undone.
     ///
-    /// - Parameter source: what asks for it, where no person does.
-    /// - Returns: how many samples are another person's now, and the repair's number; none where there was nothing to do.
-    /// - Throws: ``StoreError`` where one of the UUIDs is no sample's.
+    /// - Parameter source: The component that requests the change, if no person does.
+    /// - Returns: The number of reassigned samples and the number of the repair, which is nil if nothing changed.
+    /// - Throws: ``StoreError`` if a UUID is not that of a sample.
     public func assign(
         _ uuids: [SampleIdentity], to subject: String, now: Instant, owner: String? = nil, source: String? = nil
     ) throws -> (count: Int, migration: Int64?) {
@@ -181,13 +181,13 @@ extension SampleStore {
         conditions.from = first
         conditions.to = Instant(microseconds: last.microseconds &+ 1)
         var request = MigrationRequest(.subject(subject), of: conditions, now: now)
-        // Each of them was named: where the person has the reading already, it is that one.
+        // The user named each sample, so a reading that the person already has counts as the same one.
         request.merging = .atMost(.max)
         let done = try migrate(request, source: source, owner: owner)
         return (done.plan.repaired + done.plan.merged, done.migration)
     }
 
-    /// All samples of its frame.
+    /// Returns all samples of the sample's frame.
     private func together(with sample: Sample) throws -> [Sample] {
         guard let group = sample.group else { return [sample] }
         let query = SampleQuery(

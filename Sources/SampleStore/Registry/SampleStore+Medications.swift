@@ -1,11 +1,11 @@
 import HealthModel
 
 extension SampleStore {
-    /// A name and a nickname have at most so many octets.
+    /// The maximum length of a name or nickname in bytes.
     public static let longestMedicationName = 500
 
-    /// A person's medications, by name.
-    /// - Throws: ``StoreError`` of the kind `corrupt` for one that does not read.
+    /// Returns a person's medications, ordered by name.
+    /// - Throws: ``StoreError`` of the kind `corrupt` if one cannot be decoded.
     public func medications(of subject: String) throws(StoreError) -> [UserAnnotatedMedication] {
         let statement = try connection.statement("SELECT body FROM medication WHERE subject = ? ORDER BY name")
         defer { statement.reset() }
@@ -15,14 +15,14 @@ extension SampleStore {
         return medications
     }
 
-    /// One of a person's medications; `nil` where they have none of this name.
+    /// Returns the person's medication with this name, or `nil` if there is none.
     public func medication(_ name: String, of subject: String) throws(StoreError) -> UserAnnotatedMedication? {
         try medications(of: subject).first { $0.name == name }
     }
 
-    /// Notes a medication; one of the same name and person is what is said now.
+    /// Stores a medication. It replaces one with the same name and person.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` where the name is empty or too long, or the readings of the subject are nobody's.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the name is empty or too long, or the subject is ``Origin/unassigned``.
     public func save(_ medication: UserAnnotatedMedication, of subject: String) throws {
         guard subject != Origin.unassigned else {
             throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's, and has no medications")
@@ -43,15 +43,15 @@ extension SampleStore {
             """, .text(subject), .text(medication.name), .blob(body.octets))
     }
 
-    /// Forgets a medication; its doses stay.
-    /// - Returns: whether the person had it.
+    /// Removes a medication. Its doses stay.
+    /// - Returns: Whether the person had it.
     @discardableResult
     public func removeMedication(_ name: String, of subject: String) throws(StoreError) -> Bool {
         try connection.run("DELETE FROM medication WHERE subject = ? AND name = ?", .text(subject), .text(name))
         return connection.changes > 0
     }
 
-    /// What is wrong with them; names are told to nobody.
+    /// Returns descriptions of invalid medications. They contain no names.
     func checkMedications() throws(StoreError) -> [String] {
         let statement = try Statement(connection, "SELECT name, body FROM medication")
         var count = 0

@@ -1,9 +1,9 @@
 extension SampleStore {
-    /// From now on the device goes by a key of its own: another one says the same of itself, so that both were taken for one. What is stored
-    /// stays where it is.
+    /// Assigns a separate key to a device that reports the same identity as another one, so that both had been treated as one device.
+    /// Stored samples keep the common key.
     ///
-    /// - Returns: the key, which is made of the common one and the address, so that it is the same in every store.
-    /// - Throws: ``StoreError`` where no such device is adopted, or no other one goes by its key.
+    /// - Returns: The key. It consists of the common key and the address, so it is the same in every store.
+    /// - Throws: ``StoreError`` if no such device is adopted, or no other adopted device has its key.
     @discardableResult
     public func part(device address: String) throws -> String {
         try connection.transaction {
@@ -17,7 +17,7 @@ extension SampleStore {
             }
             let own =
                 device.ownKey ?? device.key + "/" + (address.split(separator: ":", maxSplits: 1).last.map(String.init) ?? address)
-            // Where it was merged again after an earlier parting.
+            // The key may have been merged after an earlier separation.
             try connection.run("DELETE FROM device_alias WHERE old = ?", .text(own))
             try connection.run("UPDATE device SET own_key = ? WHERE address = ?", .text(own), .text(address))
             return own

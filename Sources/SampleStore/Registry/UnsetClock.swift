@@ -1,9 +1,9 @@
 import HealthModel
 
-/// A hub's own clock that nothing has confirmed since the machine was switched on, and what was stored by it: what has to be corrected
-/// when it is set.
+/// The hub's own clock while nothing has confirmed it since the machine was switched on. It also marks what was stored with that clock and
+/// must be corrected once it is set.
 public struct UnsetClock: Hashable, Sendable {
-    /// How far the store has come.
+    /// A position in the store.
     public struct Mark: Hashable, Sendable {
         /// The number of the last change.
         public var change: Int64
@@ -11,14 +11,14 @@ public struct UnsetClock: Hashable, Sendable {
         public var held: Int64
     }
 
-    /// The kernel's name of this run of the machine.
+    /// The kernel's boot id.
     public var boot: String
-    /// When the machine was switched on, by that clock, microseconds since 1970: it tells by how much the clock was set.
+    /// When the machine was switched on according to that clock, in microseconds since 1970. It shows by how much the clock was set.
     public var began: Int64
-    /// What lies behind it was stored in this run of the machine.
+    /// Everything after this position was stored since the machine was switched on.
     public var mark: Mark
 
-    /// Puts it together.
+    /// Creates the state of a clock.
     public init(boot: String, began: Int64, mark: Mark) {
         self.boot = boot
         self.began = began
@@ -28,10 +28,10 @@ public struct UnsetClock: Hashable, Sendable {
 
 extension SampleStore {
     private static let unsetClock = "unset clock"
-    /// How far the time since the machine was switched on may be off: clocks are slewed, and kept to the second.
+    /// The tolerance, in microseconds, for the time since the machine was switched on. Clocks are slewed and have a resolution of a second.
     private static let drift: Int64 = 60_000_000
 
-    /// What was kept of a clock that nothing had confirmed.
+    /// Returns the stored state of an unconfirmed clock, or `nil` if the clock is right.
     public func unsetClock() throws(StoreError) -> UnsetClock? {
         guard let text = try connection.text("SELECT value FROM setting WHERE name = ?", .text(Self.unsetClock)) else {
             return nil
@@ -43,7 +43,7 @@ extension SampleStore {
         return UnsetClock(boot: words[0], began: began, mark: UnsetClock.Mark(change: change, held: held))
     }
 
-    /// Keeps it, or with `nil` that the clock is right.
+    /// Stores the state of an unconfirmed clock. `nil` means that the clock is right.
     public func save(_ clock: UnsetClock?) throws(StoreError) {
         guard let clock else {
             return try connection.run("DELETE FROM setting WHERE name = ?", .text(Self.unsetClock))
@@ -53,22 +53,22 @@ extension SampleStore {
             .text("\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"))
     }
 
-    /// How far the store has come now.
+    /// Returns the current position in the store.
     public func mark() throws(StoreError) -> UnsetClock.Mark {
         UnsetClock.Mark(
             change: try lastChange(), held: try connection.integer("SELECT coalesce(max(id), 0) FROM quarantine") ?? 0)
     }
 
-    /// Corrects what was stored by a clock that turned out to be wrong, in one transaction: samples that have their time from it are replaced by
-    /// moved ones, and readings that were held because it was plainly unset are released at their time.
+    /// Corrects the data that was stored with a wrong clock, in one transaction. Samples with a time from that clock are replaced by moved
+    /// ones. Readings that were quarantined because the clock was obviously unset are released with the corrected time.
     ///
     /// - Parameters:
-    ///   - step: by how many microseconds the clock was set forward.
-    ///   - clock: what the clock was; what was stored behind its mark is corrected, and was received since the machine was switched on:
-    ///     what somebody repaired or restored meanwhile has its right time.
-    ///   - uptime: for how long the machine is on, in microseconds.
-    ///   - next: what to keep of the clock from now on.
-    /// - Returns: how many samples have another time, or are samples now.
+    ///   - step: The microseconds by which the clock was set forward.
+    ///   - clock: The state of the wrong clock. Data is corrected if it was stored after its mark and received since the machine was
+    ///     switched on. Samples that a person repaired or restored in that time already have the right time.
+    ///   - uptime: The time since the machine was switched on, in microseconds.
+    ///   - next: The clock state to store from now on.
+    /// - Returns: The number of samples that were moved or released.
     public func correct(
         _ step: Int64, of clock: UnsetClock, uptime: Int64, next: UnsetClock?, now: Instant, owner: String? = nil
     ) throws -> Int {
@@ -82,9 +82,9 @@ extension SampleStore {
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
             request.movesReceipt = true
-            // Each was received once: what stands at its right time is another reading.
+            // Each reading was received once, so a sample at the corrected time is another reading.
             request.merging = .never
-            // Before the others are released: each is moved once.
+            // This runs before the others are released, so that each sample is moved only once.
             let moved =
                 clock.mark.change < end.change ? try migrate(request, source: "clock", owner: owner).plan : MigrationPlan()
             let held = try heldByOwnClock(clock.mark.held, end.held)
@@ -108,7 +108,8 @@ extension SampleStore {
         }
     }
 
-    /// What came while our own clock was plainly unset, and has no other time than that of its arrival.
+    /// Returns the quarantined readings that arrived while the hub's clock was obviously unset and whose only time is that of their
+    /// arrival.
     private func heldByOwnClock(_ first: Int64, _ last: Int64) throws(StoreError) -> [Int64] {
         let statement = try connection.statement(
             """

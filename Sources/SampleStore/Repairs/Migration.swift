@@ -1,25 +1,25 @@
 import HealthModel
 
-/// One repair that was applied to the store.
+/// A repair that was applied to the store.
 public struct Migration: Sendable {
-    /// Its number.
+    /// The number of the repair.
     public var id: Int64
-    /// Its entry in the ledger.
+    /// The repair's entry in the ledger.
     public var ingest: Int64
-    /// The repair's canonical text.
+    /// The canonical text of the repair.
     public var repair: String
     /// The conditions, as a JSON object of texts.
     public var conditions: String
-    /// What asked for it, where no person did: `profile NAME`.
+    /// The component that requested the repair, such as `profile NAME`, or `nil` if a person did.
     public var source: String?
-    /// Microseconds since 1970.
+    /// When the repair was applied, in microseconds since 1970.
     public var applied: Int64
     /// `applied` or `undone`.
     public var state: String
     public var undone: Int64?
-    /// The ledger's entry of the undoing.
+    /// The ledger entry of the undo.
     public var undoneBy: Int64?
-    /// Samples that met the conditions.
+    /// The number of samples that matched the conditions.
     public var matched: Int
     public var repaired: Int
     public var merged: Int
@@ -28,24 +28,24 @@ public struct Migration: Sendable {
     public var impossible: Int
 }
 
-/// An old sample and the one that took its place.
+/// A repaired sample and the sample that replaced it.
 public struct RepairedPair: Sendable {
     public var old: SampleIdentity
     public var new: SampleIdentity
-    /// The new one was there before, as the same reading read rightly.
+    /// Whether the new sample already existed because the same reading had been read correctly.
     public var isMerged: Bool
 }
 
 extension SampleStore {
-    /// All repairs, oldest first.
+    /// Returns all repairs, oldest first.
     public func migrations() throws(StoreError) -> [Migration] { try migrations("ORDER BY id", []) }
 
-    /// One repair; `nil` where there is no such number.
+    /// Returns a repair, or `nil` if the number does not exist.
     public func migration(_ id: Int64) throws(StoreError) -> Migration? {
         try migrations("WHERE id = ?", [.integer(id)]).first
     }
 
-    /// The repair of an entry of the ledger.
+    /// Returns the repair of a ledger entry.
     func migration(ingest: Int64) throws(StoreError) -> Migration? {
         try migrations("WHERE ingest = ?", [.integer(ingest)]).first
     }
@@ -72,7 +72,7 @@ extension SampleStore {
         return migrations
     }
 
-    /// Gives each pair of a repair to `body`.
+    /// Calls `body` with each pair of samples of a repair.
     public func forEachPair(of migration: Int64, _ body: (RepairedPair) throws -> Void) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -101,7 +101,7 @@ extension SampleStore {
         }
     }
 
-    /// The repair that made a sample, and from which one.
+    /// Returns the repair that made a sample, or `nil` if none did.
     public func repair(thatMade uuid: SampleIdentity) throws(StoreError) -> Migration? {
         for place in try Replacements.places(of: uuid, connection) {
             if let origin = try Replacements(connection: connection).origin(of: place) { return try migration(origin.migration) }

@@ -1,32 +1,32 @@
 import HealthModel
 
-/// What to repair, and how.
+/// A request for a repair.
 public struct MigrationRequest: Sendable {
-    /// Which samples.
+    /// The conditions for the samples to repair.
     public var conditions: SampleConditions
     public var repair: Repair
-    /// Repairs also samples that could be right as they are: the conditions alone decide.
+    /// Whether to repair samples that could be right as they are, so that only the conditions decide.
     public var takesAmbiguous: Bool
-    /// By the hub's clock.
+    /// The current time of the hub's clock.
     public var now: Instant
-    /// Only samples that came with one of these changes.
+    /// The change numbers of the samples to repair, or `nil` for all.
     public var changes: ClosedRange<Int64>?
-    /// Only samples that were received in this stretch, microseconds since 1970.
+    /// The receive times of the samples to repair, in microseconds since 1970, or `nil` for all.
     public var received: ClosedRange<Int64>?
-    /// Whether a shift moves the time of receipt with it: it was our own clock that was wrong.
+    /// Whether a shift also moves the receive time, because the hub's own clock was wrong.
     public var movesReceipt = false
-    /// What becomes of a sample whose reading stands outside the repair already, read rightly.
+    /// What happens to a sample if the correct reading already exists outside the repair.
     public var merging = Merging.atMost(0)
 
-    /// A merged sample makes way for the reading that is there, so that there is one reading fewer.
+    /// Whether samples are merged. A merged sample is replaced by the existing reading, so there is one reading fewer.
     public enum Merging: Sendable {
-        /// So many are merged; where there would be more, nothing is done.
+        /// At most this many samples are merged. If there would be more, nothing is changed.
         case atMost(Int)
-        /// None: it becomes a reading of its own.
+        /// No samples are merged. Each becomes a reading of its own.
         case never
     }
 
-    /// Describes a repair.
+    /// Creates a request.
     public init(_ repair: Repair, of conditions: SampleConditions, takesAmbiguous: Bool = false, now: Instant) {
         self.repair = repair
         self.conditions = conditions
@@ -41,48 +41,49 @@ extension MigrationRequest {
     }
 }
 
-/// A repair would make fewer readings than it was allowed to. Nothing was changed.
+/// The error if a repair would merge more readings than allowed. Nothing was changed.
 public struct FewerReadings: Error, CustomStringConvertible {
-    /// What it would do.
+    /// The plan of the repair.
     public let plan: MigrationPlan
 
-    /// What a person can do about it.
+    /// The message for the user, with a solution.
     public var description: String {
         "the same reading as \(plan.merged) of \(plan.matched) is there in the right form already, so that there would be \(plan.merged) fewer; "
             + "nothing is changed, and 'vitalgate migrate apply' with --merge goes on"
     }
 }
 
-/// What a repair would do, or did: counted, with examples.
+/// The result or preview of a repair: counts and examples.
 public struct MigrationPlan: Sendable {
-    /// One sample before and after.
+    /// A sample before and after the repair.
     public struct Example: Sendable {
         public var before: Sample
         public var after: Sample
     }
 
-    /// Samples that meet the conditions.
+    /// The number of samples that match the conditions.
     public var matched = 0
-    /// Samples that get a repaired one in their place.
+    /// The number of samples that are replaced by a repaired one.
     public var repaired = 0
-    /// Samples whose reading stands outside the repair already, read rightly: that one takes their place, and there are so many fewer.
+    /// The number of samples that are replaced by a correct reading that already exists. The total number of readings falls by this count.
     public var merged = 0
-    /// Samples that stay as they are, and why.
+    /// The number of samples that stay unchanged, by reason.
     public var left: [RepairReason: Int] = [:]
-    /// The values of all that was matched, of each type apart, as they are and as they would be.
+    /// The values of all matching samples before and after the repair, by type.
     public var before: [SampleType: Histogram] = [:]
     public var after: [SampleType: Histogram] = [:]
-    /// The first few, and then some from further on.
+    /// The first few examples, and some from further on.
     public var examples: [Example] = []
 
-    /// How many are left for reasons of one kind.
+    /// Returns the number of unchanged samples in a group of reasons.
     public func left(_ group: RepairReason.Group) -> Int {
         left.reduce(0) { $0 + ($1.key.group == group ? $1.value : 0) }
     }
 
     static let maximumExamples = 10
 
-    /// Keeps ten that are spread over all: whenever the list is full, every second goes and half as many of what comes are looked at.
+    /// Keeps up to ten examples that are spread over all samples. When the list is full, every second example is removed and the stride
+    /// doubles.
     mutating func consider(_ example: @autoclosure () -> Example, stride: inout Int) {
         guard repaired % stride == 0 else { return }
         if examples.count == Self.maximumExamples {
@@ -94,17 +95,17 @@ public struct MigrationPlan: Sendable {
     }
 }
 
-/// How many values lie where: bins of one width, a power of two, that doubles when there would be too many.
+/// A histogram with bins of equal width. The width is a power of two and doubles when there would be too many bins.
 public struct Histogram: Hashable, Sendable {
-    /// From a bin's number to how many values it holds; bin `n` goes from `n × width` on.
+    /// The counts by bin number. Bin `n` begins at `n × width`.
     public private(set) var bins: [Int: Int] = [:]
-    /// How wide a bin is.
+    /// The width of a bin.
     public private(set) var width: Double
     public private(set) var count = 0
 
     static let maximumBins = 64
 
-    /// Nothing yet, in narrow bins.
+    /// Creates an empty histogram.
     public init(width: Double = 1.0 / 64) { self.width = width }
 
     /// Counts a value.
@@ -123,8 +124,7 @@ public struct Histogram: Hashable, Sendable {
         bins = wider
     }
 
-    /// At most so many neighbouring stretches from the lowest value to the highest: where each begins and ends, and how many of each of
-    /// two collections it holds.
+    /// Returns at most `limit` adjacent intervals from the lowest to the highest value, with the counts of two histograms.
     public static func stretches(
         _ one: Histogram, _ other: Histogram, limit: Int
     ) -> [(from: Double, to: Double, one: Int, other: Int)] {

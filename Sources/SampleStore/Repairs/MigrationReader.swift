@@ -7,18 +7,18 @@ struct RepairCandidate {
     var context: Int64
     var group: Int64?
     var metadata: Int64?
-    /// What it becomes; for a merged one the sample that is there already.
+    /// The repaired sample, or the existing one if it is merged.
     var after: Sample
-    /// The repaired sample's series, where the store has it already.
+    /// The repaired sample's series, or nil if the store does not have it yet.
     var series: Int64?
-    /// The identity the reading would have had, had it been read rightly from the beginning.
+    /// The identity that the reading would have had if it had been read correctly.
     var right: SampleIdentity?
-    /// The nominal start of that, microseconds.
+    /// The nominal start of that identity, in microseconds.
     var rightNominal: Int64 = 0
     var isMerged = false
 }
 
-/// Walks over the samples that meet a repair's conditions and judges each; shared by the plan and by its execution.
+/// Reads the samples that match a repair's conditions and decides on each. The plan and the repair itself both use it.
 final class MigrationReader {
     private let store: SampleStore
     private let connection: Connection
@@ -26,17 +26,17 @@ final class MigrationReader {
     private let predicate: SamplePredicate
     private let repairer: Repairer
     private let readings: RightReadings
-    /// Whether this very repair was ever made: only then can its results be met.
+    /// Whether the same repair was made before. Only then can its results be found again.
     let isKnownRepair: Bool
     private(set) var plan = MigrationPlan()
     private var stride = 1
     private let decoder: SampleDecoder
-    /// The store's last change before the repair: what is written on the way has a higher number, and is not met again.
+    /// The store's last change before the repair. Rows written during the repair have higher numbers and are not read again.
     private let last: Int64
-    /// The readings outside the repair that stand for one of it.
+    /// The readings outside the repair that replace one of its samples.
     private var merged: Set<SampleKey> = []
 
-    /// Rows that are read at a time, so that memory stays flat whatever the size.
+    /// The number of rows that are read at a time, which bounds memory use.
     static let chunk = 8192
 
     init(_ store: SampleStore, _ request: MigrationRequest) throws(StoreError) {
@@ -56,7 +56,7 @@ final class MigrationReader {
             try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
     }
 
-    /// Judges every sample, and gives what `row` makes of those to replace to `body`, some thousand at a time; `body` may write.
+    /// Decides on every sample. Calls `body` with the result of `row` for those to replace, some thousand at a time. `body` may write.
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
         for part in try store.plan(of: SampleQuery(predicate)).parts {
             var position: Position?
@@ -68,15 +68,15 @@ final class MigrationReader {
         }
     }
 
-    /// How far a series has been read: rows of one start come in the order of their numbers.
+    /// The position in a series. Rows of one start are ordered by change number.
     private struct Position {
         var start: Int64
         var seq: Int64
     }
 
-    /// Gives those to replace among the next some thousand.
+    /// Reads the next chunk and calls `body` with the samples to replace.
     ///
-    /// - Returns: where they ended; `nil` where the series did.
+    /// - Returns: The position of the last row, or `nil` at the end of the series.
     private func read(
         _ part: QueryPlan.Part, after position: Position?, _ body: (RepairCandidate) throws -> Void
     ) throws -> Position? {
@@ -131,7 +131,7 @@ final class MigrationReader {
         guard isKnownRepair else { return repairer.judge(sample) }
         if try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
         let verdict = repairer.judge(sample)
-        // The old reading came again after it was forgotten, and what the repair made of it then was put back.
+        // The old reading arrived again after it was forgotten, and the sample that the repair made from it was restored.
         if case .repaired(let outcome) = verdict, try isThere(repaired(sample, outcome)) { return .left(.repairedBefore) }
         return verdict
     }
@@ -142,7 +142,8 @@ final class MigrationReader {
             .contains(SampleKey(series: series, start: sample.start.microseconds, of: sample.identity))
     }
 
-    /// Where the reading stands outside the repair already, read rightly, that sample takes the place; false where that one was deleted.
+    /// Looks up whether the correct reading already exists outside the repair. If so, that sample becomes the replacement. Returns false if
+    /// that sample was deleted.
     private func decide(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
         candidate.series = try readings.series(of: candidate.after.origin)
         guard let right = candidate.right, let series = candidate.series else { return true }
@@ -151,13 +152,13 @@ final class MigrationReader {
         case .duplicate: candidate.right = nil
         case .deleted(let place):
             guard try isMeant("deleted", place) else { return false }
-            // A deleted reading of its own, which may be restored.
+            // The deleted reading is separate and may be restored.
             candidate.right = nil
         case .live(let place):
             if try leaves(place) { return true }
             candidate.right = nil
             if case .never = request.merging { return true }
-            // One reading that is there stands for one of the repair: a second one stays a reading.
+            // An existing reading replaces only one sample of the repair. A second one becomes a reading of its own.
             guard merged.insert(place).inserted else { return true }
             candidate.isMerged = true
             candidate.after.identity = right
@@ -166,7 +167,7 @@ final class MigrationReader {
         return true
     }
 
-    /// Whether the live sample there is one that this repair moves away: it is a reading of its own then, and no right form of another.
+    /// Whether this repair also moves the live sample with this key. It is then a separate reading and not the correct form of another one.
     private func leaves(_ place: SampleKey) throws -> Bool {
         guard let (sample, outcome) = try meant("sample", place) else { return false }
         guard let right = try readings.identity(of: sample, outcome, at: place),
@@ -180,7 +181,7 @@ final class MigrationReader {
 
     private func isMeant(_ table: String, _ place: SampleKey) throws -> Bool { try meant(table, place) != nil }
 
-    /// The sample there, live or deleted, and what becomes of it, where this repair is meant for it.
+    /// Returns the live or deleted sample with this key and its repaired form, if the repair applies to it.
     private func meant(_ table: String, _ place: SampleKey) throws -> (Sample, Repairer.Outcome)? {
         let statement = try connection.statement(
             "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? AND start = ? AND hash = ? AND seq <= ? AND seq >= ?")
@@ -217,7 +218,7 @@ final class MigrationReader {
         after.zone = outcome.zone
         after.timeOrigin = outcome.timeOrigin
         if request.movesReceipt, case .shift(let offset) = request.repair { after.received.microseconds &+= offset }
-        // A repaired sample has no nominal time but its start.
+        // The nominal start of a repaired sample is its start.
         after.nominalStart = outcome.start.microseconds
         after.identity = SampleIdentity(
             series: outcome.origin.seriesKey, start: after.nominalStart, repaired: sample.identity, by: request.repair.text)

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Finds, or makes, the rows that repaired samples share. For one transaction.
+/// Finds or inserts the rows that repaired samples share. For one transaction.
 final class RepairRows {
     private let connection: Connection
     private let interner: Interner
@@ -26,7 +26,7 @@ final class RepairRows {
 
     func series(of origin: Origin) throws(StoreError) -> Int64 { try interner.series(of: origin) }
 
-    /// The context of a sample instead of its old one: the same origin, another unit, zone or time, and no skew.
+    /// Returns the context of a repaired sample. It has the same origin as the old one, another unit, zone, or time, and no skew.
     func context(instead old: Int64, _ sample: Sample) throws(StoreError) -> Int64 {
         let key = ContextKey(context: old, unit: sample.unit, zone: sample.zone, timeOrigin: sample.timeOrigin)
         if let known = contexts[key] { return known }
@@ -43,7 +43,7 @@ final class RepairRows {
         return id
     }
 
-    /// Whether the value alone tells the numeral, so that it need not be stored.
+    /// Whether the numeral can be derived from the value, so that it need not be stored.
     func isTold(_ numeral: Numeral, in unit: Unit, of type: SampleType) -> Bool {
         guard numeral.isToldByItsValue else { return false }
         let key = UnitKey(unit: unit, type: type)
@@ -53,7 +53,7 @@ final class RepairRows {
         return isCanonical
     }
 
-    /// A repair that was undone left its samples as tombstones, and they are what the same repair makes again.
+    /// Returns how the sample gets into the store. Samples of an undone repair are tombstones, which the same repair restores.
     func arrival(at place: SampleKey) throws(StoreError) -> Replacement.Arrival {
         let statement = try connection.statement(
             """

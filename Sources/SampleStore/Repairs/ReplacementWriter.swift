@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Writes replacements, some thousand at a time, as statements over sets. Used inside a transaction.
+/// Writes replacements, some thousand at a time, with statements over sets. Used inside a transaction.
 final class ReplacementWriter {
     private let connection: Connection
     private let table: ReplacementTable
@@ -13,10 +13,10 @@ final class ReplacementWriter {
     private(set) var restored = 0
     private(set) var deleted = 0
 
-    /// Changes in one entry of the log: a reader sorts as many at a time.
+    /// The maximum number of changes in one entry of the log, which a reader sorts at once.
     private static let entry = 1024
 
-    /// - Parameter migration: the repair that is made; none where one is taken back.
+    /// - Parameter migration: The repair that is made, or nil for an undo.
     init(_ store: SampleStore, ingest: Int64, migration: Int64? = nil) throws(StoreError) {
         connection = store.connection
         table = store.replacements
@@ -27,12 +27,12 @@ final class ReplacementWriter {
         seq = try samples.lastNumber()
     }
 
-    /// Ends the writing: the change log's last number is kept.
+    /// Stores the number of the last change.
     func finish() throws(StoreError) {
         try samples.setLast(number: seq)
     }
 
-    /// Writes a chunk: each old sample's deletion is followed at once by the new one's addition.
+    /// Writes a chunk. The numbers of each old sample's deletion and of the new sample's addition are consecutive.
     func write(_ chunk: [Replacement]) throws {
         var rows = chunk
         rows.sortIfNeeded {
@@ -40,7 +40,7 @@ final class ReplacementWriter {
                 < ($1.old.series, $1.new.series, $1.bringer, $1.old.start, $1.order)
         }
         for index in rows.indices {
-            // Both numbers are spent, so that deletions are odd and additions even within a run.
+            // Each replacement uses two numbers, so deletions are odd and additions even within a run, or the reverse.
             seq += 2
             rows[index].seqs = (seq - 1, seq)
         }
@@ -56,7 +56,7 @@ final class ReplacementWriter {
         deleted += rows.count { $0.leaves }
     }
 
-    /// Puts the changes into the log.
+    /// Adds the changes to the log.
     private func log(_ rows: [Replacement]) throws(StoreError) {
         var first = 0
         for index in rows.indices where index - first >= Self.entry || !rows[first].isOfOneRun(with: rows[index]) {
@@ -66,7 +66,7 @@ final class ReplacementWriter {
         try log(rows[first...])
     }
 
-    /// Deletions and additions of one run end at the same rows: their numbers lie between one another.
+    /// The deletions and additions of a run are split at the same rows, because their numbers alternate.
     private func log(_ run: ArraySlice<Replacement>) throws(StoreError) {
         guard let series = run.first.map({ (old: $0.old.series, new: $0.new.series) }) else { return }
         var ends = try self.ends(in: run, series: series.old, among: .tombstones) { $0.leaves ? $0.old.start : nil }
@@ -78,14 +78,14 @@ final class ReplacementWriter {
         }
     }
 
-    /// Where others stand between the rows of one kind of change, so that a reader would look through them for nothing.
+    /// Returns the indices at which to split the run. Other rows lie between the changed ones there, and a reader would scan them in vain.
     private func ends(
         in run: ArraySlice<Replacement>, series: Int64, among rows: SampleTable.Rows, start: (Replacement) -> Int64?
     ) throws(StoreError) -> Set<Int> {
         var (indices, starts): ([Int], [Int64]) = ([], [])
         for index in run.indices {
             guard let start = start(run[index]) else { continue }
-            // What a repair puts into another order stays one stretch.
+            // If a repair changes the order of the samples, the run is not split.
             if let last = starts.last, start < last { return [] }
             indices.append(index)
             starts.append(start)
@@ -109,7 +109,8 @@ final class ReplacementWriter {
         }
     }
 
-    /// Statistics look as far back as the longest sample, and the search for near-duplicates as wide as the coarsest.
+    /// Updates the longest duration and the coarsest resolution of the series. Statistics and the search for near-duplicates depend on
+    /// them.
     private func lengthen(_ rows: [Replacement]) throws(StoreError) {
         var longest: [SeriesPair: Int64] = [:]
         for row in rows {
@@ -129,7 +130,7 @@ final class ReplacementWriter {
         var new: Int64
     }
 
-    /// Notes from which sample each new one comes, and under which identity the reading may come again.
+    /// Records the origin of each new sample, and the identity under which the reading may arrive again.
     private func map(_ migration: Int64) throws(StoreError) {
         try connection.run(
             """
@@ -145,7 +146,7 @@ final class ReplacementWriter {
 }
 
 extension Replacement {
-    /// Whether one entry of the change log can tell of both.
+    /// Whether one entry of the change log can contain both.
     fileprivate func isOfOneRun(with other: Replacement) -> Bool {
         old.series == other.old.series && new.series == other.new.series && bringer == other.bringer
     }

@@ -1,15 +1,16 @@
 import HealthModel
 
-/// Follows repairs from sample to sample.
+/// Follows the chain of repairs of a sample.
 ///
-/// The table `repaired` leads from a repaired sample back to the one it replaced, and forward while the repair is applied.
+/// The table `repaired` maps a repaired sample to the one it replaced. While the repair is applied, it is also followed in the other
+/// direction.
 struct Replacements {
     let connection: Connection
 
-    /// More repairs of one reading than anybody makes: a longer chain is a cycle.
+    /// The maximum number of repairs of one reading. A longer chain is a cycle.
     static let longestChain = 1000
 
-    /// The sample that the one here was made from, and by which migration.
+    /// Returns the sample that this one was made from, and the repair.
     func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
         let statement = try connection.statement(
             """
@@ -25,14 +26,14 @@ struct Replacements {
         )
     }
 
-    /// Whether the sample was made from one of somebody whose data was erased: nothing tells from which.
+    /// Whether the sample was made from one of a person whose data was erased. Its origin is then unknown.
     func isFromNowhere(_ place: SampleKey) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM repaired WHERE series = ? AND start = ? AND hash = ? AND \(ErasedRepairs.isFromNowhere)",
             .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
     }
 
-    /// Whether the sample, or one it was made from, comes from this repair.
+    /// Whether this repair made the sample or one it was made from.
     func wasRepaired(_ place: SampleKey, by repair: String) throws(StoreError) -> Bool {
         var place = place
         for _ in 0..<Self.longestChain {
@@ -45,7 +46,7 @@ struct Replacements {
         return false
     }
 
-    /// The reading as it was stored first.
+    /// Returns the reading as it was stored first.
     func root(of place: SampleKey) throws(StoreError) -> SampleKey {
         var place = place
         for _ in 0..<Self.longestChain {
@@ -55,7 +56,7 @@ struct Replacements {
         return place
     }
 
-    /// What an applied repair put in the place of the sample here.
+    /// Returns the sample that an applied repair replaced this one with.
     func successor(of place: SampleKey) throws(StoreError) -> SampleKey? {
         let statement = try connection.statement(
             """
@@ -68,7 +69,7 @@ struct Replacements {
         return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
-    /// What applied repairs have made of the sample here, live or not; itself where none has.
+    /// Returns the final result of applied repairs, live or not, or the sample itself if there were none.
     func last(from place: SampleKey) throws(StoreError) -> SampleKey {
         var place = place
         for _ in 0..<Self.longestChain {
@@ -78,10 +79,10 @@ struct Replacements {
         return place
     }
 
-    /// Where the sample of a UUID stands, live or deleted: the nominal time finds the place and the hash confirms it.
+    /// Returns the keys for a UUID, live or deleted. The nominal time finds rows and the hash confirms them.
     static func places(of uuid: SampleIdentity, _ connection: Connection) throws(StoreError) -> [SampleKey] {
         let hash = uuid.storedHash
-        // Series by series: SQLite would rather walk over the tables of samples, which are long.
+        // The joins go series by series, because SQLite would otherwise scan the long tables of samples.
         let low = Int64(uuid.milliseconds) * 1000
         let statement = try connection.statement(
             """

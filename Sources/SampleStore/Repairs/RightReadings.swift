@@ -1,19 +1,19 @@
 import HealthModel
 
-/// What a wrongly read reading would have been, had it been read rightly from the beginning: a profile that was put right, or an app
-/// that was, gives the same reading under that identity.
+/// Finds the identity that an incorrectly read reading would have had if it had been read correctly. A corrected profile or app delivers
+/// the same reading under that identity.
 final class RightReadings {
     enum Found {
         case none
         case live(SampleKey)
-        /// A person deleted it.
+        /// A person deleted the reading.
         case deleted(SampleKey)
-        /// It is a duplicate of another reading, and may take the place of that one.
+        /// The reading is a duplicate of another one and may replace it.
         case duplicate
     }
 
     private let connection: Connection
-    /// Whether any sample can stand under such an identity at all.
+    /// Whether any sample can have such an identity.
     private let mayBeThere: Bool
     private var series: [ObjectIdentifier: (origin: Origin, id: Int64?)] = [:]
 
@@ -26,7 +26,7 @@ final class RightReadings {
         }
     }
 
-    /// The identity; `nil` where it is the one that the sample has, or cannot be known.
+    /// Returns the identity, or `nil` if it equals the sample's own or cannot be determined.
     func identity(
         of sample: Sample, _ outcome: Repairer.Outcome, at place: SampleKey
     ) throws(StoreError) -> SampleIdentity? {
@@ -56,7 +56,7 @@ final class RightReadings {
         return sample.identityOrdinal().flatMap(right)
     }
 
-    /// The series of an origin; `nil` where the store has none yet.
+    /// Returns the series of an origin, or `nil` if the store has none yet.
     func series(of origin: Origin) throws(StoreError) -> Int64? {
         if let known = series[ObjectIdentifier(origin)], known.id != nil { return known.id }
         let id = try connection.integer(
@@ -67,7 +67,7 @@ final class RightReadings {
         return id
     }
 
-    /// Whether the reading is in the store under its right identity.
+    /// Returns whether and how the store contains the reading under its correct identity.
     func find(_ identity: SampleIdentity, nominal: Int64, in series: Int64) throws(StoreError) -> Found {
         guard mayBeThere else { return .none }
         let hash = identity.storedHash

@@ -1,15 +1,16 @@
 import HealthModel
 import Pipeline
 
-/// A reading that is told again and knows more: a meter's record that came without its context, and whole in a later collection.
+/// Completion of stored readings, for example a meter's record that first arrived without its context and arrives whole in a later
+/// collection.
 extension SampleStore {
-    /// Completes readings by those of a batch that are the same and know more. Within the batch the first gets what the others know. A sample
-    /// that is stored is repaired: a new one with all of its metadata takes its place. Nothing that is known is changed, and what a person
-    /// deleted, or a repair that was undone, stays so.
+    /// Completes readings with the additional metadata of equal readings in a batch. Within the batch, the first equal reading gets the
+    /// metadata of the others. A stored sample is repaired: it is replaced by a sample with all of the metadata. Existing metadata is not
+    /// changed. Samples that a person deleted and repairs that were undone stay as they are.
     ///
-    /// Only readings with a time of their device's own are told again. Used inside a transaction, before the batch is stored.
+    /// Only readings with a time from their device are completed. Used inside a transaction, before the batch is stored.
     ///
-    /// - Returns: how many stored samples were repaired.
+    /// - Returns: The number of stored samples that were repaired.
     @discardableResult
     public func complete(_ batch: inout [GatedSample], at now: Instant) throws -> Int {
         let telling = batch.indices.filter { index in
@@ -47,10 +48,10 @@ extension SampleStore {
         return found.count
     }
 
-    /// The repair's text in the list of repairs.
+    /// The text of this repair in the list of repairs.
     private static let completing = "complete metadata"
 
-    /// Gives the first of equal readings of a batch what the others know.
+    /// Adds the metadata of equal readings in a batch to the first of them.
     private func merge(_ batch: inout [GatedSample]) {
         var first: [SampleIdentity: Int] = [:]
         for index in batch.indices where batch[index].sample.timeOrigin != .receipt {
@@ -66,7 +67,7 @@ extension SampleStore {
         }
     }
 
-    /// What is known already counts; nil where the other knows nothing more.
+    /// Returns the combined metadata, in which existing entries take precedence, or nil if the other has nothing to add.
     private static func completed(_ metadata: Metadata?, by other: Metadata) -> Metadata? {
         let known = Set((metadata?.entries ?? []).map(\.key) + ["cutOff", "reservedBits"])
         let more = other.entries.filter { !known.contains($0.key) }
@@ -96,7 +97,7 @@ extension SampleStore {
             series: after.origin.seriesKey, start: after.nominalStart, repaired: stored.sample.identity,
             by: "complete \(metadata.json)")
         let new = SampleKey(series: live.series, start: live.start, of: after.identity)
-        // It was made before, and somebody took it back.
+        // The completed sample was made before, and its repair was undone.
         guard try rows.arrival(at: new) == .made else { return nil }
         var replacement = Replacement(order: seq, old: live, arrival: .made, new: new, uuid: after.identity, bringer: 0)
         replacement.value = after.value
@@ -109,7 +110,7 @@ extension SampleStore {
         return replacement
     }
 
-    /// Where a reading stands, live or deleted, under the identity with which it comes.
+    /// Returns the key of a reading, live or deleted, under the identity with which it arrives.
     private func place(of sample: Sample, in series: Int64) throws(StoreError) -> SampleKey? {
         let here = SampleKey(series: series, start: sample.nominalStart, of: sample.identity)
         let table = SampleTable(connection: connection)

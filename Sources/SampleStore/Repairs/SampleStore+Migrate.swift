@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SampleStore {
-    /// What a repair would do. Nothing is changed.
+    /// Returns the plan of a repair without changing anything.
     public func plan(_ request: MigrationRequest) throws -> MigrationPlan {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -10,17 +10,17 @@ extension SampleStore {
         return reader.plan
     }
 
-    /// Repairs, in one transaction: done whole, or not begun.
+    /// Repairs samples in one transaction.
     ///
-    /// The same repair again finds nothing to do. Each old sample becomes a tombstone that names the new one, and a reader of the change
-    /// log sees the one's deletion followed by the other's addition.
+    /// The same repair has nothing to do the second time. Each old sample becomes a tombstone with the UUID of the new one. A reader of the
+    /// change log sees the deletion followed by the addition.
     ///
     /// - Parameters:
-    ///   - source: what asks for it, where no person does.
-    ///   - owner: names the process.
-    ///   - progress: called now and then with the number of samples replaced so far.
-    /// - Returns: what was done, and the repair's number; none where there was nothing to do.
-    /// - Throws: ``FewerReadings`` where more would be merged than the request allows; ``StoreError``.
+    ///   - source: The component that requests the repair, if no person does.
+    ///   - owner: The name of the process.
+    ///   - progress: Called from time to time with the number of samples replaced so far.
+    /// - Returns: The results and the number of the repair, which is nil if there was nothing to do.
+    /// - Throws: ``FewerReadings`` if more samples would be merged than the request allows, and ``StoreError``.
     public func migrate(
         _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (plan: MigrationPlan, migration: Int64?) {
@@ -39,7 +39,7 @@ extension SampleStore {
                 try reader.forEachChunk(
                     of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
                     { chunk in
-                        // What is too much is counted on, but not written.
+                        // Beyond the limit, samples are still counted but no longer written.
                         guard request.allows(reader.plan) else { return }
                         try writer.write(chunk)
                         progress(reader.plan.repaired + reader.plan.merged)
@@ -72,7 +72,7 @@ extension SampleStore {
         let plan: MigrationPlan
     }
 
-    /// - Parameter mayBeBack: whether this very repair was made before, and its samples may lie there as tombstones.
+    /// - Parameter mayBeBack: Whether the same repair was made before, so that its samples may exist as tombstones.
     private func replacement(
         _ candidate: RepairCandidate, _ rows: RepairRows, ingest: Int64, mayBeBack: Bool
     ) throws(StoreError) -> Replacement {
@@ -98,7 +98,7 @@ extension SampleStore {
         return replacement
     }
 
-    /// The account of a repair or its undoing.
+    /// Completes the ledger entry of a repair or its undo.
     func closeAccount(_ ingest: Int64, _ writer: ReplacementWriter, at now: Instant) throws(StoreError) {
         try connection.run(
             "UPDATE ingest SET finished = ?, state = 'done', stored = ?, deleted = ?, restored = ? WHERE id = ?",

@@ -1,20 +1,20 @@
 import HealthModel
 
-/// A stretch of a series that fits far better in another unit.
+/// A part of a series that fits far better in another unit.
 public struct Suspicion: Sendable {
     public var stretch: MisunitStretch
     public var series: SeriesDescription
 }
 
 extension SampleStore {
-    /// Readings that are looked at together.
+    /// The maximum number of readings that are checked together.
     private static let window = 65_536
-    /// How long before what an ingest brought the person's level is looked for.
+    /// How far back the person's usual level is determined, in microseconds.
     private static let lookBack: Int64 = 90 * 86_400_000_000
-    /// The last readings, which are looked at while more come.
+    /// The number of latest readings that are checked for live data.
     private static let latest = 256
 
-    /// Looks through all samples for stretches in a wrong unit. Nothing is changed.
+    /// Searches all samples for intervals in a wrong unit. Nothing is changed.
     public func suspicions(types: Set<SampleType>? = nil) throws -> [Suspicion] {
         try suspicions(types: types, window: Self.window)
     }
@@ -29,7 +29,7 @@ extension SampleStore {
         return found
     }
 
-    /// The same for what an ingest brought, with the readings of the weeks before.
+    /// Searches the samples of an ingest, together with the readings of the 90 days before.
     public func suspicions(broughtBy ingest: Int64) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -52,7 +52,7 @@ extension SampleStore {
         return found
     }
 
-    /// The same for the last readings of one series, and of the same person's other devices among them.
+    /// Searches the latest readings of one series, together with those of the same person's other devices.
     public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -63,7 +63,7 @@ extension SampleStore {
         }
     }
 
-    /// A scan of the values alone, which most ingests need no more than.
+    /// Checks the range of the values alone, which is enough for most ingests.
     private func mayBeWrong(_ series: SeriesDescription, _ low: Int64, _ high: Int64) throws(StoreError) -> Bool {
         guard let detector = MisunitDetector(series.type) else { return false }
         let statement = try connection.statement(
@@ -74,7 +74,7 @@ extension SampleStore {
         return !detector.cannotBeWrong(statement.real(0), statement.real(1))
     }
 
-    /// The series of one person and type, which tell one another's level; those of nobody stay alone.
+    /// Groups the series by person and type, because they show the usual level together. Unassigned series stay separate.
     private func groups(_ series: [SeriesDescription]) throws(StoreError) -> [[SeriesDescription]] {
         var groups: [String: [SeriesDescription]] = [:]
         for series in series {
@@ -84,7 +84,7 @@ extension SampleStore {
         return groups.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// - Parameter query: where it asks for the newest first, it asks for no more than are looked at together.
+    /// - Parameter query: If it is descending, its limit must not exceed the window.
     private func suspicions(
         in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.window
     ) throws -> [Suspicion] {
@@ -95,9 +95,9 @@ extension SampleStore {
         defer { cursor.close() }
         var found: [Suspicion] = []
         var readings: [MisunitReading] = []
-        /// Whose each of them is.
+        /// The series of each reading.
         var owners: [Int64] = []
-        /// The last reading of each series before the window: a stretch may go on behind it.
+        /// The last reading of each series before the window. An interval may continue after it.
         var cuts: [Int64: Instant] = [:]
         func look() {
             if query.descending {
@@ -123,7 +123,7 @@ extension SampleStore {
         }
         while let stored = try cursor.nextWithSeries() {
             let sample = stored.stored.sample
-            // An array that doubles its room has twice of what is needed for a moment.
+            // Reserving the room avoids the doubling of the array, which briefly needs twice the memory.
             if readings.count == window / 8 {
                 readings.reserveCapacity(window)
                 owners.reserveCapacity(window)
@@ -141,7 +141,7 @@ extension SampleStore {
 }
 
 extension MisunitStretch {
-    /// Takes a stretch in that follows at once; false where it is of other units. The values are those of the first.
+    /// Extends this interval by the next one. Returns false if the units differ. The values remain those of the first.
     fileprivate mutating func takes(_ next: MisunitStretch) -> Bool {
         guard next.taken.code == taken.code, next.fits.code == fits.code else { return false }
         to = next.to

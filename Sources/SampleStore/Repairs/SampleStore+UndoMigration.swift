@@ -1,12 +1,12 @@
 import HealthModel
 
 extension SampleStore {
-    /// Takes a repair back, in one transaction: the very same samples as before are there again, and the repaired ones are tombstones.
+    /// Undoes a repair in one transaction. The original samples are restored, and the repaired ones become tombstones.
     ///
-    /// A repaired sample that a person deleted since stays deleted; one that was merged comes back beside the reading that it made way for.
+    /// A repaired sample that a person has deleted since stays deleted. A merged sample is restored beside the reading that replaced it.
     ///
-    /// - Throws: ``StoreError`` where there is no such repair, where it is undone already, and where a later repair changed its samples
-    ///   again: that one has to be undone first.
+    /// - Throws: ``StoreError`` if the repair does not exist, is already undone, or a later repair changed its samples. The later one must
+    ///   be undone first.
     @discardableResult
     public func undoMigration(
         _ id: Int64, at now: Instant, owner: String? = nil, progress: (Int) -> Void = { _ in }
@@ -47,7 +47,7 @@ extension SampleStore {
         }
     }
 
-    /// The tombstone of a repaired sample that is not live gives its reason to that of the sample it was made from.
+    /// Moves the deletion of a repaired sample to the tombstone of the sample it was made from.
     private func handBack(_ id: Int64, by ingest: Int64) throws(StoreError) {
         let statement = try connection.statement(
             """
@@ -70,7 +70,7 @@ extension SampleStore {
         for pair in pairs { try table.handBack(pair.new, to: pair.old, pair.uuid, by: ingest) }
     }
 
-    /// Repairs of one sample are taken back in reverse order only.
+    /// Throws if a later repair changed the same samples, because repairs are undone in reverse order.
     private func refuseIfRepairedAgain(_ id: Int64) throws(StoreError) {
         let later = try connection.integer(
             """
@@ -85,7 +85,7 @@ extension SampleStore {
         }
     }
 
-    /// What it replaced, another repair may have made of another reading since: one measurement would be there twice.
+    /// Throws if another repair has made a sample of a reading that this one replaced. The measurement would exist twice.
     private func refuseIfMadeAgain(_ id: Int64) throws(StoreError) {
         let other = try connection.integer(
             """
@@ -103,7 +103,7 @@ extension SampleStore {
         }
     }
 
-    /// What it replaced has to be there.
+    /// Throws if samples that the repair replaced were erased.
     private func refuseIfErased(_ id: Int64) throws(StoreError) {
         let erased = try connection.integer(
             "SELECT 1 FROM repaired WHERE migration = ? AND \(ErasedRepairs.isFromNowhere) LIMIT 1", .integer(id))
@@ -111,7 +111,7 @@ extension SampleStore {
         throw StoreError(.invalid, "samples that migration \(id) replaced were erased with all other data of their person")
     }
 
-    /// What `store merge` made a witness of a repaired sample was compared with where that stands now.
+    /// Throws if `store merge` made witnesses of repaired samples, because they were compared with the repaired form.
     private func refuseIfMerged(_ id: Int64) throws(StoreError) {
         let merge = try connection.integer(
             """
@@ -126,10 +126,10 @@ extension SampleStore {
         }
     }
 
-    /// Some thousand pairs whose old sample waits as its tombstone, and whose new one is live.
+    /// Returns some thousand pairs whose old sample is a tombstone and whose new sample is live.
     ///
-    /// One that made way for a reading outside the repair comes back whatever became of that one, if the reports and decisions about it say so. So
-    /// do those that an early Vitalgate merged into the next one of the same repair, which then made way itself.
+    /// A merged sample is restored whatever happened to the reading that replaced it, if its reports and decisions allow it. The same
+    /// applies to samples that an early Vitalgate merged into the next sample of the same repair, which was itself replaced.
     private func pairs(
         of migration: Int64, after last: (new: SampleKey, old: SampleKey)?, _ settlement: Settlement
     ) throws(StoreError) -> ([Replacement], (new: SampleKey, old: SampleKey)?) {
@@ -158,7 +158,7 @@ extension SampleStore {
         while try statement.step() {
             let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             let old = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
-            // What has one start stays together, so that it keeps its order.
+            // Samples with the same start stay in one chunk, so that they keep their order.
             if let seen, pairs.count >= MigrationReader.chunk, (seen.new.series, seen.new.start) != (new.series, new.start) {
                 isFull = true
                 break
@@ -178,7 +178,7 @@ extension SampleStore {
         return (pairs, isFull ? seen : nil)
     }
 
-    /// Refuses to undo an ingest whose samples a repair replaced: the readings would be gone, and the repaired ones stay.
+    /// Throws if a repair replaced samples of an ingest that is to be undone. Their repaired forms would remain.
     func refuseIfRepaired(broughtBy ingest: Int64) throws(StoreError) {
         let migration = try connection.integer(
             """

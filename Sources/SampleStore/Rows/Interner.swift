@@ -1,16 +1,16 @@
 import HealthModel
 import Pipeline
 
-/// Finds, or makes, the rows that samples share: series, origin, context, metadata. Nothing else writes them.
+/// Finds or inserts the rows that samples share: series, origin, context, metadata. Nothing else writes these tables.
 ///
-/// What it remembers holds for committed rows and for those of the running transaction; after a rollback it forgets everything.
+/// Its caches are valid for committed rows and for rows of the running transaction. After a rollback all of them are cleared.
 final class Interner {
-    /// What one ``Origin`` is in the store.
+    /// The ids that an ``Origin`` has in the store, and the context of its last sample.
     final class Entry {
         let origin: Origin
         let series: Int64
         let originID: Int64
-        /// The context that the last sample had.
+        /// The properties of the last sample's context.
         var unit: Unit
         var zone: ZoneOffset?
         var timeOrigin: TimeOrigin
@@ -19,7 +19,7 @@ final class Interner {
         var ordinal: UInt32?
         var body: SampleBody?
         var context: Int64
-        /// Whether value and numeral are one number, so that the value may tell the numeral.
+        /// Whether the unit is the type's canonical unit, so that value and numeral are the same number.
         var isCanonical: Bool
 
         init(
@@ -57,7 +57,7 @@ final class Interner {
         var body: Int64?
     }
 
-    /// One row of `context`, its columns as they are stored.
+    /// One row of the table `context`, with its columns as they are stored.
     struct ContextRow {
         var origin: Int64
         var unit: String
@@ -67,9 +67,9 @@ final class Interner {
         var timeOrigin: Int64
         var skew: Int64
         var resolution: Int64
-        /// NULL where identity has none, or it was not kept.
+        /// Nil if the identity does not depend on an ordinal, or if it was not stored.
         var ordinal: Int64?
-        /// NULL for what is no more than a number.
+        /// Nil if the sample is only a number.
         var body: Int64?
     }
 
@@ -95,12 +95,12 @@ final class Interner {
         for index in recent.indices { recent[index] = nil }
     }
 
-    /// The entry of a sample's origin, with its `context` set to the sample's.
+    /// Returns the entry of the sample's origin, with `context` set to the sample's context.
     @inline(__always)
     func entry(for gated: UnsafePointer<GatedSample>) throws(StoreError) -> Entry {
         let skew = gated.pointee.sample.nominalStart &- gated.pointee.sample.start.microseconds
         let identifier = ObjectIdentifier(gated.pointee.sample.origin)
-        // The upper bits of a product with the golden ratio: neighbouring addresses are spread.
+        // Uses the upper bits of a product with the golden ratio, which spreads neighboring addresses.
         let slot = Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: identifier)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
         if let entry = recent[slot], entry.origin === gated.pointee.sample.origin, entry.skew == skew,
             entry.zone == gated.pointee.sample.zone,
@@ -149,14 +149,14 @@ final class Interner {
             timeResolution: gated.pointee.sample.timeResolution, ordinal: gated.pointee.sample.ordinal,
             body: gated.pointee.sample.body, context: try context(key))
         try note(entry.timeResolution, in: series)
-        // A file with ever new devices must not fill the memory.
+        // A file with many different devices must not fill the memory.
         if entries.count > 100_000 { forget() }
         entries[identifier] = entry
         recent[slot] = entry
         return entry
     }
 
-    /// Keeps what the times of a series are cut to at the coarsest.
+    /// Updates the coarsest time resolution of a series.
     private func note(_ resolution: Int32, in series: Int64) throws(StoreError) {
         guard resolution > 1, coarsest[series, default: 1] < resolution else { return }
         try connection.run(
@@ -194,14 +194,14 @@ final class Interner {
                 timeOrigin: Int64(key.timeOrigin.rawValue), skew: key.skew, resolution: Int64(key.timeResolution),
                 ordinal: key.ordinal.map { Int64($0) }, body: key.body), isNew: key.body != nil && key.body == newBody)
         newBody = nil
-        // One with a body is the context of that sample alone.
+        // A context with a body belongs to one sample, so it is not cached.
         guard key.body == nil else { return id }
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = id
         return id
     }
 
-    /// The context that is like another one but for what is changed.
+    /// Returns the id of a context that equals another one except for the change.
     func context(like other: Int64, changing change: (inout ContextRow) -> Void) throws(StoreError) -> Int64 {
         let select = try connection.statement(
             "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, body FROM context WHERE id = ?")
@@ -222,7 +222,7 @@ final class Interner {
         "origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal", "body",
     ]
 
-    /// - Parameter isNew: none is like it, that is known.
+    /// - Parameter isNew: Whether it is known that no equal row exists.
     private func context(_ row: ContextRow, isNew: Bool = false) throws(StoreError) -> Int64 {
         let values: [Value] = [
             .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
@@ -240,11 +240,11 @@ final class Interner {
         return id
     }
 
-    /// The id of a body; few samples have one, and none of them is met often.
+    /// Returns the id of a body. It is not cached, because few samples have a body and bodies rarely repeat.
     private func id(of body: SampleBody) throws(StoreError) -> Int64 {
         newBody = nil
         let digest = Value.blob(body.digest)
-        // Nearly always it is another than all before.
+        // Almost every body is new, so the insertion is tried first.
         try connection.run("INSERT OR IGNORE INTO body(digest, octets) VALUES(?, ?)", digest, .blob(body.octets))
         if connection.changes > 0 {
             newBody = connection.lastInsertedRow
@@ -256,9 +256,9 @@ final class Interner {
         return known
     }
 
-    /// The id of the row with these values; made where there is none.
+    /// Returns the id of the row with these values. Inserts it if it is missing.
     ///
-    /// - Parameter isNew: there is none, that is known.
+    /// - Parameter isNew: Whether it is known that no such row exists.
     private func findOrInsert(
         _ table: String, _ columns: [String], _ values: [Value], isNew: Bool = false
     ) throws(StoreError) -> Int64 {
@@ -281,7 +281,7 @@ final class Interner {
         for (index, value) in values.enumerated() where value == .null { nulls |= 1 << UInt64(index) }
         let key = RowText.Key(table: table, nulls: nulls)
         if let known = texts[key] { return known }
-        // An index of the rows that have a value takes part only where the condition says that there is one.
+        // SQLite uses a partial index on non-NULL values only if the condition implies that the value is not NULL.
         let conditions = zip(columns, values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }
         let places = columns.map { _ in "?" }.joined(separator: ", ")
         let text = RowText(
@@ -292,7 +292,7 @@ final class Interner {
     }
 }
 
-/// The statements that find and make a row, by which of its values are not there.
+/// The statements that find and insert a row of a table, depending on which values are NULL.
 private struct RowText {
     struct Key: Hashable {
         var table: String

@@ -1,14 +1,14 @@
 import HealthModel
 
-/// What a UUID is in the store.
+/// The result of a search by UUID.
 public enum Lookup: Sendable {
     case live(StoredSample)
-    /// Deleted, or replaced by the sample of that UUID.
+    /// The sample was deleted, or replaced by the sample with the given UUID.
     case deleted(StoredSample, replacedBy: String?)
 }
 
 extension SampleStore {
-    /// Finds a sample by its UUID, live or deleted.
+    /// Returns the live or deleted sample with this UUID, or `nil` if there is none.
     public func lookup(_ uuid: SampleIdentity) throws(StoreError) -> Lookup? {
         for (table, places) in [
             ("sample", try places(of: uuid, in: "sample")), ("deleted", try places(of: uuid, in: "deleted")),
@@ -19,7 +19,7 @@ extension SampleStore {
                 "SELECT \(SampleDecoder.columns)\(replaced) FROM \(table) WHERE series = ? AND start = ? AND hash = ?\(remembered)"
             )
             defer { statement.reset() }
-            // What was forgotten may stand at another place than what came after it.
+            // A forgotten row may have another start than a later row with the same UUID.
             for place in places {
                 statement.reset()
                 try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
@@ -37,7 +37,7 @@ extension SampleStore {
         return places
     }
 
-    /// The nominal time finds the place and the hash confirms it; a table leads from nominal times that are not the start.
+    /// Finds rows by the nominal time and confirms them by the hash. The table `place` maps nominal times that differ from the start.
     func places(of uuid: SampleIdentity, in table: String, ofSeries series: Int64) throws(StoreError) -> [SampleKey] {
         let hash = uuid.storedHash
         let low = Int64(uuid.milliseconds) * 1000

@@ -1,16 +1,18 @@
 import HealthModel
 
-/// Keeps one version of a record that its maker numbered. Used inside a transaction.
+/// Maintains the versions of records that have an id from their producer. Used inside a transaction.
 struct Records {
-    /// The table for a search by place. Without the index's name, SQLite reads every record of the series: its primary key looks cheaper to the planner.
+    /// The table for a search by start. Without the index's name, SQLite reads every record of the series, because its primary key looks
+    /// cheaper to the planner.
     static let byPlace = "record INDEXED BY record_by_start"
 
     let connection: Connection
     let ingest: Int64
-    /// Whether a version of another device, of the same person, type and source, counts as well.
+    /// Whether versions of other devices with the same person, type, and source count as well.
     var acrossDevices = false
 
-    /// Puts a version, about to be stored, in place of the lower one; false where it gives way to an equal or higher one, deleted or not.
+    /// Registers a version that is about to be stored and retires the lower version. Returns false if an equal or higher version exists,
+    /// deleted or not.
     func claim(
         _ record: RecordIdentifier, series: Int64, start: Int64, hash: [UInt8], identity: SampleIdentity
     ) throws(StoreError) -> Bool {
@@ -28,7 +30,7 @@ struct Records {
             guard known.integer(0) < record.version else { return false }
             try lower.append(SampleKey(series: known.integer(3), start: known.integer(1), hash: known.blob(2)))
         }
-        // A part of an edition that was replaced: the later one may have no such part.
+        // This is a part of an edition that was replaced. The later edition may not have this part.
         if let whole = record.whole {
             let newest = try connection.integer(
                 "SELECT max(version) FROM record WHERE series = ? AND id = ?", .integer(series), .text(whole))
@@ -38,19 +40,19 @@ struct Records {
             "INSERT INTO record(series, id, version, start, hash, across) VALUES(?, ?, ?, ?, ?, ?)", .integer(series),
             .text(record.id), .integer(record.version), .integer(start), .blob(hash), .integer(acrossDevices ? 1 : 0))
         guard let next = lower.first else { return true }
-        // It counts from now on, before its row is there.
+        // The new version must be taken into account although its row does not exist yet.
         let deletion = Deletion(connection: connection, ingest: ingest)
         let settlement = Settlement(deletion)
         let place = try SampleKey(series: series, start: start, hash: hash)
         settlement.reader.arriving[place] = (ingest, identity)
         try settlement.settle([next])
-        // A decision of this ingest: while it is active, the parts that the version no longer has are gone.
+        // The deletion is a decision of this ingest. While the ingest is active, parts that the new version does not have are deleted.
         try deletion.delete(try laterParts(of: record, series: series))
         try deletion.settleDerived()
         return true
     }
 
-    /// The later parts that a lower version of a record had: the new one may have fewer.
+    /// Returns the later parts of lower versions of a record, which the new version may not have.
     private func laterParts(of record: RecordIdentifier, series: Int64) throws(StoreError) -> [SampleKey] {
         let ids = RecordIdentifier.parts(of: record.id)
         let statement = try connection.statement(

@@ -1,14 +1,14 @@
 import HealthModel
 
-/// Turns rows of `sample` and `deleted` into samples; remembers the rows that they share.
+/// Decodes rows of `sample` and `deleted` into samples. It caches the rows that samples share.
 final class SampleDecoder {
     /// The columns, in the order in which ``decode(_:series:)`` reads them.
     static let columns = "start, hash, value, numeral, context, duration, received, grp, metadata, seq"
 
-    /// How many these are.
+    /// The number of these columns.
     static let count: Int32 = 10
 
-    /// Of a row that is no sample: its ingest stands in the place of the number in the change log.
+    /// The columns of a quarantined reading or witness. The ingest replaces the change number.
     static let heldColumns = "start, hash, value, numeral, context, duration, received, grp, metadata, ingest"
 
     private struct Context {
@@ -35,22 +35,22 @@ final class SampleDecoder {
 
     private let connection: Connection
     private var contexts: [ContextKey: Context] = [:]
-    /// The one that was asked for last: neighbouring samples mostly share it.
+    /// The context that was read last. Neighboring samples usually share it.
     private var latest: (key: ContextKey, context: Context)?
     private var metadata: [Int64: Metadata] = [:]
-    /// The last one of each series.
+    /// The last entry of the change log that was read, by series.
     private var changes: [Int64: ChangeRange] = [:]
 
     init(connection: Connection) { self.connection = connection }
 
-    /// Reads the row at which the statement stands.
+    /// Decodes the statement's current row.
     func decode(_ row: Statement, series: Int64) throws(StoreError) -> StoredSample {
         let seq = row.integer(9)
         let change = try change(of: seq, series: series)
         return try decode(row, series: series, ingest: change.ingest, ingestReceived: change.received, seq: seq)
     }
 
-    /// Reads a row of `quarantine` or `witness`, whose tenth column is the ingest.
+    /// Decodes a row of `quarantine` or `witness`, whose tenth column is the ingest.
     func decodeHeld(_ row: Statement, series: Int64) throws(StoreError) -> StoredSample {
         let ingest = row.integer(9)
         let received = try connection.integer("SELECT received FROM main.ingest WHERE id = ?", .integer(ingest)) ?? 0
@@ -129,7 +129,7 @@ final class SampleDecoder {
             skew: statement.integer(18), timeResolution: Int32(truncatingIfNeeded: statement.integer(19)),
             ordinal: statement.optionalInteger(20).map { UInt32(truncatingIfNeeded: $0) },
             body: body)
-        // A body is large, and its context is that of one sample.
+        // A body is large and belongs to one sample, so the context is not cached.
         guard context.body == nil else { return context }
         if contexts.count > 100_000 { contexts.removeAll() }
         contexts[key] = context
@@ -161,7 +161,7 @@ final class SampleDecoder {
         }
     }
 
-    /// The ingest that a change belongs to; neighbouring samples of a series mostly share it.
+    /// Returns the ingest that a change belongs to. Neighboring samples of a series usually share it.
     func change(of seq: Int64, series: Int64) throws(StoreError) -> (ingest: Int64, received: Int64) {
         if let change = changes[series], change.seqs.contains(seq) { return (change.ingest, change.received) }
         let statement = try connection.statement(

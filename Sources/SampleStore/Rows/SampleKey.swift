@@ -1,6 +1,7 @@
 import HealthModel
 
-/// Where a sample stands: series, start in microseconds since 1970, and the 74 bits of its UUID's hash. Kept without an allocation.
+/// The key of a sample's row: series, start in microseconds since 1970, and the 74 bits of its UUID's hash. It is stored without an
+/// allocation.
 struct SampleKey: Hashable {
     var series: Int64
     var start: Int64
@@ -20,9 +21,9 @@ struct SampleKey: Hashable {
         self.init(series: series, start: start, high: identity.high, low: identity.low)
     }
 
-    /// With a hash as it is stored.
+    /// Creates a key from a hash as it is stored.
     ///
-    /// - Throws: ``StoreError`` of the kind `corrupt` where it is none: the sample would be taken for another one.
+    /// - Throws: ``StoreError`` of the kind `corrupt` if the hash is invalid. Otherwise the key could match another sample.
     init(series: Int64, start: Int64, hash: UnsafeRawBufferPointer) throws(StoreError) {
         let (high, low) = try HashBytes.read(hash)
         self.init(series: series, start: start, high: high, low: low)
@@ -34,7 +35,9 @@ struct SampleKey: Hashable {
         self.init(series: series, start: start, high: high, low: low)
     }
 
-    /// The UUID, by how far the nominal start is ahead of the start.
+    /// Returns the UUID.
+    ///
+    /// - Parameter skew: The microseconds that the nominal start is ahead of the start.
     func identity(skew: Int64) -> SampleIdentity { SampleIdentity(nominalStart: start &+ skew, high: high, low: low) }
 
     /// The hash as it is stored.
@@ -50,7 +53,7 @@ extension SampleIdentity {
 struct HashBytes {
     static let count = 10
     private var high: UInt16
-    // Words of two bytes, so that no padding lies between.
+    // Words of two bytes avoid padding.
     private var middle: (UInt16, UInt16, UInt16, UInt16)
 
     init(high: UInt16, low: UInt64) {
@@ -63,9 +66,9 @@ struct HashBytes {
 
     var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
 
-    /// Reads what ``bytes`` wrote.
+    /// Decodes a hash from the form that ``bytes`` returns.
     ///
-    /// - Throws: ``StoreError`` of the kind `corrupt` where the blob is of another length.
+    /// - Throws: ``StoreError`` of the kind `corrupt` if the blob has another length.
     static func read(_ blob: UnsafeRawBufferPointer) throws(StoreError) -> (high: UInt16, low: UInt64) {
         guard blob.count == count else { throw StoreError(.corrupt, "a sample's hash has \(blob.count) octets") }
         return (

@@ -1,9 +1,9 @@
 import HealthModel
 
-/// Why a row is a tombstone.
+/// Changes to the reason why a row is a tombstone.
 extension SampleTable {
-    /// Lets the tombstone of a repaired sample change places with that of the sample it was made from: the old one takes its fate over, and the new
-    /// one is replaced by it.
+    /// Exchanges the roles of the tombstone of a repaired sample and the tombstone of the sample it was made from. The old one takes over
+    /// the ingest and successor of the new one. The new one is then marked as replaced by the old one.
     func handBack(_ new: SampleKey, to old: SampleKey, _ uuid: SampleIdentity, by ingest: Int64) throws(StoreError) {
         let (here, there): ([Value], [Value]) = (
             [.integer(old.series), .integer(old.start), .blob(old.hash)],
@@ -20,7 +20,7 @@ extension SampleTable {
             there[2], .integer(ingest), .text(uuid.description))
     }
 
-    /// Lets a tombstone say no more what took its place.
+    /// Removes the successor from a tombstone.
     func forgetSuccessor(of place: SampleKey) throws(StoreError) {
         try connection.run(
             "UPDATE deleted SET replaced_by = NULL WHERE (series, start, hash) = (?, ?, ?)", .integer(place.series),

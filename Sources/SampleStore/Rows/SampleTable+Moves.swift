@@ -1,27 +1,27 @@
 import HealthModel
 
-/// Many samples that become tombstones, and tombstones that become samples again.
+/// Bulk moves of samples to tombstones and back.
 extension SampleTable {
     /// A sample that becomes a tombstone.
     struct Burial {
         var place: SampleKey
-        /// What takes its place.
+        /// The sample that replaces it, if any.
         var successor: SampleIdentity?
     }
 
-    /// A tombstone that becomes the sample that it was.
+    /// A tombstone that becomes a sample again.
     struct Revival {
         var place: SampleKey
         /// The ingest that brought the sample.
         var bringer: Int64
-        /// The number it had before: samples of one start stay in their order.
+        /// The change number it had before. It preserves the order of samples that have the same start.
         var number: Int64
     }
 
-    /// Makes samples tombstones.
+    /// Turns samples into tombstones.
     ///
-    /// - Parameter ingest: what deletes them.
-    /// - Returns: how many there were.
+    /// - Parameter ingest: The ingest that deletes them.
+    /// - Returns: The number of samples that existed.
     func bury(_ burials: [Burial], by ingest: Int64) throws(StoreError) -> Int {
         let sorted = burials.sorted { ($0.place.series, $0.place.start) < ($1.place.series, $1.place.start) }
         let copy = try connection.statement(
@@ -57,10 +57,10 @@ extension SampleTable {
         return Int(number - first)
     }
 
-    /// Makes tombstones the samples that they were. The samples still belong to the ingests that brought them.
+    /// Restores samples from their tombstones. The samples still belong to the ingests that brought them.
     ///
-    /// - Parameter ingest: what brings them back.
-    /// - Returns: how many there were.
+    /// - Parameter ingest: The ingest that restores them.
+    /// - Returns: The number of tombstones that existed.
     func revive(_ revivals: [Revival], by ingest: Int64) throws(StoreError) -> Int {
         let sorted = revivals.sorted {
             ($0.place.series, $0.bringer, $0.place.start, $0.number) < ($1.place.series, $1.bringer, $1.place.start, $1.number)

@@ -1,19 +1,19 @@
 import HealthModel
 
-/// Many rows at once, by statements over a batch.
+/// Operations on many rows, with statements over a batch.
 extension SampleTable {
-    /// Adds the rows of a batch in the order of their starts, those of one frame in their own.
+    /// Adds the rows of a batch in the order of their starts. Rows of one frame keep their order.
     ///
     /// - Parameters:
-    ///   - text: what the rows' numerals lie in.
-    ///   - ingest: what brings them.
+    ///   - text: The text that contains the rows' numerals.
+    ///   - ingest: The ingest that brings them.
     func add(_ groups: [SeriesRows], text: [UInt8], through batch: BatchTable, by ingest: Int64) throws {
         var rows: [SampleRow] = []
         let changes = ChangeLog(connection: connection, cause: ingest)
         var number = try lastNumber()
         var skewed = false
         for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
-            // Numbered in the order in which they came: the intervals of one frame have one start.
+            // Rows with the same start are numbered in the order of arrival, because the intervals of one frame have the same start.
             group.rows.sortIfNeeded { ($0.start, $0.index) < ($1.start, $1.index) }
             var longest: Int64 = 0
             for index in group.rows.indices {
@@ -39,9 +39,9 @@ extension SampleTable {
         try setLast(number: number)
     }
 
-    /// Leads from the nominal starts of the batch's rows to them, where they stand elsewhere.
+    /// Adds the nominal starts of the batch's rows to the table `place` if they differ from the starts.
     ///
-    /// - Parameter mayBeThere: whether that is no fault, as with a witness that was withdrawn.
+    /// - Parameter mayBeThere: Whether existing entries are ignored, for example those of a withdrawn witness.
     func addPlacesOfBatch(mayBeThere: Bool) throws(StoreError) {
         try connection.run(
             """
@@ -50,7 +50,8 @@ extension SampleTable {
             """)
     }
 
-    /// Makes what the table `replacement` replaces tombstones that name what takes their place. Numbers and change log are the caller's.
+    /// Turns the samples that the table `replacement` replaces into tombstones with the UUIDs of their successors. The caller updates the
+    /// numbers and the change log.
     func buryReplaced(by ingest: Int64) throws(StoreError) {
         let columns = Self.columns.split(separator: ", ").map { "sample.\($0)" }.joined(separator: ", ")
         try connection.run(
@@ -67,8 +68,8 @@ extension SampleTable {
             """)
     }
 
-    /// Adds what the table `replacement` brings: new rows, and those that come out of their tombstones. Numbers and change log are the
-    /// caller's.
+    /// Adds the samples that the table `replacement` brings: new rows and restored tombstones. The caller updates the numbers and the
+    /// change log.
     func addReplacements() throws(StoreError) {
         try connection.run(
             "INSERT INTO sample(\(Self.columns), seq) SELECT \(Self.columns), seq FROM replacement WHERE arrival = 0")
@@ -92,11 +93,11 @@ extension SampleTable {
         }
     }
 
-    /// Grants rows that were added, object by object, to clients that may read what comes later of their type.
+    /// Grants added rows, object by object, to clients that may read later objects of their type.
     ///
     /// - Parameters:
-    ///   - starts: among which they are.
-    ///   - number: of the first of them.
+    ///   - starts: The range of the rows' starts.
+    ///   - number: The change number of the first row.
     func show(series: Int64, _ starts: ClosedRange<Int64>, from number: Int64) throws(StoreError) {
         try connection.run(
             """
@@ -107,9 +108,9 @@ extension SampleTable {
             """, .integer(series), .integer(starts.lowerBound), .integer(starts.upperBound), .integer(number))
     }
 
-    /// Makes the tombstones of what an ingest brought harmless: the same readings may come again.
+    /// Marks the tombstones of an ingest's samples as forgotten, so that the same readings can be stored again.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of tombstones.
     func forget(broughtBy ingest: Int64) throws(StoreError) -> Int {
         for table in ["place", "record", "decided", "derived"] {
             try connection.run(
@@ -122,7 +123,8 @@ extension SampleTable {
         return connection.changes
     }
 
-    /// Removes the rows that the table `pruned` names, live ones and tombstones, for good. Numbers and change log are the caller's.
+    /// Permanently removes the rows named in the table `pruned`, live samples and tombstones. The caller updates the numbers and the change
+    /// log.
     func removePruned() throws(StoreError) {
         try connection.run(
             "DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, nominal, hash FROM pruned WHERE nominal <> start)"
@@ -134,7 +136,7 @@ extension SampleTable {
         }
     }
 
-    /// Forgets the way to the witnesses that an ingest brought and that are no samples.
+    /// Removes the `place` entries of witnesses that an ingest brought and that are not samples.
     func forgetPlacesOfWitnesses(broughtBy ingest: Int64) throws(StoreError) {
         try connection.run(
             """

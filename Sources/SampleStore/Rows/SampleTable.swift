@@ -1,28 +1,29 @@
 import HealthModel
 
-/// The samples and their tombstones: nothing else writes the tables `sample`, `deleted` and `place`, and whoever asks for one row asks here.
+/// The samples and their tombstones. Only this type writes the tables `sample`, `deleted`, and `place`, and single rows are read through
+/// it.
 ///
-/// A row is never added alone: with it go its number, the way to it from its nominal start, the longest of its series, and its entry in the
-/// change log. Used inside a transaction.
+/// A row is always added together with its number, the entry for its nominal start, the longest duration of its series, and its entry in
+/// the change log. Used inside a transaction.
 struct SampleTable {
     let connection: Connection
 
-    /// Where a row is.
+    /// The table that a row is in.
     enum Rows: String {
-        /// A sample.
+        /// The live samples.
         case live = "sample"
-        /// What is left of a deleted one: the whole row.
+        /// The tombstones, which are whole rows.
         case tombstones = "deleted"
     }
 
-    /// What a row is, but for its number; in this order rows are copied.
+    /// The columns of a row except its change number, in the order in which rows are copied.
     static let columns = "series, start, hash, value, numeral, context, duration, received, grp, metadata"
 
     private static let isHere = "series = ? AND start = ? AND hash = ?"
 
     // MARK: One row
 
-    /// Whether a row is there; a tombstone that was forgotten is not.
+    /// Whether the row exists. Forgotten tombstones do not count.
     func contains(_ place: SampleKey, among rows: Rows = .live) throws(StoreError) -> Bool {
         let condition = rows == .live ? "" : " AND NOT forgotten"
         return try connection.integer(
@@ -30,7 +31,7 @@ struct SampleTable {
             .blob(place.hash)) != nil
     }
 
-    /// A row as a sample; `nil` where there is none.
+    /// Returns the row as a sample, or `nil` if it does not exist.
     func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> Sample? {
         let statement = try connection.statement("SELECT \(SampleDecoder.columns) FROM \(rows.rawValue) WHERE \(Self.isHere)")
         defer { statement.reset() }
@@ -39,13 +40,13 @@ struct SampleTable {
         return try SampleDecoder(connection: connection).decode(statement, series: place.series).sample
     }
 
-    /// Adds a row that another table holds.
+    /// Adds a row from another table.
     ///
     /// - Parameters:
-    ///   - select: gives the ``columns`` of one row.
-    ///   - bringer: the ingest that the sample is counted for.
-    ///   - cause: the ingest that adds it.
-    /// - Returns: false where nothing is selected, or the row is there already.
+    ///   - select: A query for the ``columns`` of one row.
+    ///   - bringer: The ingest that the sample is counted in.
+    ///   - cause: The ingest that adds it.
+    /// - Returns: False if the query returns no row or the row already exists.
     func add(
         _ select: String, _ bindings: [Value], broughtBy bringer: Int64, cause: Int64
     ) throws(StoreError) -> Bool {
@@ -74,7 +75,7 @@ struct SampleTable {
         return true
     }
 
-    /// The ingest that brought the sample of a row of `deleted`.
+    /// A subquery for the ingest that brought the sample of a row of `deleted`.
     static let bringer = """
         (SELECT change.ingest FROM change WHERE change.series = deleted.series AND first_seq <= deleted.seq
         ORDER BY first_seq DESC LIMIT 1)
@@ -82,12 +83,12 @@ struct SampleTable {
 
     // MARK: Numbers
 
-    /// The number of the last change.
+    /// Returns the number of the last change.
     func lastNumber() throws(StoreError) -> Int64 {
         try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
     }
 
-    /// Keeps the number of what is now the last change.
+    /// Stores the number of the last change.
     func setLast(number: Int64) throws(StoreError) {
         try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(number))
     }

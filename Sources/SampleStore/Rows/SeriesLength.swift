@@ -1,8 +1,9 @@
 import HealthModel
 
-/// Statistics look as far back as the longest sample of a series, and the search for near-duplicates reads no durations where none lasts.
+/// The longest duration of a series. Statistics look back by this duration, and the search for near-duplicates skips durations if it is
+/// zero.
 extension Connection {
-    /// Notes that a series has a sample that lasts so long, in microseconds: whoever stores one does.
+    /// Records the duration of a sample in microseconds. This must be called for each stored sample that has a duration.
     func lengthen(series: Int64, to duration: Int64) throws(StoreError) {
         guard duration > 0 else { return }
         try run("UPDATE series SET longest = ?2 WHERE id = ?1 AND longest < ?2", .integer(series), .integer(duration))

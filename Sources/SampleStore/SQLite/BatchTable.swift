@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One row of `sample`, as it is going to be written.
+/// One row of the table `sample`, ready to be written.
 struct SampleRow {
     var series: Int64
     var start: Int64
@@ -8,41 +8,42 @@ struct SampleRow {
     var low: UInt64
     var high: UInt16
     var value: Double
-    /// One step of the numeral's last digit, in its own unit, where it is compared.
+    /// One unit of the numeral's last digit, in the numeral's own unit, or 0 if the value is not compared.
     var step: Double
     var context: Int64
-    /// 0 for none.
+    /// In microseconds, 0 if none.
     var duration: Int64
-    /// After `start`; `Int64.min` for none of its own.
+    /// In microseconds after `start`, `Int64.min` if the row has no receive time of its own.
     var received: Int64
-    /// 0 for none.
+    /// 0 if none.
     var group: Int64
-    /// 0 for none.
+    /// 0 if none.
     var metadata: Int64
     var seq: Int64 = 0
-    /// Where the numeral's text lies in the batch's text, where the value does not tell it.
+    /// The position of the numeral's text in the batch's text. Empty if the value's shortest decimal text is the numeral.
     var numeral: Range<Int32>
-    /// The position in the batch as it was given.
+    /// The position of the sample in the batch as it was passed in.
     var index: Int32
 
     var place: SampleKey { SampleKey(series: series, start: start, high: high, low: low) }
 }
 
-/// A batch of rows that SQL sees as the table `batch`, or those of them that are witnesses, with what they are witnesses of.
+/// A batch of rows that SQL sees as the table `batch`. It can be limited to the rows that are witnesses, together with the samples they are
+/// witnesses of.
 final class BatchTable: VirtualTable {
     /// A row that is the witness of a sample.
     struct Witness {
-        /// Of the rows of the batch.
+        /// The index in the batch's rows.
         var row: Int
-        /// What it shares with others (`Schema.decisions`).
+        /// The id of the decision that it shares with other witnesses (`Schema.decisions`).
         var decision: Int64
         var of: SampleKey
     }
 
-    /// What the table holds; set by ``with(rows:text:_:)`` while a statement runs.
+    /// The table's contents, set by ``with(rows:text:_:)`` while a statement runs.
     private var rows = UnsafeBufferPointer<SampleRow>(start: nil, count: 0)
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// Which of the rows the table holds; nil for all.
+    /// The rows that the table is limited to, or nil for all rows.
     private var witnesses: UnsafeBufferPointer<Witness>?
 
     init() {
@@ -55,7 +56,7 @@ final class BatchTable: VirtualTable {
 
     override var count: Int { witnesses?.count ?? rows.count }
 
-    /// Lets `body` run statements over these rows, and nothing afterwards.
+    /// Runs `body`, whose statements see these rows. The table is empty afterwards.
     func with<Result>(rows: [SampleRow], text: [UInt8], _ body: () throws -> Result) rethrows -> Result {
         try rows.withUnsafeBufferPointer { rows in
             try text.withUnsafeBufferPointer { text in
@@ -69,7 +70,7 @@ final class BatchTable: VirtualTable {
         }
     }
 
-    /// Lets `body` run statements over those rows that are witnesses.
+    /// Runs `body`, whose statements see only the rows that are witnesses.
     func with<Result>(
         rows: [SampleRow], text: [UInt8], witnesses: [Witness], _ body: () throws -> Result
     ) rethrows -> Result {
@@ -92,7 +93,7 @@ final class BatchTable: VirtualTable {
 
     @inline(__always)
     private func give(row position: Int, _ column: Int32, to context: OpaquePointer?) {
-        // Once: each look at a class's property is checked for exclusive access.
+        // Read once, because each access to a class's property is checked for exclusivity.
         let rows = rows
         guard position < rows.count else { return }
         switch column {

@@ -1,13 +1,13 @@
 import CSQLite
 
-/// Breaks off statements that take longer than the question may.
+/// Interrupts statements that exceed the time limit of a query.
 final class Deadline {
     fileprivate var time: ContinuousClock.Instant?
 
-    /// Steps of SQLite's virtual machine between two looks at the clock: some hundred microseconds.
+    /// The number of steps of SQLite's virtual machine between two checks of the clock, some hundred microseconds.
     private static let steps: Int32 = 20_000
 
-    /// It must live as long as the connection.
+    /// Starts to enforce the deadline. The deadline object must live as long as the connection.
     func watch(_ connection: Connection) {
         sqlite3_progress_handler(
             connection.handle, Self.steps,
@@ -20,8 +20,8 @@ final class Deadline {
 }
 
 extension SampleStore {
-    /// Gives what is asked from now on so much time together; without a limit, all that it takes. Afterwards questions fail with ``StoreError`` of the
-    /// kind `tooLong`.
+    /// Limits the total time of all queries from now on. `nil` removes the limit. After the time has passed, queries fail with
+    /// ``StoreError`` of the kind `tooLong`.
     public func limit(to time: Duration?) {
         if connection.deadline == nil, time != nil {
             let deadline = Deadline()

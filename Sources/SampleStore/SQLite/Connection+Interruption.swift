@@ -1,14 +1,14 @@
 import CSQLite
 
-/// Breaks a connection's work off in the middle, as the end of its process would.
+/// Interrupts the work of a connection at an arbitrary step, as the end of its process would.
 final class Interruption {
     private let body: () -> Void
     private var isDone = false
 
-    /// - Parameter body: what to do at that moment, once.
+    /// - Parameter body: Called once at the moment of the interruption.
     init(_ body: @escaping () -> Void) { self.body = body }
 
-    /// Breaks off what the connection does after so many steps of SQLite's virtual machine. It must live until ``end(on:)``.
+    /// Interrupts the connection after this number of steps of SQLite's virtual machine. The object must live until ``end(on:)``.
     func begin(on connection: Connection, after steps: Int32) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(

@@ -1,10 +1,10 @@
 import CSQLite
 
 extension Connection {
-    /// Measures what statements cost: instructions of SQLite's virtual machine, of which each row that is read takes some. Unlike time it is the
-    /// same on each machine.
+    /// Measures the cost of statements in instructions of SQLite's virtual machine. Each row that is read takes some. Unlike time, the
+    /// count is the same on every machine.
     ///
-    /// - Returns: the instructions of all statements that ended in `body`.
+    /// - Returns: The instructions of all statements that ended in `body`.
     func work(_ body: () throws -> Void) rethrows -> Int {
         let count = Count()
         _ = sqlite3_trace_v2(

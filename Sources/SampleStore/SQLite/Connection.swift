@@ -5,24 +5,24 @@ final class Connection {
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     let isWritable: Bool
-    /// Who sees a part of the store only, by the name that ``Schema/lostChanges`` has; `nil` where all is seen.
+    /// The name in ``Schema/lostChanges`` of the client or person whose view this connection is limited to, or `nil` if it sees everything.
     var viewer: String?
-    /// Views stand before its tables: another connection to the same file would see more.
+    /// Whether views hide parts of the tables. Another connection to the same file would see more.
     var isRestricted: Bool { viewer != nil }
-    /// Told when a change begins, before anything of it is written.
+    /// Called when a change begins, before anything is written.
     var onChange: (() throws(StoreError) -> Void)?
-    /// How long a question may take; `nil` where nobody set a limit.
+    /// The time limit of queries, or `nil` if none was ever set.
     var deadline: Deadline?
-    /// Snapshots that are open.
+    /// The number of open snapshots.
     var readers = 0
-    /// Whether views hide what is pending.
+    /// Whether views hide pending samples.
     var hidesPending = false
 
-    /// Readable and writable, or only readable; never created here, so that the file's permissions are the store's to set.
+    /// Opens the file for reading and writing or for reading only. It never creates the file, because the store sets the permissions.
     ///
-    /// - Parameter immutable: the file cannot change, so SQLite needs no files beside it.
+    /// - Parameter immutable: Whether the file cannot change, so that SQLite needs no files beside it.
     init(path: String, writable: Bool, immutable: Bool = false) throws(StoreError) {
-        // Once in a process and before anything else; a later call is refused by SQLite and does no harm.
+        // This must run once in a process before anything else. SQLite rejects a later call, which does no harm.
         _ = Self.configured
         var handle: OpaquePointer?
         let flags =
@@ -34,7 +34,7 @@ final class Connection {
             sqlite3_close_v2(handle)
             throw StoreError(code: code, message: message, sql: nil)
         }
-        // SQLite opens what it may not write for reading instead, without a word.
+        // SQLite silently opens a file that it may not write in read-only mode.
         if writable, sqlite3_db_readonly(handle, "main") == 1 {
             sqlite3_close_v2(handle)
             throw StoreError(.readOnly, "\(path) cannot be written")
@@ -44,7 +44,8 @@ final class Connection {
         wait(atMost: Self.patience)
     }
 
-    /// The path as a URI (<https://www.sqlite.org/uri.html>), all but letters and digits by their bytes.
+    /// Returns the path as a URI (<https://www.sqlite.org/uri.html>). All bytes but letters, digits, and a few punctuation marks are
+    /// percent-encoded.
     private static func immutableURI(_ path: String) -> String {
         let hex = Array("0123456789abcdef")
         return path.utf8.reduce(into: "file:") { uri, byte in
@@ -58,7 +59,7 @@ final class Connection {
         } + "?immutable=1"
     }
 
-    /// How long a change waits while another process is in the middle of one.
+    /// The default time that a change waits for another process that is writing.
     static let patience = Duration.seconds(15)
 
     func wait(atMost patience: Duration) {
@@ -73,9 +74,10 @@ final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// Two bytes of the file's header before any log is read; nil where the file is shorter.
+    /// Returns two bytes of the file's header, before any log is read, or nil if the file is shorter.
     ///
-    /// Read through SQLite's own file: to open and close the file beside it would drop the locks that this process holds on it.
+    /// They are read through SQLite's own file handle. Opening and closing the file separately would drop the locks that this process has
+    /// on it.
     func headerBytes(at offset: Int64) -> (UInt8, UInt8)? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
@@ -86,19 +88,19 @@ final class Connection {
         return code == SQLITE_OK ? bytes : nil
     }
 
-    /// Whether the open file is no longer the one that its path names: removed, or replaced by another.
+    /// Whether the file at the path is no longer the open one, because it was removed or replaced.
     var hasMoved: Bool {
         var moved: Int32 = 0
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
     }
 
-    /// Runs statements that give no rows.
+    /// Runs statements that return no rows.
     func execute(_ sql: String) throws(StoreError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code, sql) }
     }
 
-    /// A prepared statement, kept for the next time; reset, with the last bindings.
+    /// Returns a prepared statement from the cache. It is reset and keeps its last bindings.
     func statement(_ sql: String) throws(StoreError) -> Statement {
         if let kept = statements[sql] { return kept }
         let statement = try Statement(self, sql)
@@ -106,7 +108,7 @@ final class Connection {
         return statement
     }
 
-    /// Runs `body` in a transaction that is kept whole or not at all; within another one it is a part that is.
+    /// Runs `body` in a transaction. Within another transaction, `body` runs in a savepoint.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try refuseWithinReading()
         let isOuter = sqlite3_get_autocommit(handle) != 0
@@ -117,13 +119,13 @@ final class Connection {
             try execute(isOuter ? "COMMIT" : "RELEASE part")
             return result
         } catch {
-            // SQLite may have rolled back by itself (full disk); a second time is then refused, which changes nothing.
+            // SQLite may have rolled back already (full disk). It then rejects a second rollback, which changes nothing.
             _ = try? execute(isOuter ? "ROLLBACK" : "ROLLBACK TO part; RELEASE part")
             throw error
         }
     }
 
-    /// The columns of a table or view of the store, in their order.
+    /// Returns the columns of a table or view of the store, in their order.
     func columns(of table: String) throws(StoreError) -> [String] {
         let statement = try Statement(self, "SELECT name FROM pragma_table_info(?, 'main') ORDER BY cid")
         try statement.bind([.text(table)])
@@ -132,7 +134,7 @@ final class Connection {
         return names
     }
 
-    /// Rows that the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
@@ -140,7 +142,7 @@ final class Connection {
         StoreError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
     }
 
-    /// The one value of a statement that gives one row and one column.
+    /// Returns the value in the first row and column, or nil if there is no row.
     func integer(_ sql: String, _ bindings: Value...) throws(StoreError) -> Int64? {
         let statement = try statement(sql)
         defer { statement.reset() }
@@ -155,7 +157,7 @@ final class Connection {
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     func run(_ sql: String, _ bindings: Value...) throws(StoreError) {
         let statement = try statement(sql)
         defer { statement.reset() }
@@ -164,7 +166,7 @@ final class Connection {
     }
 }
 
-/// What can be bound to a parameter.
+/// A value that can be bound to a parameter.
 enum Value: Equatable {
     case null
     case integer(Int64)
@@ -193,7 +195,7 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Goes to the next row; false behind the last.
+    /// Advances to the next row. Returns false after the last one.
     func step() throws(StoreError) -> Bool {
         let code = sqlite3_step(handle)
         switch code {

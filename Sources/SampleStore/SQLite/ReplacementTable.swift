@@ -1,39 +1,39 @@
 import CSQLite
 import HealthModel
 
-/// One sample that goes and one that comes in its place.
+/// A sample that is removed and the sample that replaces it.
 struct Replacement {
-    /// How the new one comes to be there.
+    /// How the new sample gets into the store.
     enum Arrival: Int64 {
-        /// A row of its own.
+        /// It is inserted as a new row.
         case made = 0
-        /// Out of its tombstone.
+        /// It is restored from its tombstone.
         case restored = 1
-        /// It is there already.
+        /// It already exists.
         case present = 2
     }
 
-    /// The old one's number, which tells its place among those of one start.
+    /// The old sample's change number, which orders samples that have the same start.
     var order: Int64
     var old: SampleKey
-    /// Whether the old one leaves; where it does not, it had never made way.
+    /// Whether the old sample is removed. False in the undo of a merge, because the reading that replaced the sample stays.
     var leaves = true
     var arrival: Arrival
     var new: SampleKey
     var uuid: SampleIdentity
-    /// The ingest that the new one counts for.
+    /// The ledger entry that the new sample is counted in.
     var bringer: Int64
-    // Of a sample that is made.
+    // The following properties are those of a sample that is inserted.
     var value = 0.0
     var numeral: String?
     var context: Int64 = 0
-    /// 0 for none.
+    /// In microseconds, 0 if none.
     var duration: Int64 = 0
-    /// After the start.
+    /// In microseconds after the start.
     var received: Int64?
     var group: Int64?
     var metadata: Int64?
-    /// What the reading would have been identified by, had it been read rightly; its start is the nominal one.
+    /// The identity that the reading would have had if it had been read correctly. Its start is the nominal start.
     var alias: SampleKey?
     /// The numbers of the deletion and of the addition in the change log.
     var seqs: (old: Int64, new: Int64) = (0, 0)
@@ -41,7 +41,7 @@ struct Replacement {
 
 /// Replacements that SQL sees as the table `replacement`.
 final class ReplacementTable: VirtualTable {
-    /// What the table holds; set by ``with(_:_:)`` while statements run.
+    /// The table's contents, set by ``with(_:_:)`` while statements run.
     private var rows = UnsafeBufferPointer<Replacement>(start: nil, count: 0)
 
     init() {
@@ -55,7 +55,7 @@ final class ReplacementTable: VirtualTable {
 
     override var count: Int { rows.count }
 
-    /// Lets `body` run statements over these rows, and nothing afterwards.
+    /// Runs `body`, whose statements see these rows. The table is empty afterwards.
     func with(_ rows: [Replacement], _ body: () throws -> Void) rethrows {
         try rows.withUnsafeBufferPointer { rows in
             self.rows = rows
@@ -65,7 +65,7 @@ final class ReplacementTable: VirtualTable {
     }
 
     override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
-        // Once: each look at a class's property is checked for exclusive access.
+        // Read once, because each access to a class's property is checked for exclusivity.
         let rows = rows
         guard position < rows.count else { return }
         func give(_ number: Int64?) { if let number { sqlite3_result_int64(context, number) } }

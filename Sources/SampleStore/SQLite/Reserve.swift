@@ -1,12 +1,12 @@
 import Glibc
 
-/// Space that a store has on a full disk: a file beside it, which is removed when SQLite has no room for its own files.
+/// Disk space set aside for a full disk. It is a file beside the store, which is removed when SQLite has no room for its own files.
 ///
-/// SQLite needs a write-ahead log for each change, also for one that frees pages, and shared memory even to read.
+/// SQLite needs a write-ahead log for each change, even for one that frees pages. It needs shared memory even to read.
 enum Reserve {
-    /// In bytes: what a step of a deletion or a pruning writes, and the shared memory.
+    /// The size in bytes, enough for the shared memory and for what one step of a deletion or pruning writes.
     static let size: off_t = 1 << 20
-    /// A disk with less room than so many times the size gets no reserve.
+    /// The free space, as a multiple of `size`, below which no reserve is made.
     private static let leastRoom: off_t = 16
 
     static func path(of store: String) -> String { store + "-reserve" }
@@ -26,7 +26,7 @@ enum Reserve {
 
     /// Removes the file.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: Whether the file existed.
     static func release(for store: String) -> Bool { unlink(path(of: store)) == 0 }
 }
 
@@ -36,13 +36,13 @@ extension SampleStore {
         do {
             return try body()
         } catch let error as StoreError where error.kind == .full {
-            // An earlier command may have used it. What is checkpointed may be enough then.
+            // An earlier command may have used the reserve. A checkpoint may then free enough space.
             _ = Reserve.release(for: path)
             defer {
                 connection.ringBehindCommits(checkpointingFrom: checkpointPages)
                 Reserve.make(for: path)
             }
-            // The log begins anew with each step, so that it fits into the reserve.
+            // The log is restarted after each step, so that it fits into the reserve.
             connection.ringBehindCommits(checkpointingFrom: 1)
             return try body()
         }

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A read transaction: all that is read while it lasts is of one state of the store. Within a writer's transaction it is that one; within
-/// another snapshot it is that one, which lasts until all have ended.
+/// A read transaction. Everything that is read while it lasts belongs to one state of the store. Within a writer's transaction or another
+/// snapshot it joins that one. A shared snapshot lasts until all of its users have ended.
 ///
-/// While it lasts the connection writes nothing: a change would be durable only with the snapshot's end, if that succeeds.
+/// The connection cannot write while it lasts. A change would become durable only at the end of the snapshot, if that succeeds.
 final class Snapshot {
     private let connection: Connection
     private var open = true
@@ -23,7 +23,7 @@ final class Snapshot {
 }
 
 extension Connection {
-    /// Begins a read transaction, or joins the one that there is; false within a writer's transaction.
+    /// Begins a read transaction or joins the current one. Returns false within a writer's transaction.
     fileprivate func beginReading() throws(StoreError) -> Bool {
         if readers == 0 {
             guard sqlite3_get_autocommit(handle) != 0 else { return false }
@@ -43,12 +43,14 @@ extension Connection {
     fileprivate func endReading() {
         readers -= 1
         guard readers == 0 else { return }
-        // Nothing was written: either way of ending leaves the store as it is. A connection that could not be ended refuses what comes next.
+        // Nothing was written, so commit and rollback have the same effect. If both fail, the connection rejects the next change.
         if (try? execute("COMMIT")) == nil { _ = try? execute("ROLLBACK") }
         if isWritable { _ = try? execute("PRAGMA query_only = OFF") }
     }
 
-    /// - Throws: ``StoreError`` where something is being read: a change would not be durable when it says that it is.
+    /// Checks that no snapshot is open.
+    ///
+    /// - Throws: ``StoreError`` if a snapshot is open, because a change would not be durable when it returns.
     func refuseWithinReading() throws(StoreError) {
         guard readers > 0 else { return }
         throw StoreError(.defect, "a change was begun while the same connection reads; the reading has to end first")

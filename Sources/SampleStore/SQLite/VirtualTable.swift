@@ -1,27 +1,27 @@
 import CSQLite
 import HealthModel
 
-/// Rows in memory that SQL sees as a table, so that one statement takes them all.
+/// Rows in memory that SQL sees as a table, so that one statement can insert all of them.
 ///
-/// Binding a dozen values to a statement costs more than the insertion itself; of a virtual table SQLite asks for what it needs, at
-/// almost twice the rows a second (Decisions/0003). A subclass says what the rows are.
+/// Binding a dozen values to a statement costs more than the insertion itself. From a virtual table SQLite requests only the columns it
+/// needs, which inserts almost twice as many rows per second (Decisions/0003). Subclasses provide the rows.
 class VirtualTable {
     private let name: String
     private let declaration: String
 
-    /// A table of this name with these columns.
+    /// Creates a table with this name and these columns.
     init(name: String, columns: String) {
         self.name = name
         declaration = "CREATE TABLE \(name)(\(columns))"
     }
 
-    /// How many rows there are now.
+    /// The current number of rows.
     var count: Int { 0 }
 
-    /// Hands a column of a row to SQLite.
+    /// Passes a column of a row to SQLite.
     func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {}
 
-    /// Makes the table known to a connection. It must live as long as the connection does.
+    /// Registers the table with a connection. The table must live as long as the connection.
     func register(with connection: Connection) throws(StoreError) {
         let code = sqlite3_create_module_v2(
             connection.handle, name, Self.module, Unmanaged.passUnretained(self).toOpaque(), nil)
@@ -39,7 +39,7 @@ class VirtualTable {
         var position: Int
     }
 
-    /// Read by SQLite, written once.
+    /// Written once, then only read by SQLite.
     private nonisolated(unsafe) static let module: UnsafePointer<sqlite3_module> = {
         let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
         module.initialize(to: sqlite3_module())
@@ -105,7 +105,7 @@ class VirtualTable {
         UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: Cursor.self)
     }
 
-    /// Hands over a hash as it is stored.
+    /// Passes a hash to SQLite in the form in which it is stored.
     @inline(__always)
     static func give(hash high: UInt16, _ low: UInt64, to context: OpaquePointer?) {
         withUnsafeBytes(of: HashBytes(high: high, low: low)) {
@@ -113,7 +113,7 @@ class VirtualTable {
         }
     }
 
-    /// Hands over a UUID as text.
+    /// Passes a UUID to SQLite as text.
     static func give(_ identity: SampleIdentity, to context: OpaquePointer?) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) {
             let length = identity.write(into: $0)

@@ -1,11 +1,11 @@
 extension Schema {
-    /// - `client`: a program that asks; a number is never given twice, so that nobody gets what an earlier one wrote.
-    /// - `token`: what a client shows to be let in, as the digest of it.
-    /// - `granted`: what a client may, by person and type: `read_from` is the start from which on samples may be read, NULL where none may.
-    ///   Of types that are asked about object by object, `after` is the change number behind which all may be read, NULL where only those of
-    ///   `granted_object` may.
-    /// - `asked`: what a client asked for, and when a person answered; not what the answer was.
-    /// - `read_by`: on which days a client was given how many objects of a type.
+    /// - `client`: a program that uses the API. A number is never reused, so no client gets access to samples that an earlier client wrote.
+    /// - `token`: the digest of a token that a client authenticates with.
+    /// - `granted`: a client's permissions by person and type. `read_from` is the start of the earliest readable samples, NULL if none are
+    ///   readable. For types that are granted object by object, samples after change number `after` are all readable. If `after` is NULL,
+    ///   only those of `granted_object` are.
+    /// - `asked`: the access a client requested, and when a person answered. The answer itself is not stored here.
+    /// - `read_by`: how many objects of a type a client read on each day.
     static let authorization = """
         CREATE TABLE client(
             id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, purpose TEXT NOT NULL, policy TEXT, added INTEGER NOT NULL,

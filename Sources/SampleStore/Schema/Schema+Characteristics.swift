@@ -1,7 +1,8 @@
 extension Schema {
-    /// - `characteristic`: each word on what is so of a person (``CharacteristicEntry``): from which day on it holds, when it was said, and the ingest
-    ///   that brought it, NULL where a person said it by command. `value` is NULL where that was that nothing is known; `said` and `holds_from` are NULL
-    ///   where an export does not tell when it was made. What an undone ingest brought counts no more.
+    /// - `characteristic`: each recorded value of a person's characteristic (``CharacteristicEntry``). It contains the day from which the
+    ///   value is valid, the time when it was recorded, and the ingest that brought it. `ingest` is NULL if it was set by a command.
+    ///   `value` is NULL if the characteristic was set to unknown. `said` and `holds_from` are NULL if an export does not contain its own
+    ///   date. Entries of an undone ingest no longer count.
     static let characteristics = """
         CREATE TABLE characteristic(
             id INTEGER PRIMARY KEY, subject TEXT NOT NULL, type TEXT NOT NULL, value TEXT, holds_from TEXT, said INTEGER,

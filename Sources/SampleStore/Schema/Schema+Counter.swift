@@ -1,6 +1,6 @@
 extension Schema {
-    /// - `device.counter`: how far a device that encrypts its advertisements has counted them, in the transaction of the samples; NULL while
-    ///   none came since it was adopted with its key.
+    /// - `device.counter`: the last counter of a device that encrypts its advertisements, written in the transaction of the samples. NULL
+    ///   until the first advertisement after the device was adopted with its key.
     static let counter = """
         ALTER TABLE device ADD COLUMN counter INTEGER;
         """

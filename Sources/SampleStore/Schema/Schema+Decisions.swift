@@ -1,10 +1,10 @@
 extension Schema {
-    /// Most of how a witness came to be one is the same for all that an ingest brought over one path: it is kept once, and the rows lead
-    /// there. That leaves them small, and few enough of columns for SQLite's quick comparison of keys.
+    /// Most facts about a witness are the same for all witnesses that an ingest brought over one path. They are stored once, in `decision`,
+    /// and the rows refer to it. The rows stay small, with few enough columns for SQLite's fast comparison of keys.
     ///
-    /// - `decision`: what such witnesses share. One that changes alone goes over to another decision.
-    /// - `witness_row`: the rows. Its index is of those far from their first.
-    /// - `witness`: the same rows as they are read, with what was decided.
+    /// - `decision`: the facts that such witnesses share. A witness that changes alone moves to another decision.
+    /// - `witness_row`: the rows. Its index covers those far from their original.
+    /// - `witness`: a view of the rows together with their decisions.
     static let decisions = """
         CREATE TABLE decision(
             id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, of_series INTEGER NOT NULL, rule TEXT NOT NULL,

@@ -1,7 +1,7 @@
 extension Schema {
-    /// - `device`: the devices a person adopted, by how they are reached; from `known` on what they said of themselves, and how far their
-    ///   stored records were collected, in the transaction of the samples.
-    /// - `device_alias`: a device key that a re-paired device came to have, and the one its readings go by.
+    /// - `device`: the adopted devices by address. The columns from `known` on contain what the devices reported about themselves, and how
+    ///   far their stored records were collected. They are written in the transaction of the samples.
+    /// - `device_alias`: maps the device key of a re-paired device to the key under which its readings are stored.
     static let devices = """
         CREATE TABLE device(
             address TEXT PRIMARY KEY, key TEXT NOT NULL, profiles TEXT NOT NULL, name TEXT NOT NULL, subject TEXT NOT NULL,

@@ -1,9 +1,10 @@
 extension Schema {
-    /// - `context.resolution`: what times were cut to, in seconds; `series.coarsest`: the coarsest of any of its samples.
-    /// - `witness`: readings that are the same measurement as a sample that came first over another path: whole rows, so that nothing is
-    ///   lost, with the sample (`of_…`), the rule, and the ingest that brought them. `stands_in` is 1 where the witness became a sample
-    ///   because the first was taken back; `withdrawn` is the ingest that took the witness itself back. Later a view (``decisions``).
-    /// - `link`: samples of two devices that agree; both are kept, and statistics count one.
+    /// - `context.resolution`: the resolution of the times, in seconds. `series.coarsest` is the coarsest one of any of its samples.
+    /// - `witness`: readings of the same measurement as a sample that arrived first over another path. These are whole rows, so that
+    ///   nothing is lost, with the sample (`of_…`), the rule, and the ingest that brought them. `stands_in` is 1 if the witness became a
+    ///   sample because the original was undone. `withdrawn` is the ingest that undid the witness itself. A later step turns this table
+    ///   into a view (``decisions``).
+    /// - `link`: samples of two devices that agree. Both are kept, and statistics count one.
     static let duplicates = """
         ALTER TABLE context ADD COLUMN resolution INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE series ADD COLUMN coarsest INTEGER NOT NULL DEFAULT 1;

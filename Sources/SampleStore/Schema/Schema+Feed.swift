@@ -1,7 +1,7 @@
 extension Schema {
-    /// - `change_by_first`: a reader takes the entries in the order of their first numbers. It takes the place of an index of the last
-    ///   ones, which had to be written anew with each commit that an entry was joined with.
-    /// - `longestChange`: how many numbers an entry spans at most, so that a reader knows how far before its anchor one may begin.
+    /// - `change_by_first`: the order in which readers read the entries, by their first numbers. It replaces an index of the last numbers,
+    ///   which had to be rewritten with each commit that was joined to an entry.
+    /// - `longestChange`: the maximum count of numbers in an entry. From it a reader knows how far before its anchor an entry may begin.
     static let feed = """
         DROP INDEX change_by_seq;
         CREATE INDEX change_by_first ON change(first_seq);

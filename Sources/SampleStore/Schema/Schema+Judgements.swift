@@ -1,7 +1,8 @@
 extension Schema {
-    /// - `quarantine.judged`: the ingest that accepted or rejected; `revoked`: the undoing that holds the reading again; `frame`: what
-    ///   arrived, for a person who judges.
-    /// - `clock`: comparisons of devices' clocks with ours, the evidence for corrected times; `ahead` is NULL where the clock was right.
+    /// - `quarantine.judged`: the ingest that accepted or rejected the reading. `revoked` is the undo that quarantined it again. `frame`
+    ///   contains the received data for the person who reviews it.
+    /// - `clock`: comparisons of the devices' clocks with the hub's clock, as evidence for corrected times. `ahead` is NULL if the clock
+    ///   was right.
     static let judgements = """
         ALTER TABLE quarantine ADD COLUMN judged INTEGER;
         ALTER TABLE quarantine ADD COLUMN revoked INTEGER;

@@ -1,5 +1,5 @@
 extension Schema {
-    /// - `series.kind`: what its objects are, ``SampleKind``; all were quantities before.
+    /// - `series.kind`: the kind of its objects (``SampleKind``). Before this step all were quantities.
     static let kinds = """
         ALTER TABLE series ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
         """

@@ -1,6 +1,7 @@
 extension Schema {
-    /// - `lost`: of each who reads a part of the store, a client by the id of its source or a person, the highest number of what was removed for good
-    ///   and could be read by it: whoever has not seen that yet is told to begin again. What others could read says nothing to it.
+    /// - `lost`: for each viewer, the highest number of a permanently removed change that the viewer could read. A viewer is a client, by
+    ///   the id of its source, or a person. A reader of changes that has not reached this number must start again. The number does not
+    ///   depend on data that only others can read.
     static let lostChanges = """
         CREATE TABLE lost(viewer TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
         INSERT INTO lost SELECT '\(Client.sourcePrefix)' || client.id, value FROM client JOIN setting ON setting.name = 'pruned';

@@ -1,12 +1,14 @@
 extension Schema {
-    /// What is live is computed from reports and decisions, so each of them is stored with its entry of the ledger.
+    /// The live samples are computed from reports and decisions, so each decision is stored with its entry in the ledger.
     ///
     /// - `decided`: that a person deleted a sample (1) or restored it (2).
-    /// - `judgement`: that a quarantined reading was `accepted`, `rejected`, or `released`. `quarantine.state` is what follows from these.
-    /// - `derived`: from what a sample was computed. It may have been computed several times, each a `basis`: one suffices.
-    /// - `decision.merge`: the merge that found a reading the same as another one. NULL where the import that brought it did.
+    /// - `judgement`: that a quarantined reading was `accepted`, `rejected`, or `released`. `quarantine.state` is computed from these.
+    /// - `derived`: the inputs of a computed sample. A sample may have been computed several times, each time as a `basis`. One valid basis
+    ///   suffices.
+    /// - `decision.merge`: the merge that recognized a reading as a duplicate, or NULL if its import did.
     /// - `record.across`: whether the version replaces lower ones of other devices as well.
-    /// - `witness`: its columns `stands_in` (it is a sample now), `withdrawn` (its import is undone), and `parted` (its merge is undone) are computed.
+    /// - `witness`: the columns `stands_in` (it is a sample now), `withdrawn` (its import is undone), and `parted` (its merge is undone)
+    ///   are computed.
     static let measurements = """
         CREATE TABLE decided(
             series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, ingest INTEGER NOT NULL, what INTEGER NOT NULL,
@@ -39,7 +41,8 @@ extension Schema {
             FROM witness_row CROSS JOIN decision ON decision.id = witness_row.decision;
         """
 
-    /// A tombstone that no undone import explains was decided by what deleted it, and a sample of an undone import by what brought it back.
+    /// A tombstone that no undone import explains was decided by the ingest that deleted it. A sample of an undone import was decided by
+    /// the ingest that restored it.
     private static let decidedBefore = """
         INSERT INTO decided SELECT series, start, hash, ingest, 1 FROM deleted WHERE NOT forgotten AND replaced_by IS NULL
             AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) NOT IN ('migrate', 'migrate undo', 'merge')

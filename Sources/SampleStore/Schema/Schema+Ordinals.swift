@@ -1,6 +1,6 @@
 extension Schema {
-    /// - `context.ordinal`: which of the equal readings of a frame its samples are; NULL where their identity comes from something else, and in
-    ///   rows of before.
+    /// - `context.ordinal`: the position of the samples among the equal readings of a frame. NULL if their identity does not depend on it,
+    ///   and in rows from before this step.
     static let ordinals = """
         ALTER TABLE context ADD COLUMN ordinal INTEGER;
         """

@@ -1,6 +1,6 @@
 extension Schema {
-    /// - `page_code`: lets somebody into the page once, for some minutes; as the digest of it.
-    /// - `page_session`: somebody who was let in, from one browser, as the digest of what that shows. Its subject is whose data it sees.
+    /// - `page_code`: the digest of a code that opens the page once, within some minutes.
+    /// - `page_session`: the digest of the secret of one signed-in browser, and the subject of the person whose data it shows.
     static let page = """
         CREATE TABLE page_code(digest BLOB PRIMARY KEY, subject TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE page_session(

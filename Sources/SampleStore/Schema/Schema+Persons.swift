@@ -1,6 +1,6 @@
 extension Schema {
-    /// - `person`: names, for people only; samples have the subject.
-    /// - `shared_use`: who shares a device, and the weights, in kilograms, by which each of them is told.
+    /// - `person`: the names of people, for display only. Samples refer to the subject.
+    /// - `shared_use`: the people who share a device, and the range of weights in kilograms that identifies each of them.
     static let persons = """
         CREATE TABLE person(subject TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE) WITHOUT ROWID;
         CREATE TABLE shared_use(

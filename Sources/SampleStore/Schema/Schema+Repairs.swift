@@ -1,10 +1,10 @@
 extension Schema {
-    /// - `migration`: each repair that was applied, the conditions as JSON, and what it found; `ingest` is its entry in the ledger, `undone_by`
-    ///   the one that took it back.
-    /// - `repaired`: from each repaired sample to the one it replaced, also when the repair was undone; `merged` where the new one was there
-    ///   before, as the same reading read rightly.
-    /// - `reading_alias`: the identity that a repaired reading would have had, had it been read rightly from the beginning: what
-    ///   a profile or an app that was put right gives is a duplicate.
+    /// - `migration`: each repair that was applied, with its conditions as JSON and its counts. `ingest` is its entry in the ledger and
+    ///   `undone_by` the entry that undid it.
+    /// - `repaired`: maps each repaired sample to the one it replaced, even if the repair was undone. `merged` is 1 if the new sample
+    ///   already existed because the same reading had been read correctly.
+    /// - `reading_alias`: the identity that a repaired reading would have had if it had been read correctly from the beginning. If a
+    ///   corrected profile or app delivers the reading again, it is a duplicate.
     static let repairs = """
         CREATE TABLE migration(
             id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, repair TEXT NOT NULL, conditions TEXT NOT NULL, source TEXT,

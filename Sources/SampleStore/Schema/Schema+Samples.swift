@@ -1,15 +1,16 @@
 extension Schema {
-    /// - `series`: whose, what, from where: what identity is keyed with; `longest` is the longest duration any of its samples ever had.
-    /// - `origin`: what may change while a series goes on: versions, the device's description.
-    /// - `context`: what neighbouring samples share: origin, unit as received, zone, where the time came from, and `skew`, by how many
-    ///   microseconds the nominal start (of which the UUID is made) is ahead of `start`.
-    /// - `sample`: keyed by series, start and the hash's 74 bits, so that the UUID needs no index. `numeral` is NULL where the shortest
-    ///   decimal text of `value` is the numeral as received; `duration`, `received` (after `start`; NULL: with the ingest, or at `start`
-    ///   where the hub's clock gave the time), `grp` and `metadata` are NULL where there is none.
-    /// - `deleted`: the tombstones, whole rows, so that `restore` gives back the very same sample.
-    /// - `place`: from nominal start and hash to start, only for samples with a skew.
-    /// - `record`: the versions of a record that has its maker's id; one of them at most is live.
-    /// - `change`: the change log at the grain of a commit: which series and stretch of time it touched, by which ingest.
+    /// - `series`: the person, type, source, and device that are part of a sample's identity. `longest` is the longest duration of any of
+    ///   its samples so far.
+    /// - `origin`: properties of the source that may change within a series, such as versions and the device's description.
+    /// - `context`: properties that neighboring samples share: origin, unit as received, zone, and source of the time. `skew` is the number
+    ///   of microseconds that the nominal start (part of the UUID) is ahead of `start`.
+    /// - `sample`: the key consists of series, start, and the 74 bits of the hash, so the UUID needs no index. `numeral` is NULL if the
+    ///   shortest decimal text of `value` is the numeral as received. `received` is relative to `start`. It is NULL if it is the time of
+    ///   the ingest, or `start` if the time comes from the hub's clock. `duration`, `grp`, and `metadata` are NULL if there is none.
+    /// - `deleted`: the tombstones as whole rows, so that `restore` brings back the identical sample.
+    /// - `place`: maps nominal start and hash to start, only for samples with a skew.
+    /// - `record`: the versions of a record that has an id from its producer. At most one of them is live.
+    /// - `change`: the change log with one entry per commit. It contains the series and time range that the commit touched, and its ingest.
     static let samples = """
         CREATE TABLE setting(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
         CREATE TABLE series(

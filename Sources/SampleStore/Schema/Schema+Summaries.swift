@@ -1,8 +1,9 @@
 extension Schema {
-    /// - `summary`: what ten minutes of a dense series come to, from `start` on: how many samples, the lowest and highest value, the sum and weight of the
-    ///   average, and the last sample. Made behind what is written, and gone with a change that touches it: what is there is right. Sums go by the type's
-    ///   aggregation: a step that gives a type another one empties both tables.
-    /// - `summarized`: up to where that was looked at.
+    /// - `summary`: ten minutes of a dense series from `start` on: the number of samples, the lowest and highest value, the sum and weight
+    ///   of the average, and the last sample. Summaries are made after the samples are written and removed by a change that touches them,
+    ///   so existing rows are correct. Sums depend on the type's aggregation. A schema step that changes the aggregation of a type must
+    ///   empty both tables.
+    /// - `summarized`: the time up to which summaries were computed.
     static let summaries = """
         CREATE TABLE summary(
             series INTEGER NOT NULL, start INTEGER NOT NULL, count INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,

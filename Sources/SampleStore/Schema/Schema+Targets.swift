@@ -1,8 +1,10 @@
 extension Schema {
-    /// - `target`: how far each target has come in the change log, by name. `anchor` is the last change that it has; `backlog` the same of what
-    ///   was there before it began, up to the number `backlog_end`. Counts are of all time.
-    /// - `set_aside`: what a target did not take, with its words; `seq` is the change's, `retry` whether it is to be told again.
-    /// - `setting` has the store's name among many, by which a target that many feed tells them apart. A copy has the same.
+    /// - `target`: the progress of each target in the change log, by name. `anchor` is the last change that it has. `backlog` is the same
+    ///   for changes from before the target was added, up to the number `backlog_end`. The counts are totals.
+    /// - `set_aside`: the samples that a target rejected, with its message. `seq` is the number of the change and `retry` whether it is to
+    ///   be sent again.
+    /// - `setting`: the identifier of the store, by which a target distinguishes the stores that feed it. A copy of the store has the same
+    ///   identifier.
     static let targets = """
         INSERT OR IGNORE INTO setting VALUES('store', lower(hex(randomblob(16))));
         CREATE TABLE target(

@@ -1,7 +1,9 @@
 extension Schema {
-    /// - `widening`: that a client may read more than before of a person's type: from which start on it might read until then (NULL: nothing), and whether
-    ///   it might write. A reader of changes that came further before is told what became readable.
-    /// - `granted_object.widening`: with which of them an object was granted; 0 where it came later than a grant that includes what comes.
+    /// - `widening`: an extension of a client's read permission for a type of a person. It contains the start from which the client could
+    ///   read before (NULL: nothing), and whether it could write. A reader of changes that is already past the extension gets the samples
+    ///   that became readable.
+    /// - `granted_object.widening`: the widening with which an object was granted. It is 0 if the object arrived after a grant that
+    ///   includes later objects.
     static let widenings = """
         CREATE TABLE widening(
             id INTEGER PRIMARY KEY AUTOINCREMENT, client INTEGER NOT NULL, subject TEXT NOT NULL, type TEXT NOT NULL, read_from INTEGER,

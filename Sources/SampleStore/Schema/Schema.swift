@@ -1,7 +1,7 @@
-/// The store's tables, as named steps that are only ever added to: a store of any earlier version is brought up by the steps it lacks.
-/// Each is a file of its own.
+/// The store's tables as named steps. Steps are only ever added, and an older store is upgraded by the steps it lacks. Each step has its
+/// own file.
 enum Schema {
-    /// "VGAT", SQLite's application id of a store of ours.
+    /// "VGAT", the SQLite application id of a Vitalgate store.
     static let applicationID: Int64 = 0x5647_4154
     static var version: Int64 { Int64(steps.count) }
 

@@ -1,17 +1,17 @@
 import Glibc
 import HealthModel
 
-/// Sums up one interval, or a piece of one. Two accumulators of neighbouring pieces, or of several series, can be merged.
+/// Accumulates the statistics of an interval or of a piece of one. Accumulators of adjacent pieces or of several series can be merged.
 struct Accumulator {
     private(set) var count = 0
     private var sum = 0.0
-    /// What `sum` is divided by for the average.
+    /// The total weight, by which `sum` is divided for the average.
     private var weight = 0.0
     private var minimum = Double.infinity
     private var maximum = -Double.infinity
     private var latest = Int64.min
     private var mostRecent = 0.0
-    /// Microseconds.
+    /// In microseconds.
     private var duration: Int64 = 0
     /// The weight within each range.
     private var inRange: [Double] = []
@@ -22,7 +22,7 @@ struct Accumulator {
         if plan.hasPercentiles { distribution = Distribution() }
     }
 
-    /// What a row of `summary` says, from a column on.
+    /// Reads a row of `summary`, beginning at a column.
     init(summary row: Statement, from column: Int32) {
         count = Int(row.integer(column))
         (minimum, maximum) = (row.real(column + 1), row.real(column + 2))
@@ -30,12 +30,12 @@ struct Accumulator {
         (latest, mostRecent) = (row.integer(column + 5), row.real(column + 6))
     }
 
-    /// What a row of `summary` says beside the count.
+    /// The columns of `summary` other than the count.
     var summary: (low: Double, high: Double, sum: Double, weight: Double, latest: Int64, last: Double) {
         (minimum, maximum, sum, weight, latest, mostRecent)
     }
 
-    /// Whether another says the same, but for the last bits of sums.
+    /// Whether two accumulators are equal except for rounding of sums.
     func isSummary(_ other: Accumulator) -> Bool {
         func isNear(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= 1e-9 * max(abs(one), abs(other)) }
         return (count, minimum, maximum) == (other.count, other.minimum, other.maximum) && isNear(sum, other.sum)
@@ -43,9 +43,9 @@ struct Accumulator {
     }
 
     /// - Parameters:
-    ///   - value: of a level its power, which is what levels are averaged as (``StatisticsPlan/averaged(_:)``), goes into the sum.
-    ///   - weight: how much the value counts for in an average: 1, or microseconds.
-    ///   - duration: microseconds of it that count.
+    ///   - value: The value. For levels, the sum contains their power, because this is what is averaged (``StatisticsPlan/averaged(_:)``).
+    ///   - weight: The weight in the average: 1, or microseconds.
+    ///   - duration: The part of the duration that counts, in microseconds.
     @inline(__always)
     mutating func add(
         _ value: Double, at start: Int64, weight: Double, duration: Int64, _ plan: StatisticsPlan
@@ -103,7 +103,7 @@ struct Accumulator {
             return statistics
         }
         let mean = sum / weight
-        // An average lies between the lowest and the highest; the last bits of a sum may say otherwise.
+        // Clamps the average, because rounding of the sum may move it outside the range of the values.
         statistics.average = min(
             max(plan.style == .discreteEquivalentContinuousLevel ? 10 * log10(mean) : mean, minimum), maximum)
         statistics.minimum = minimum
@@ -115,10 +115,10 @@ struct Accumulator {
     }
 }
 
-/// How often, or for how long, each value was there.
+/// The number or duration of each distinct value.
 ///
-/// Exact up to ``most`` different values: what sensors say is rounded. Beyond that, values are rounded to thirteen binary digits, so that a
-/// percentile may be off by an 8,192nd of itself, and memory has an end.
+/// It is exact up to ``most`` different values, which is enough for the rounded values of sensors. Beyond that, values are rounded to
+/// thirteen binary digits to bound the memory, so a percentile may be off by an 8,192nd of itself.
 struct Distribution {
     static let most = 16_384
     private var weights: [Double: Double] = [:]
@@ -134,7 +134,8 @@ struct Distribution {
         for (value, weight) in other.weights { add(value, weight: weight) }
     }
 
-    /// The lowest value at or below which lie so many hundredths of the weight: always a value that was measured.
+    /// Returns the percentiles for ranks in hundredths. Each is the lowest value at which the share of the weight is reached, so it is
+    /// always a measured value.
     func values(at ranks: [Int]) -> [Double] {
         guard !weights.isEmpty else { return [] }
         let sorted = weights.sorted { $0.key < $1.key }

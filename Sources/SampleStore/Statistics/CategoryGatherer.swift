@@ -1,19 +1,19 @@
 import HealthModel
 
-/// Gathers how long each case of a category lasted: the stages of a night's sleep.
+/// Computes the duration of each value of a category, such as the stages of a night's sleep.
 ///
-/// Each moment counts once: of several sources the best with data. Where one source tells several stages of sleep at one moment, the first of
-/// ``stages`` counts; a stage says more than that somebody was asleep. Being in bed is apart: it lasts beside the stages. Cases of other
-/// types that one source tells at once all count.
+/// Each moment counts once, for the best source with data. If one source reports several sleep stages for one moment, the first in
+/// ``stages`` counts, because a specific stage is preferred to unspecified sleep. Time in bed counts in addition to the stages. For other
+/// types, all values that one source reports for a moment count.
 struct CategoryGatherer {
     let connection: Connection
     let plan: StatisticsPlan
     let window: StatisticsWindow
     let zones: ContextZones?
-    /// What is asked of the samples, by the series' number.
+    /// The conditions for the samples, by series id.
     let conditions: [Int64: StatisticsCondition]
 
-    /// The cases of sleep that are told from one another, the first of which counts; HealthKit's `HKCategoryValueSleepAnalysis`.
+    /// The exclusive values of sleep analysis in the order of preference, from HealthKit's `HKCategoryValueSleepAnalysis`.
     private static let stages = ["awake", "asleepREM", "asleepCore", "asleepDeep", "asleepUnspecified"]
 
     private struct Entry {
@@ -25,14 +25,14 @@ struct CategoryGatherer {
         var counted: StatisticsGrid.Cell?
     }
 
-    /// Where an entry begins or ends; ends come first, so that neighbours do not overlap.
+    /// The start or end of an entry. Ends are ordered first, so that adjacent entries do not overlap.
     private struct Event {
         var time: Int64
         var isStart: Bool
         var entry: Int
     }
 
-    /// - Parameter own: the series of one person that count together, the best first.
+    /// - Parameter own: The series of one person that count together, best first.
     func gather(
         _ own: [SeriesDescription], source: String?, into gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
@@ -98,7 +98,7 @@ struct CategoryGatherer {
         return read
     }
 
-    /// Gives each interval its share of a stretch in which an entry counts.
+    /// Adds the time of an entry to each interval that it overlaps.
     private func share(
         _ entry: inout Entry, from start: Int64, to end: Int64, _ subject: String, _ source: String?,
         into gathered: inout [StatisticsKey: Accumulator]
@@ -113,7 +113,7 @@ struct CategoryGatherer {
         }
     }
 
-    /// Counts an entry that lasts no time.
+    /// Counts an entry without a duration.
     private func count(
         _ entry: inout Entry, _ subject: String, _ source: String?, into gathered: inout [StatisticsKey: Accumulator]
     ) {
@@ -133,11 +133,11 @@ struct CategoryGatherer {
     }
 }
 
-/// What is told at one moment of a walk over time, and which of it counts.
+/// The entries that are active at one moment during a walk over time, and the ones among them that count.
 private struct CategorySweep {
-    /// Values of which the first that is told counts; those that are not named count beside.
+    /// The exclusive values, of which only the first active one counts. Other values count in addition.
     let order: [Int]
-    /// The entries that last, by rank and value.
+    /// The active entries, by rank and value.
     private var lasting: [Int: [Int: [Int]]] = [:]
 
     init(order: [Int]) { self.order = order }
@@ -152,14 +152,14 @@ private struct CategorySweep {
 
     func hasBetter(than rank: Int) -> Bool { lasting.keys.contains { $0 < rank } }
 
-    /// One entry of each value that counts.
+    /// One entry for each value that counts.
     var counting: [Int] {
         guard !order.isEmpty else {
             guard let best = lasting.keys.min() else { return [] }
             return lasting[best, default: [:]].values.compactMap(\.first)
         }
         var entries: [Int] = []
-        // The best source that tells a stage; and being in bed, whoever tells it.
+        // The best source with an exclusive value counts. Other values, such as time in bed, count from any source.
         for rank in lasting.keys.sorted() {
             guard let value = order.first(where: { lasting[rank]?[$0] != nil }) else { continue }
             if let entry = lasting[rank]?[value]?.first { entries.append(entry) }

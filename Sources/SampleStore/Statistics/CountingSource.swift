@@ -1,25 +1,25 @@
 import HealthModel
 
-/// A series as a source of statistics, with the names that a person knows it by.
+/// A series as a source of statistics, with its display names.
 public struct CountingSource: Hashable, Sendable {
     /// The series.
     public var series: SeriesDescription
-    /// The source's name; its id where it has none.
+    /// The source's name, or its id if it has none.
     public var sourceName: String
-    /// The device's name; `nil` where it has none.
+    /// The device's name, or `nil` if it has none.
     public var deviceName: String?
-    /// The device's model; `nil` where it is not known.
+    /// The device's model, or `nil` if it is unknown.
     public var model: String?
     /// The start of the first sample.
     public var first: Instant
-    /// The start of the last one.
+    /// The start of the last sample.
     public var last: Instant
 }
 
 extension SampleStore {
-    /// The sources of a query that have samples, those first that count where several tell of the same time.
+    /// Returns the sources of a query that have samples, in the order of their priority.
     ///
-    /// - Parameter named: sources and devices that a person put in an order of their own, behind those that the store has.
+    /// - Parameter named: Additional sources and devices in order of priority, after those of the orders that the store contains.
     public func countingSources(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [CountingSource] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }

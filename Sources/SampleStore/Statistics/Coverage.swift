@@ -1,14 +1,14 @@
-/// Stretches of time that a better source tells of already.
+/// The time that better sources already cover.
 final class Coverage {
-    /// In order, apart from one another.
+    /// The covered intervals, sorted and disjoint.
     private(set) var spans: [(start: Int64, end: Int64)] = []
 
     var isEmpty: Bool { spans.isEmpty }
 
-    /// - Parameter spans: in order, apart from one another.
+    /// - Parameter spans: Intervals that are sorted and disjoint.
     init(_ spans: [(start: Int64, end: Int64)] = []) { self.spans = spans }
 
-    /// Adds stretches that are in order of their start.
+    /// Adds intervals that are sorted by start.
     func add(_ more: [(start: Int64, end: Int64)]) {
         guard !more.isEmpty else { return }
         var merged: [(start: Int64, end: Int64)] = []
@@ -31,9 +31,9 @@ final class Coverage {
         spans = merged
     }
 
-    /// What of a stretch is not covered.
+    /// Returns the parts of an interval that are not covered.
     ///
-    /// - Parameter cursor: where to begin; kept by a caller whose stretches are in order of their start.
+    /// - Parameter cursor: The index at which to begin. The caller keeps it while its intervals are sorted by start.
     func uncovered(_ start: Int64, _ end: Int64, from cursor: inout Int) -> [(start: Int64, end: Int64)] {
         while cursor < spans.count, spans[cursor].end <= start { cursor += 1 }
         var open: [(start: Int64, end: Int64)] = []

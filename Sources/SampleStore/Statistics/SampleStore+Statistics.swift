@@ -1,16 +1,16 @@
 import HealthModel
 
 extension SampleStore {
-    /// Statistics of each interval that has samples, in order.
+    /// Returns the statistics of each interval that has samples, in order.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` for a type whose samples are no amounts, and for options that it does not have.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the type or an option does not support statistics.
     public func statistics(_ query: StatisticsQuery) throws(StoreError) -> [Statistics] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         return try statistics(query, of: try series(matching: query.samples))
     }
 
-    /// Of some of the series that a query asks for.
+    /// Returns the statistics of some of the query's series.
     func statistics(_ query: StatisticsQuery, of all: [SeriesDescription]) throws(StoreError) -> [Statistics] {
         try query.check()
         let plan = StatisticsPlan(query)
@@ -18,7 +18,7 @@ extension SampleStore {
         return try gathering.rows(within: StatisticsWindow(query))
     }
 
-    /// The series, each person's by themselves and the best first.
+    /// Groups the series by person, best first.
     func ranked(_ all: [SeriesDescription], _ query: StatisticsQuery) throws(StoreError) -> [[SeriesDescription]] {
         var ranked: [[SeriesDescription]] = []
         for subject in Set(all.map(\.subject)).sorted() {
@@ -30,14 +30,14 @@ extension SampleStore {
     }
 }
 
-/// Gathers one query's statistics, window by window.
+/// Computes the statistics of a query, window by window.
 struct StatisticsGathering {
     let store: SampleStore
     let query: StatisticsQuery
     let plan: StatisticsPlan
-    /// Each person's, the best first.
+    /// The series of each person, best first.
     let series: [[SeriesDescription]]
-    /// What is asked of their samples, by the series' number.
+    /// The conditions for the samples, by series id.
     private let conditions: [Int64: StatisticsCondition]
 
     init(
@@ -50,15 +50,15 @@ struct StatisticsGathering {
         self.conditions = conditions
     }
 
-    /// What the samples within a window come to, by cell.
+    /// Returns the accumulated samples of a window, by cell.
     ///
-    /// - Parameter read: counts the rows that were read.
+    /// - Parameter read: Incremented by the number of rows that were read.
     func cells(within window: StatisticsWindow, read: inout Int) throws(StoreError) -> [StatisticsKey: Accumulator] {
         if let parts = try SideBySide(self, window) { return try parts.cells(read: &read) }
         return try cells(inPart: window, read: &read)
     }
 
-    /// The same, by this connection alone.
+    /// Does the same with this connection alone.
     func cells(inPart window: StatisticsWindow, read: inout Int) throws(StoreError) -> [StatisticsKey: Accumulator] {
         var gathered: [StatisticsKey: Accumulator] = [:]
         let zones = query.usesSampleZones ? ContextZones(store.connection, otherwise: query.intervals.zone) : nil
@@ -108,14 +108,14 @@ struct StatisticsGathering {
         return read
     }
 
-    /// The intervals of a window that have samples, in order.
+    /// Returns the statistics of a window's intervals that have samples, in order.
     func rows(within window: StatisticsWindow) throws(StoreError) -> [Statistics] {
         var read = 0
         return try cells(within: window, read: &read).sorted { $0.key.precedes($1.key) }
             .map { key, accumulator in row(key, accumulator) }
     }
 
-    /// - Parameter accumulator: `nil` where nothing counts.
+    /// - Parameter accumulator: The accumulated samples, or `nil` if none count.
     func row(_ key: StatisticsKey, _ accumulator: Accumulator?) -> Statistics {
         let (start, end) = (query.intervals.start(of: key.cell.index), query.intervals.start(of: key.cell.index + 1))
         var row =
@@ -127,7 +127,7 @@ struct StatisticsGathering {
 }
 
 extension StatisticsKey {
-    /// By time, then by whose and where from, then by case.
+    /// Orders by time, then by person, source, and category value.
     func precedes(_ other: StatisticsKey) -> Bool {
         if (cell.index, subject, source ?? "") != (other.cell.index, other.subject, other.source ?? "") {
             return (cell.index, subject, source ?? "") < (other.cell.index, other.subject, other.source ?? "")

@@ -1,12 +1,12 @@
 import HealthModel
 
 extension SampleStore {
-    /// Gives statistics of each interval that has samples, or of gaps as well where they were asked for, to `body`, in order and some thousand at a time, so that however many there are take
-    /// little memory.
+    /// Calls `body` with the statistics of each interval that has samples, and of gaps if the query includes them. They are passed in
+    /// order, some thousand at a time, so memory use stays small.
     ///
     /// - Parameters:
-    ///   - count: how many neighbouring intervals are gathered at once.
-    ///   - body: returns whether to go on.
+    ///   - count: The number of adjacent intervals that are computed at once.
+    ///   - body: Returns whether to go on.
     public func statistics(
         _ query: StatisticsQuery, batch count: Int = 16_384, _ body: ([Statistics]) throws -> Bool
     ) throws {
@@ -18,11 +18,11 @@ extension SampleStore {
         let gathering = try StatisticsGathering(
             store: self, query: query, plan: StatisticsPlan(query), series: try ranked(all, query))
         let intervals = gathering.plan.grid.intervals
-        // A thousand years at once are enough, and many thousands are beyond what 64 bits count in microseconds.
+        // The window is limited to a thousand years, because many thousands overflow 64 bits of microseconds.
         var count = Int(min(Int64(count), max(1, 1000 * 365 * Calendar.day / query.intervals.interval.shortest)))
-        // Each may hold as many values as a distribution has.
+        // Each interval may hold as many values as a distribution can.
         if gathering.plan.hasPercentiles { count = min(count, 16) }
-        // All of a window's samples are looked at together.
+        // All samples of a window are held in memory together.
         if query.type.kind == .category { count = min(count, 400) }
         let whole = StatisticsWindow(query)
         let margin = query.usesSampleZones ? StatisticsWindow.zones : 0
@@ -41,7 +41,8 @@ extension SampleStore {
         _ = try gaps?.end(whole, body)
     }
 
-    /// How many intervals samples that last longer than one are shared over: what makes more answers than there are samples.
+    /// Returns an estimate of the number of intervals that long samples are spread over. These can make more results than there are
+    /// samples.
     public func shares(of query: StatisticsQuery) throws(StoreError) -> Int {
         guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest
@@ -59,7 +60,7 @@ extension SampleStore {
         return Int(shares)
     }
 
-    /// When the first and the last sample begin that a query may count; `nil` where there is none.
+    /// Returns the starts of the first and last sample of a query's series, or `nil` if there is none.
     public func extent(of query: StatisticsQuery) throws(StoreError) -> (first: Instant, last: Instant)? {
         var (first, last): (Int64?, Int64?) = (nil, nil)
         for series in try series(matching: query.samples) {
@@ -74,14 +75,14 @@ extension SampleStore {
         return (Instant(microseconds: first), Instant(microseconds: last))
     }
 
-    /// Of the samples that are there; what the series is described with counts also those that were deleted.
+    /// Returns the longest duration of the existing samples. The series' description also includes deleted ones.
     func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
-        // No scan where it could save little.
+        // A scan would save little.
         guard series.longest > Calendar.day else { return series.longest }
         return try connection.integer("SELECT coalesce(max(duration), 0) FROM sample WHERE series = ?", .integer(series.id)) ?? 0
     }
 
-    /// The first instant from `position` on that a sample may count at.
+    /// Returns the first instant from `position` on at which a sample may count.
     func nextStart(from position: Instant, of all: [SeriesDescription]) throws(StoreError) -> Instant? {
         var first: Int64?
         for series in all {
@@ -97,7 +98,7 @@ extension SampleStore {
 }
 
 extension CalendarInterval {
-    /// The length of the shortest such stretch, in microseconds; a day that clocks make shorter by an hour apart.
+    /// The shortest possible length of the interval, in microseconds, ignoring clock changes.
     fileprivate var shortest: Int64 {
         let one: Int64 =
             switch unit {

@@ -1,22 +1,23 @@
 import HealthModel
 
-/// Gathers what the samples of one series come to, cell by cell.
+/// Computes the statistics of one series, cell by cell.
 ///
-/// At each moment the best source with data counts: what of a sample lies where a better series' samples last does not count, and an instant
-/// there does not either. A sample at an instant lies in no other's way.
+/// At each moment the best source with data counts. The part of a sample that samples of a better series cover does not count, nor does an
+/// instant within them. A sample at an instant covers no time.
 struct SeriesGatherer {
     let connection: Connection
     let plan: StatisticsPlan
     let window: StatisticsWindow
-    /// How much further to look for samples that last, since those of worse series that begin before the window's end may reach so far.
+    /// How far after the window's end samples with a duration are read. Samples of worse series that begin in the window may extend that
+    /// far.
     let reach: Int64
     let zones: ContextZones?
 
-    /// What series and their samples do to one another.
+    /// The effects of other series on this one and of this one on others.
     struct Neighbours {
-        /// Series that go before, whose agreeing samples stand for this one's.
+        /// The better series. Samples that are linked to theirs do not count.
         var better: [Int64] = []
-        /// What better series' samples and pauses cover; what this one's cover is added.
+        /// The time covered by better series and pauses. The time that this series covers is added.
         var coverage: Coverage?
         /// Whether there are worse series.
         var covers = false
@@ -34,12 +35,12 @@ struct SeriesGatherer {
         current = Accumulator(plan)
     }
 
-    /// Values of an instant whose weight is not known before something later comes.
+    /// Values at an instant whose weight depends on the next sample.
     private struct Held {
         var start = Int64.min
         var value = 0.0
         var isEmpty = true
-        /// Further values of the same instant.
+        /// Further values at the same instant.
         var others: [Double] = []
 
         @inline(__always)
@@ -49,11 +50,11 @@ struct SeriesGatherer {
     }
     private var held = Held()
 
-    /// The start before the last row's that is another; `.min` where it is not known.
+    /// The last different start before the current row, or `.min` if unknown.
     private var prior = Int64.min
     private var last = Int64.min
 
-    /// Gives what is held its weight: the time until what comes next (``AggregationStyle/discreteTemporallyWeighted``).
+    /// Weights the held values by the time until the next sample (``AggregationStyle/discreteTemporallyWeighted``).
     @inline(__always)
     private mutating func settle(until next: Int64, _ rows: Rows) throws(StoreError) {
         guard !held.isEmpty, next > held.start else { return }
@@ -75,10 +76,10 @@ struct SeriesGatherer {
     }
 
     /// - Parameters:
-    ///   - condition: what the samples meet that count.
-    ///   - usesSummaries: whether what was summed up already is read in the place of its samples.
-    ///   - gathered: takes what the series adds to each cell.
-    /// - Returns: how many rows were read.
+    ///   - condition: The condition for samples that count.
+    ///   - usesSummaries: Whether existing summaries are read instead of their samples.
+    ///   - gathered: The cells to which the results are added.
+    /// - Returns: The number of rows that were read.
     mutating func gather(
         _ series: SeriesDescription, _ neighbours: Neighbours, where condition: StatisticsCondition?, usesSummaries: Bool = true,
         into gathered: inout [StatisticsKey: Accumulator]
@@ -97,7 +98,7 @@ struct SeriesGatherer {
         while let summary = try summaries.next() {
             read += 1
             let end = summary.start + Summaries.length
-            // One that lies in two cells is read sample by sample.
+            // The samples of a summary that spans two cells are read individually.
             if summary.start >= high || summary.start < low {
                 guard end <= plan.grid.cell(at: summary.start).high else { continue }
             } else if end > high {
@@ -119,7 +120,7 @@ struct SeriesGatherer {
         return read
     }
 
-    /// Reads the samples of a part of the window one by one.
+    /// Reads the samples of a part of the window individually.
     private mutating func walk(
         _ series: SeriesDescription, _ neighbours: Neighbours, _ condition: StatisticsCondition?, _ unlinked: String,
         _ window: StatisticsWindow, into gathered: inout [StatisticsKey: Accumulator]
@@ -134,7 +135,7 @@ struct SeriesGatherer {
             """)
         defer { statement.reset() }
         let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
-        // What began before still counts with what lies within where it is a sum, and lies in the way of others.
+        // Earlier samples are read if they can extend into the window as part of a sum or cover other series.
         let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
         let begin = StatisticsWindow.sum(
             window.from, -StatisticsWindow.sum(lookBack, zones == nil ? 0 : StatisticsWindow.zones))
@@ -167,7 +168,7 @@ struct SeriesGatherer {
                 continue
             }
             guard time >= window.from, time < window.to else { continue }
-            // What is measured lies in a pause or not.
+            // A measured value counts unless its start lies in a pause.
             if let pauses, pauses.uncovered(start, start &+ 1, from: &pause).isEmpty { continue }
             var counted = duration
             if isCovered, let coverage {
@@ -176,7 +177,7 @@ struct SeriesGatherer {
                 if duration > 0 { counted = open.reduce(0) { $0 + $1.end - $1.start } }
             }
             if time < low || time >= high {
-                // Equal starts on clocks of two zones.
+                // Samples with equal starts may have clocks of two zones.
                 if !held.isEmpty { try settle(until: try rows.start(behind: start), rows) }
                 move(to: time, &gathered)
             }
@@ -215,9 +216,9 @@ struct SeriesGatherer {
         current = Accumulator(plan)
     }
 
-    /// Gives each interval its share of the parts of a sample that count, and nothing to what was not asked for.
+    /// Adds the share of a sample's counted parts to each interval within the window.
     ///
-    /// - Parameter shift: by how much the grid's clock is ahead.
+    /// - Parameter shift: The microseconds that the grid's clock is ahead.
     private mutating func share(
         _ value: Double, from start: Int64, _ open: [(start: Int64, end: Int64)], of duration: Int64, _ shift: Int64,
         into gathered: inout [StatisticsKey: Accumulator]
@@ -229,7 +230,7 @@ struct SeriesGatherer {
             while position < end {
                 if position < low || position >= high { move(to: position, &gathered) }
                 let length = min(end, high) - position
-                // The whole is the whole, to its last bit.
+                // The whole duration keeps the exact value.
                 let share = length == duration ? value : value * Double(length) / Double(duration)
                 current.add(part: share, of: value, at: start, duration: length, counts: counted != key.cell)
                 counted = key.cell
@@ -238,7 +239,7 @@ struct SeriesGatherer {
         }
     }
 
-    /// Leaves out samples that agree with a better source's.
+    /// Returns the SQL condition that excludes samples that agree with a better source's.
     private static func unlinked(_ series: Int64, _ better: [Int64], _ connection: Connection) throws(StoreError) -> String {
         guard !better.isEmpty,
             try connection.integer(
@@ -257,20 +258,20 @@ struct SeriesGatherer {
     }
 }
 
-/// Rows of a series beside those that are walked over.
+/// Rows of a series outside the current walk.
 private struct Rows {
     let connection: Connection
     let series: Int64
     let unlinked: String
 
-    /// When the series goes on; `.max` where it does not.
+    /// Returns the next start, or `.max` if there is none.
     func start(behind time: Int64) throws(StoreError) -> Int64 {
         try connection.integer(
             "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) \(unlinked) ORDER BY start LIMIT 1",
             .integer(series), .integer(StatisticsWindow.sum(time, 1))) ?? .max
     }
 
-    /// When it last was there; `.min` where it was not.
+    /// Returns the previous start, or `.min` if there is none.
     func start(before time: Int64) throws(StoreError) -> Int64 {
         try connection.integer(
             "SELECT start FROM sample WHERE series = ? AND start < ? \(unlinked) ORDER BY start DESC LIMIT 1", .integer(series),
@@ -278,19 +279,19 @@ private struct Rows {
     }
 }
 
-/// By how much each sample's own clock was ahead of UTC, by its context.
+/// The offset of each sample's own clock from UTC, by context.
 final class ContextZones {
     private let connection: Connection
     private let otherwise: TimeZoneRules
     private var known: [Int64: Int64?] = [:]
 
-    /// - Parameter otherwise: where a sample knows no zone.
+    /// - Parameter otherwise: The zone for samples without one.
     init(_ connection: Connection, otherwise: TimeZoneRules) {
         self.connection = connection
         self.otherwise = otherwise
     }
 
-    /// Microseconds.
+    /// Returns the offset in microseconds.
     func shift(_ context: Int64, at start: Int64) throws(StoreError) -> Int64 {
         if let known = known[context] { return known ?? elsewhere(at: start) }
         let statement = try connection.statement("SELECT zone FROM context WHERE id = ?")

@@ -3,16 +3,16 @@ import Glibc
 import HealthModel
 import Synchronization
 
-/// Gathers a long window in parts, several at the same time: each processor has a connection of its own, and all see the same.
+/// Computes the statistics of a long window in parallel parts. Each thread has its own connection, and all see the same state of the store.
 ///
-/// The parts end where intervals do, so that each interval is summed up by one of them. The answer is the same but for the last bit of sums of
-/// samples that last over borders: those are added in another order.
+/// Parts end at interval borders, so each interval is computed by one thread. The result is the same except for the rounding of sums of
+/// samples that extend over borders, because these are added in another order.
 struct SideBySide {
-    /// When it is worth it.
+    /// The limits for parallel work.
     struct Limits {
-        /// Rows that a series has in the window at least. Fewer are read sooner than a connection is opened.
+        /// The minimum number of rows of a series in the window. Fewer rows are read faster than a connection is opened.
         var rows = 50_000
-        /// At most; no more than the machine has processors.
+        /// The maximum number of connections, not more than the number of processors.
         var connections = min(4, SideBySide.processors)
     }
 
@@ -20,10 +20,10 @@ struct SideBySide {
     private let parts: [StatisticsWindow]
     private let snapshots: [Snapshot]
 
-    /// Parts for each connection: data are not spread evenly over time.
+    /// The number of parts for each connection, because data is not evenly distributed over time.
     private static let partsEach = 4
 
-    /// Begins; `nil` where it is not worth it, or where a second connection would not see the same.
+    /// Prepares the parallel work. Returns `nil` if it is not worth it or another connection would not see the same state.
     init?(_ gathering: StatisticsGathering, _ window: StatisticsWindow) throws(StoreError) {
         let store = gathering.store
         let limits = store.sideBySide
@@ -34,7 +34,7 @@ struct SideBySide {
         var gatherings = [gathering]
         var snapshots: [Snapshot] = []
         while gatherings.count < min(limits.connections, parts.count) {
-            // Whatever is in the way of a second connection, the first one can do all.
+            // If another connection cannot be opened, the first one does all the work.
             guard let other = try? SampleStore(path: store.path, access: .read), !store.connection.hasMoved,
                 let snapshot = try? Snapshot(other.connection), (try? other.lastChange()) == last,
                 let next = try? StatisticsGathering(
@@ -47,9 +47,9 @@ struct SideBySide {
         (self.gatherings, self.parts, self.snapshots) = (gatherings, parts, snapshots)
     }
 
-    /// What the samples of all parts come to.
+    /// Returns the accumulated samples of all parts.
     ///
-    /// - Parameter read: counts the rows that were read.
+    /// - Parameter read: Incremented by the number of rows that were read.
     func cells(read: inout Int) throws(StoreError) -> [StatisticsKey: Accumulator] {
         struct State {
             var next = 0
@@ -58,7 +58,7 @@ struct SideBySide {
             var failure: StoreError?
         }
         let state = Mutex(State())
-        // Each is one thread's.
+        // Each is used by one thread.
         nonisolated(unsafe) let gatherings = gatherings
         let parts = parts
         DispatchQueue.concurrentPerform(iterations: gatherings.count) { index in
@@ -74,7 +74,7 @@ struct SideBySide {
                     let cells = try gatherings[index].cells(inPart: parts[part], read: &read)
                     state.withLock { state in
                         state.read += read
-                        // An interval is in one part.
+                        // Each interval lies in one part.
                         state.cells.merge(cells) { one, _ in one }
                     }
                 } catch {
@@ -89,7 +89,7 @@ struct SideBySide {
         return cells
     }
 
-    /// The window cut where intervals begin; `nil` where it has few rows, or one interval.
+    /// Splits the window at interval borders. Returns `nil` if it has few rows or one interval.
     private static func parts(
         of window: StatisticsWindow, _ gathering: StatisticsGathering, _ limits: Limits
     ) throws(StoreError) -> [StatisticsWindow]? {
@@ -123,6 +123,6 @@ struct SideBySide {
         return zip(borders, borders.dropFirst() + [window.to]).map { StatisticsWindow(from: $0, to: $1) }
     }
 
-    /// Of the machine.
+    /// The number of the machine's processors.
     private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

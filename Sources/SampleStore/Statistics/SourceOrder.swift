@@ -1,35 +1,35 @@
 import HealthModel
 
-/// An order of sources that a person chose: which counts where several tell of the same time.
+/// A user's order of sources. If several sources cover the same time, the first counts.
 public struct SourceOrder: Hashable, Sendable {
-    /// Whose samples it is for; `nil` for everybody's.
+    /// The person whose samples it applies to, or `nil` for everybody.
     public var subject: String?
-    /// For which type's samples; `nil` for all types'.
+    /// The type it applies to, or `nil` for all types.
     public var type: SampleType?
-    /// Sources and devices by id or name, the best first.
+    /// Sources and devices by id or name, best first.
     public var names: [String]
 
-    /// Puts it together.
+    /// Creates an order.
     public init(subject: String? = nil, type: SampleType? = nil, names: [String]) {
         (self.subject, self.type, self.names) = (subject, type, names)
     }
 }
 
 extension SampleStore {
-    /// The longest order, and the longest name in it, in octets.
+    /// The maximum number of names, and the maximum length of a name in bytes.
     public static let longestSourceOrder = (names: 64, name: 400)
 
-    /// What settings begin with that have an order.
+    /// The prefix of the settings that contain orders.
     static let sourceOrderPrefix = "sources/"
 
-    /// The setting that has an order; types' ids and subjects have no stroke.
+    /// Returns the setting's name. Type ids and subjects contain no slash.
     private static func setting(_ subject: String?, _ type: SampleType?) -> String {
         "\(sourceOrderPrefix)\(subject ?? "*")/\(type?.id ?? "*")"
     }
 
-    /// Sets which of several sources counts, or forgets it where no names are given.
+    /// Sets an order, or removes it if it has no names.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` for too many names, too long ones, and such as have a line break in them.
+    /// - Throws: ``StoreError`` of the kind `invalid` if there are too many names, or a name is too long or contains a line break.
     public func set(_ order: SourceOrder) throws {
         guard order.names.count <= Self.longestSourceOrder.names,
             order.names.allSatisfy({ name in
@@ -46,7 +46,8 @@ extension SampleStore {
         }
     }
 
-    /// The orders that were set, the closest first: a type's and a person's before those of all types or of everybody.
+    /// Returns all orders, most specific first. Orders for a person come before those for everybody, and orders for a type before those for
+    /// all types.
     public func sourceOrders() throws(StoreError) -> [SourceOrder] {
         let statement = try connection.statement(
             "SELECT name, value FROM setting WHERE name > '\(Self.sourceOrderPrefix)' AND name < 'sources0' ORDER BY name")
@@ -56,7 +57,7 @@ extension SampleStore {
             let parts = statement.text(0).split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 3 else { continue }
             let type = SampleType(String(parts[2]))
-            // A type that this version does not know orders nothing.
+            // Orders for unknown types are ignored.
             guard type != nil || parts[2] == "*" else { continue }
             orders.append(
                 SourceOrder(
@@ -68,10 +69,9 @@ extension SampleStore {
 
     private static func closeness(_ order: SourceOrder) -> Int { (order.subject == nil ? 0 : 2) + (order.type == nil ? 0 : 1) }
 
-    /// Series in the order in which they count, the best first: by what was set for their type and person, then by `named`, then by what
-    /// they are.
+    /// Sorts series by priority, best first. The orders for their type and person come first, then `named`, then the default priority.
     ///
-    /// - Parameter named: sources and devices by id or name.
+    /// - Parameter named: Sources and devices by id or name.
     func sorted(_ series: [SeriesDescription], by named: [String]) throws(StoreError) -> [SeriesDescription] {
         let orders = try sourceOrders()
         var ranked: [(rank: Int, series: SeriesDescription)] = []
@@ -85,9 +85,9 @@ extension SampleStore {
         return ranked.sorted { ($0.rank, $0.series.id) < ($1.rank, $1.series.id) }.map(\.series)
     }
 
-    /// The series of a query, those first that count where several tell of the same time, as in statistics.
+    /// Returns the series of a query by priority, as in statistics.
     ///
-    /// - Parameter named: sources and devices that a person put in an order of their own.
+    /// - Parameter named: Additional sources and devices in order of priority.
     public func seriesByPriority(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [SeriesDescription] {
         try sorted(try series(matching: query), by: named)
     }

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Which of several sources counts where they tell of the same time.
+/// The priority of sources that cover the same time.
 ///
-/// The order that a person configured goes first; what it does not name follows: what is worn (a watch, a band, a ring) before anything
-/// else, a phone after them, what a client saved last, and among equals the one that was there first.
+/// The user's order comes first. For other sources, wearables (a watch, a band, a ring) come first, phones after the rest, and sources of
+/// clients last. Among equals the older series is preferred.
 struct SourcePriority {
     private let named: [String]
 
     init(_ named: [String]) { self.named = named.map { $0.lowercased() } }
 
-    /// The place of a series that goes by these names; the lowest is the best.
+    /// Returns the rank of a series with these names. The lowest is the best.
     func rank(of names: [String]) -> Int {
         let names = names.map { $0.lowercased() }
         if let place = named.firstIndex(where: names.contains) { return place }
@@ -22,7 +22,7 @@ struct SourcePriority {
 }
 
 extension SampleStore {
-    /// Names by which a person may mean a series: source, device, model.
+    /// Returns the names that a user may use for a series: source, device, and model.
     func names(of series: SeriesDescription) throws(StoreError) -> [String] {
         let statement = try connection.statement(
             """

@@ -1,12 +1,12 @@
 import HealthModel
 
 extension StatisticsCollection {
-    /// Which stretches of the grid what was written since a change may have touched, each from one border to another, in order and apart.
+    /// Returns the intervals of the grid that changes after a number may affect, sorted and disjoint.
     func touched(since seq: Int64, _ all: [SeriesDescription]) throws(StoreError) -> [StatisticsWindow] {
         let stretches = try stretches(since: seq, all)
         var longest: Int64 = 0
         for series in all { longest = max(longest, try length(of: series)) }
-        // A better source's sample takes its time from others that began before; and how long a value holds goes by its neighbours.
+        // A better source's sample can cover others that began before, and the weight of a value depends on its neighbors.
         let isDiscrete = query.type.kind == .quantity && query.type.aggregation != .cumulative
         let before = isDiscrete ? max(longest, AggregationStyle.longestHold) : 0
         let after = isDiscrete ? AggregationStyle.longestHold : 0
@@ -29,7 +29,8 @@ extension StatisticsCollection {
         return apart
     }
 
-    /// From the first start to the last end of what each entry of the change log tells of, and of what agrees with it.
+    /// Returns the time range of each entry of the change log after a number, from the first start to the last end, including linked
+    /// samples.
     private func stretches(since seq: Int64, _ all: [SeriesDescription]) throws(StoreError) -> [StatisticsWindow] {
         let ids = Set(all.map(\.id))
         var entries: [(series: Int64, low: Int64, high: Int64)] = []
@@ -52,10 +53,10 @@ extension StatisticsCollection {
                     """, bindings)
                 guard ends.count == 2 else { continue }
                 stretch.to = max(stretch.to, ends[0])
-                // What was deleted and came back may last longer than all others.
+                // A restored sample may be longer than all others.
                 if let known = lengths[entry.series] { lengths[entry.series] = max(known, ends[1]) }
             }
-            // Samples of two devices that agree count once: where one goes, the other counts.
+            // Linked samples of two devices count once, so the removal of one affects the other.
             for (own, other) in [("", "of_"), ("of_", "")] {
                 let agreeing = try row(
                     """
@@ -72,7 +73,7 @@ extension StatisticsCollection {
         return stretches
     }
 
-    /// The two numbers of the one row; none where they are NULL.
+    /// Returns the two numbers of the row, or nothing if they are NULL.
     private func row(_ sql: String, _ bindings: [Value]) throws(StoreError) -> [Int64] {
         let statement = try connection.statement(sql)
         defer { statement.reset() }

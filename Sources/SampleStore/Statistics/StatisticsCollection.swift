@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Statistics that follow what is written: asked again, only what changed is gathered again.
+/// Statistics that are updated incrementally. Each update recomputes only the parts that changed.
 ///
 ///     let days = try StatisticsCollection(query, in: store)
 ///     let bell = try StoreBell(store: store.path)
@@ -9,32 +9,32 @@ import HealthModel
 ///         try bell.wait()
 ///     }
 ///
-/// It holds a row for each interval that has samples, and for a discrete type a sum for each of its hours, so that one new sample among 86,400 of a
-/// day costs an hour's reading. Used by one thread at a time, as the store is.
+/// It holds a row for each interval that has samples, and for discrete types a sum for each hour. One new sample in a day of 86,400 thus
+/// costs reading one hour. Used by one thread at a time, like the store.
 public final class StatisticsCollection {
-    /// What became other.
+    /// The result of an update.
     public struct Update: Sendable {
-        /// The rows that are new or other than before, in order; those in which nothing counts any more have a count of zero.
+        /// The rows that changed, in order. A row with no samples left has a count of zero.
         public var changed: [Statistics]
-        /// How many rows of the store were read for it.
+        /// The number of rows of the store that were read.
         public var read: Int
     }
 
-    /// The most intervals, or hours of them, that are held.
+    /// The maximum number of intervals, or hours of them, that are held.
     public static let most = 200_000
 
-    /// What is gathered.
+    /// The query.
     public let query: StatisticsQuery
     private let store: SampleStore
     private let plan: StatisticsPlan
     private var series: [[SeriesDescription]] = []
     private var rows: [StatisticsKey: Statistics] = [:]
-    /// The pieces of each row, where it has such.
+    /// The accumulated pieces of each row.
     private var pieces: [StatisticsKey: [Int: Accumulator]] = [:]
     private var held = 0
-    /// How long samples of a series last at most, by its number; as far as that is known, no shorter than they do.
+    /// An upper bound for the duration of samples, by series id, once it is known.
     var lengths: [Int64: Int64] = [:]
-    /// Up to where changes are known; `nil` before the first time.
+    /// The last change that was processed, or `nil` before the first update.
     private var anchor: Anchor?
 
     var grid: StatisticsGrid { plan.grid }
@@ -42,9 +42,9 @@ public final class StatisticsCollection {
 
     private static let piece: Int64 = 3_600_000_000
 
-    /// Nothing is gathered before the first ``update()``.
+    /// Creates a collection that is empty until the first ``update()``.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` for a type whose samples are no amounts, and for options that it does not have.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the type or an option does not support statistics.
     public init(_ query: StatisticsQuery, in store: SampleStore) throws(StoreError) {
         try query.check()
         guard !query.predicate.asksForOthers else {
@@ -53,16 +53,17 @@ public final class StatisticsCollection {
                 "what belongs to a workout or a correlation is no condition on statistics that are followed: it may come later")
         }
         (self.query, self.store) = (query, store)
-        // A cumulative sample counts once in an interval, whichever pieces it lasts over; and values for percentiles take room.
+        // A cumulative sample counts once in an interval, however many pieces it spans. Distributions for percentiles need too much memory
+        // for pieces.
         let isWhole =
             query.type.kind == .category || query.type.aggregation == .cumulative || query.options.contains(.percentiles)
         plan = StatisticsPlan(query, piece: isWhole ? nil : Self.piece)
     }
 
-    /// All intervals that have samples, by time.
+    /// The statistics of all intervals that have samples, by time.
     public var statistics: [Statistics] { sorted(rows).map(\.value) }
 
-    /// Those of the interval that an instant lies in, one for each person (and source, where they are kept apart) that has samples there.
+    /// Returns the statistics of the interval that contains an instant, for each person (and source, if sources are separate) with samples.
     public func statistics(at instant: Instant) -> [Statistics] {
         let index = query.intervals.index(of: instant)
         return sorted(rows.filter { $0.key.cell.index == index }).map(\.value)
@@ -72,10 +73,10 @@ public final class StatisticsCollection {
         rows.sorted { $0.key.precedes($1.key) }
     }
 
-    /// Gathers what changed since the last time; everything the first time, after the store was put back from a backup, and where other
-    /// sources count than before.
+    /// Processes the changes since the last update. It recomputes everything the first time, after the store was restored from a backup,
+    /// and if the priority of sources changed.
     ///
-    /// - Throws: ``StoreError``; of the kind `invalid` where there are more intervals than ``most``.
+    /// - Throws: ``StoreError``, of the kind `invalid` if there are more intervals than ``most``.
     public func update() throws -> Update {
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
@@ -86,7 +87,7 @@ public final class StatisticsCollection {
         let new = seq == 0 ? nil : try epochs.anchor(behind: seq)
         var windows: [StatisticsWindow]?
         if let anchor, hasOrder(of: ranked) {
-            // An anchor of the same number may be of another epoch.
+            // An anchor with the same number may belong to another epoch.
             if anchor == new { return Update(changed: [], read: 0) }
             if try store.knows(anchor) { windows = try touched(since: anchor.seq, all) }
         }
@@ -115,7 +116,7 @@ public final class StatisticsCollection {
         return Update(changed: changed, read: read)
     }
 
-    /// The longest duration of a series' samples, which is looked for once.
+    /// Returns the longest duration of a series' samples, which is cached.
     func length(of series: SeriesDescription) throws(StoreError) -> Int64 {
         if let known = lengths[series.id] { return known }
         let length = try store.longest(of: series)
@@ -131,7 +132,7 @@ public final class StatisticsCollection {
         throw StoreError(.invalid, "more than \(Self.most) intervals have samples: ask for longer ones, or for less time")
     }
 
-    /// Makes rows of pieces again.
+    /// Rebuilds rows from their pieces.
     private func fold(_ touched: Set<StatisticsKey>, _ gathering: StatisticsGathering) -> [Statistics] {
         var changed: [StatisticsKey: Statistics] = [:]
         for key in touched {
@@ -148,16 +149,16 @@ public final class StatisticsCollection {
         return sorted(changed).map(\.value)
     }
 
-    /// Whether the series that were there before still stand in the order in which they did.
+    /// Whether the known series have the same order as before.
     private func hasOrder(of ranked: [[SeriesDescription]]) -> Bool {
         let known = Set(series.joined().map(\.id))
         let (now, then) = (ranked.joined().map(\.id).filter(known.contains), series.joined().map(\.id))
         return now == then
     }
 
-    /// Forgets the pieces of a window, which begins and ends at their borders or at the query's.
+    /// Removes the pieces of a window, whose borders are those of pieces or of the query.
     ///
-    /// - Returns: the rows that they are of.
+    /// - Returns: The rows that the pieces belong to.
     private func forget(_ window: StatisticsWindow) -> Set<StatisticsKey> {
         var touched: Set<StatisticsKey> = []
         let first = window.from == .min ? nil : plan.grid.cell(at: window.from).cell

@@ -1,22 +1,22 @@
 import HealthModel
 
-/// Which samples of a series count, where a query asks for more than type and person.
+/// The condition for samples of a series that count, if a query has conditions other than type and person.
 ///
-/// A sample that does not count adds nothing and lies in no other's way. How long a value holds goes by all of its series' samples: it was
-/// measured again then, whatever came out.
+/// A sample that does not match adds nothing and covers no time. The time that a value holds still depends on all samples of the series,
+/// because each one is a new measurement.
 struct StatisticsCondition {
     private let starts: TimeStretches
     private let rest: SamplePredicate?
     private let series: Int64
     private let decoder: SampleDecoder
 
-    /// - Returns: `nil` where all of the part's samples count.
+    /// - Returns: `nil` if all samples of the part count.
     init?(_ part: QueryPlan.Part, _ decoder: SampleDecoder) {
         guard !part.isWhole || part.rest != nil else { return nil }
         (starts, rest, series, self.decoder) = (part.starts, part.rest, part.series.id, decoder)
     }
 
-    /// Columns in front of one's own that ``counts(_:start:)`` reads.
+    /// The leading columns that ``counts(_:start:)`` reads.
     var columns: (text: String, count: Int32) { rest == nil ? ("", 0) : (SampleDecoder.columns + ", ", SampleDecoder.count) }
 
     /// Whether the sample of a row counts.

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Fills in the intervals in which nothing counts, for each person, and for each source where they are kept apart.
+/// Adds the intervals without samples for each person, and for each source if sources are separate.
 struct StatisticsGaps {
     private let gathering: StatisticsGathering
-    /// For whom there is a row of each interval, in their order.
+    /// The people and sources that have a row for each interval, in order.
     private var keys: [(subject: String, source: String?)] = []
-    /// The next interval to be told.
+    /// The next interval to return.
     private var next: Int?
 
     private static let most = 4096
@@ -24,21 +24,21 @@ struct StatisticsGaps {
         }
     }
 
-    /// Tells all intervals up to the last of these rows.
+    /// Returns all intervals up to the last of these rows through `body`.
     ///
-    /// - Returns: whether to go on.
+    /// - Returns: Whether to go on.
     mutating func fill(_ rows: [Statistics], _ body: ([Statistics]) throws -> Bool) throws -> Bool {
         guard let last = rows.last else { return true }
         return try tell(rows, through: index(of: last), body)
     }
 
-    /// Tells the intervals behind the last sample, as far as was asked for.
+    /// Returns the intervals after the last sample through `body`, up to the query's end.
     mutating func end(_ window: StatisticsWindow, _ body: ([Statistics]) throws -> Bool) throws -> Bool {
         guard window.to != .max, next != nil else { return true }
         return try tell([], through: gathering.plan.grid.intervals.index(of: Instant(microseconds: window.to - 1)), body)
     }
 
-    /// Rows tell their starts in the query's zone; a day that this zone left out has the start of the next one.
+    /// The start of a row is in the query's zone. A day that the zone skipped has the start of the next day.
     private func index(of row: Statistics) -> Int { gathering.query.intervals.index(of: row.start) }
 
     private mutating func tell(
@@ -49,7 +49,7 @@ struct StatisticsGaps {
         var told: [Statistics] = []
         while index <= last {
             for (subject, source) in keys {
-                // Several where each is a case of a category.
+                // There are several rows if the type is a category.
                 let before = row
                 while row < rows.count, self.index(of: rows[row]) == index, rows[row].subject == subject,
                     rows[row].source == source

@@ -1,12 +1,12 @@
 import Glibc
 import HealthModel
 
-/// A query as the gathering needs it: looked up once, not for each sample.
+/// The properties of a query that are determined once and not for each sample.
 struct StatisticsPlan {
     let style: AggregationStyle
     let ranges: [ValueRange]
     let hasPercentiles: Bool
-    /// Neither ranges nor percentiles.
+    /// Whether there are neither ranges nor percentiles.
     let isPlain: Bool
     let isCumulative: Bool
     let grid: StatisticsGrid
@@ -26,27 +26,27 @@ struct StatisticsPlan {
         grid = StatisticsGrid(intervals: query.usesSampleZones ? query.intervals.onTheWall : query.intervals, piece: piece)
     }
 
-    /// Whether values count for the time that they held.
+    /// Whether values are weighted by the time that they held.
     var weighsTime: Bool { style == .discreteTemporallyWeighted || style == .discreteEquivalentContinuousLevel }
 
-    /// What is averaged: of a level, which is logarithmic, the power.
+    /// Returns the value that is averaged. For a level, which is logarithmic, it is the power.
     @inline(__always)
     func averaged(_ value: Double) -> Double { style == .discreteEquivalentContinuousLevel ? pow(10, value / 10) : value }
 }
 
-/// The intervals of a query, and the pieces that long ones are gathered in where single pieces are to be gathered again.
+/// The intervals of a query, and the pieces of long intervals, which can be recomputed individually.
 struct StatisticsGrid {
     let intervals: CalendarIntervals
-    /// The length of a piece in microseconds; the last one of an interval is shorter.
+    /// The length of a piece in microseconds. The last piece of an interval may be shorter.
     let piece: Int64?
 
-    /// One piece of one interval.
+    /// A piece of an interval.
     struct Cell: Hashable {
         var index: Int
         var piece: Int
     }
 
-    /// The cell that an instant lies in, and its borders.
+    /// Returns the cell that contains an instant, and its borders.
     func cell(at time: Int64) -> (cell: Cell, low: Int64, high: Int64) {
         let index = intervals.index(of: Instant(microseconds: time))
         let start = intervals.start(of: index).microseconds
@@ -57,33 +57,33 @@ struct StatisticsGrid {
     }
 }
 
-/// What statistics are gathered by.
+/// The key by which statistics are accumulated.
 struct StatisticsKey: Hashable {
     var cell: StatisticsGrid.Cell
     var subject: String
     var source: String?
-    /// Which case of a category.
+    /// The value of a category.
     var value: Int?
 }
 
-/// How far a gathering looks, on the clock of its grid; microseconds.
+/// A time range in microseconds of the grid's clock.
 struct StatisticsWindow {
     var from: Int64
     var to: Int64
 
-    /// Further than any zone is from UTC, where each sample's own decides.
+    /// An upper bound for the offset of any zone from UTC, if each sample's own zone is used.
     static let zones = Calendar.day
 
     init(from: Int64, to: Int64) { (self.from, self.to) = (from, to) }
 
-    /// Without overflow: what is open stays open.
+    /// Adds without overflow. An open end stays open.
     static func sum(_ one: Int64, _ other: Int64) -> Int64 {
         if one == .max || one == .min { return one }
         let (sum, overflow) = one.addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
-    /// What a query asks for, on the clock of its grid.
+    /// The time range of a query on the grid's clock.
     init(_ query: StatisticsQuery) {
         func time(_ instant: Instant) -> Int64 {
             guard query.usesSampleZones else { return instant.microseconds }
@@ -93,7 +93,7 @@ struct StatisticsWindow {
         to = query.to.map(time) ?? .max
     }
 
-    /// The part of it between two times.
+    /// Returns the part between two times.
     func clipped(_ low: Int64, _ high: Int64) -> StatisticsWindow {
         StatisticsWindow(from: max(from, low), to: min(to, high))
     }

@@ -1,45 +1,47 @@
 import HealthModel
 
-/// What to gather statistics of: amounts of a quantity type, or of a category how long each of its cases lasted.
+/// A query for statistics: values of a quantity type, or the duration of each value of a category type.
 ///
 ///     var query = StatisticsQuery(type: .stepCount, intervals: CalendarIntervals(.day, zone: berlin))
 ///     for day in try store.statistics(query) { print(day.start, day.sum) }
 public struct StatisticsQuery: Sendable {
-    /// What is summed up.
+    /// The type of the samples.
     public var type: SampleType
-    /// The stretches.
+    /// The intervals.
     public var intervals: CalendarIntervals
-    /// The first start that counts.
+    /// The first start that is included.
     public var from: Instant?
-    /// The first start that no longer counts.
+    /// The first start that is excluded.
     public var to: Instant?
-    /// Whose samples; everyone's where it is missing.
+    /// The person, or `nil` for everybody.
     public var subject: String?
-    /// What else the samples meet that count. Where it asks for those of a workout or a correlation, these are as they are when it is asked.
+    /// The additional condition for samples. Samples of a workout or a correlation are looked up when the query runs.
     public var predicate: SamplePredicate = .everything
-    /// Whether sources are kept apart; then each is told in full, also where several tell of the same.
+    /// Whether sources are separate. Each is then counted in full, even if several cover the same time.
     public var bySource: Bool
-    /// Sources and devices by id or name, the best first, behind those that the store has for the type and the person: where several tell
-    /// of the same time, or agree, one counts.
+    /// Additional sources and devices by id or name, best first, after the orders that the store has for the type and person. If several
+    /// cover the same time or agree, only one counts.
     public var priority: [String]
-    /// Whether every source counts, also where several tell of the same.
+    /// Whether every source counts, even if several cover the same time.
     public var countsEvery = false
-    /// What to reckon beside count, sum, average, lowest, highest and latest value, which are always told as the type has them.
+    /// Statistics in addition to the count, sum, average, lowest, highest, and latest value, which are always computed if the type has
+    /// them.
     ///
-    /// ``StatisticsOptions/percentiles`` take memory and time; the others cost nothing.
+    /// ``StatisticsOptions/percentiles`` needs memory and time. The others cost nothing.
     public var options: StatisticsOptions = []
-    /// Of which ranges to tell how much lies within, in the type's canonical unit; a value counts in the first that has it.
+    /// The ranges for which the share of values is computed, in the type's canonical unit. A value counts in the first range that contains
+    /// it.
     public var ranges: [ValueRange] = []
-    /// Whether each sample belongs to the day that its own clock showed, wherever the person was; a sample that knows no zone goes by the
-    /// query's. For days and longer stretches. ``Statistics/start`` and ``Statistics/end`` are then those of the same date in the query's zone.
+    /// Whether each sample counts for the day on its own clock, wherever the person was. A sample without a zone uses the query's. This
+    /// requires intervals of days or longer. ``Statistics/start`` and ``Statistics/end`` are those of the same date in the query's zone.
     public var usesSampleZones = false
-    /// Whether intervals in which nothing counts are told as well, with a count of zero: from ``from`` or the first sample to ``to`` or the last.
-    /// Only where statistics are given some at a time.
+    /// Whether intervals without samples are included, with a count of zero, from ``from`` or the first sample to ``to`` or the last. This
+    /// is only supported when statistics are returned in batches.
     public var includesGaps = false
-    /// Stretches in which nothing counts, in order and apart from one another: the pauses of a workout.
+    /// Time that does not count, sorted and disjoint, such as the pauses of a workout.
     var without: [(start: Int64, end: Int64)] = []
 
-    /// Asks for a type's statistics.
+    /// Creates a query for a type's statistics.
     public init(
         type: SampleType, intervals: CalendarIntervals, from: Instant? = nil, to: Instant? = nil, subject: String? = nil,
         bySource: Bool = false, priority: [String] = []
@@ -53,19 +55,19 @@ public struct StatisticsQuery: Sendable {
         self.bySource = bySource
     }
 
-    /// Where a type's stretches begin that nobody has said it of: a night is not cut at midnight, so that sleep goes from noon to noon; `nil` for midnight,
-    /// and for weeks Monday.
+    /// Returns the default start of a type's intervals. Sleep is counted from noon to noon, so that a night is not split at midnight. `nil`
+    /// means midnight, and Monday for weeks.
     public static func usualAnchor(of type: SampleType, _ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
         guard type.id == "sleepAnalysis", interval.unit.isOfDays else { return nil }
-        // Noon of 1 January 1970, of its first Monday for weeks.
+        // Noon of 1 January 1970, or of the first Monday after it for weeks.
         let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
         return zone.offsets(at: wall).first.map { wall.instant(at: $0) }
     }
 
-    /// The samples that count.
+    /// The query for the samples that count.
     var samples: SampleQuery { SampleQuery(types: [type], subject: subject, where: predicate) }
 
-    /// Refuses what has no answer.
+    /// Throws if the query is not supported.
     ///
     /// - Throws: ``StoreError`` of the kind `invalid`.
     func check() throws(StoreError) {
@@ -85,6 +87,6 @@ public struct StatisticsQuery: Sendable {
 }
 
 extension CalendarInterval.Unit {
-    /// Whether it goes by dates rather than by elapsed time.
+    /// Whether the unit counts calendar days rather than elapsed time.
     public var isOfDays: Bool { self != .minute && self != .hour }
 }

@@ -1,40 +1,40 @@
 import HealthModel
 
-/// What stretches of ten minutes of dense series come to, so that statistics of a year need not read each of its seconds (Decisions/0040).
+/// Summaries of ten minutes of dense series, so that statistics of a year do not read every second (Decisions/0040).
 ///
-/// Only of samples at instants: those that last are shared over intervals, and lie in the way of others.
+/// Only series of samples at instants have summaries. Samples with a duration are spread over intervals and cover others.
 enum Summaries {
-    /// What is summed up.
+    /// The limits for making summaries.
     struct Limits {
-        /// Samples in ten minutes; fewer are read as quickly.
+        /// The minimum number of samples in ten minutes. Fewer are read just as fast.
         var samples = 60
-        /// Rows that are read at once; a writer waits as long.
+        /// The number of rows that are read in one transaction, during which other writers wait.
         var rows = 50_000
-        /// Time that has to have passed: a live series is not written to with each sample.
+        /// The minimum time range of new samples, in microseconds, so that a live series does not cause a write for each sample.
         var time = Calendar.day
     }
 
-    /// Of one stretch, microseconds.
+    /// The length of a summary in microseconds.
     static let length: Int64 = 600_000_000
-    /// How far from a sample others' weights may hang on it.
+    /// The maximum distance at which a sample affects the weight of another.
     static let reach = AggregationStyle.longestHold
 
     private static let grid = CalendarIntervals(
         CalendarInterval(count: 10, unit: .minute) ?? .day, zone: TimeZoneRules(fixed: .utc), anchor: Instant(microseconds: 0))
 
-    /// When the stretch begins that a time lies in.
+    /// Returns the start of the summary that contains a time.
     static func start(of time: Int64) -> Int64 {
         let rest = time % length
         return time - (rest < 0 ? rest + length : rest)
     }
 
-    /// Whether a series may have any.
+    /// Whether a series can have summaries.
     static func areOf(_ series: SeriesDescription) -> Bool {
         series.longest == 0 && series.type.kind == .quantity && series.type.aggregation != .cumulative
             && series.type.aggregation != .none
     }
 
-    /// What the samples of a series come to between two borders, read one by one.
+    /// Computes the summaries of a series in a window from its samples.
     static func made(
         of series: SeriesDescription, _ window: StatisticsWindow, _ connection: Connection
     ) throws(StoreError) -> [(start: Int64, sum: Accumulator)] {
@@ -45,7 +45,7 @@ enum Summaries {
         return cells.map { (grid.start(of: $0.key.cell.index).microseconds, $0.value) }.sorted { $0.start < $1.start }
     }
 
-    /// Forgets what a change of a stretch of a series makes untrue.
+    /// Removes the summaries that a change in a time range invalidates.
     static func forget(series: Int64, from low: Int64, to high: Int64, _ connection: Connection) throws(StoreError) {
         guard let until = try connection.integer("SELECT until FROM summarized WHERE series = ?", .integer(series)) else {
             return
@@ -54,16 +54,16 @@ enum Summaries {
         try connection.run(
             "DELETE FROM summary WHERE series = ? AND start > ? AND start < ?", .integer(series), .integer(first),
             .integer(StatisticsWindow.sum(high, reach + 1)))
-        // Those behind it stay, and are made again with the rest.
+        // Later summaries stay and are recomputed with the rest.
         guard until > first else { return }
         try connection.run("UPDATE summarized SET until = ?2 WHERE series = ?1", .integer(series), .integer(first))
     }
 }
 
 extension SampleStore {
-    /// Sums up some more of the dense series, behind what is written. Whoever serves calls it now and then.
+    /// Makes more summaries of dense series. A server calls this from time to time.
     ///
-    /// - Returns: whether there may be more to do.
+    /// - Returns: Whether there may be more to do.
     public func summarize() throws -> Bool {
         try connection.transaction {
             for series in try allSeries() where Summaries.areOf(series) { if try summarize(series) { return true } }
@@ -78,7 +78,7 @@ extension SampleStore {
         guard let first = try start("ASC"), let last = try start("DESC"), first > .min / 2, last < .max / 2 else { return false }
         let known = try connection.integer("SELECT until FROM summarized WHERE series = ?", .integer(series.id))
         let from = Summaries.start(of: max(known ?? first, first))
-        // What comes later may still change the weight of the last.
+        // Later samples may still change the weight of the last ones.
         let limit = Summaries.start(of: last - Summaries.reach)
         guard limit > from, limit - from >= summaries.time else { return false }
         let behind = try connection.integer(
@@ -99,7 +99,7 @@ extension SampleStore {
         return true
     }
 
-    /// Which series have summaries that are not what their samples come to.
+    /// Returns the series whose summaries do not match their samples.
     func wrongSummaries() throws(StoreError) -> [Int64] {
         var wrong: [Int64] = []
         for series in try allSeries() where Summaries.areOf(series) {

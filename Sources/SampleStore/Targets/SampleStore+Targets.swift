@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SampleStore {
-    /// All targets that were ever delivered to, by name.
+    /// Returns all targets that ever received data, ordered by name.
     public func targets() throws(StoreError) -> [Target] {
         let statement = try connection.statement(
             """
@@ -14,7 +14,7 @@ extension SampleStore {
         return targets
     }
 
-    /// A target by its name; `nil` where nothing was ever delivered to it.
+    /// Returns a target by name, or `nil` if it never received data.
     public func target(_ name: String) throws(StoreError) -> Target? {
         for target in try targets() where target.name == name { return target }
         return nil
@@ -39,7 +39,8 @@ extension SampleStore {
         return target
     }
 
-    /// Keeps how far a target has come, in one transaction with what it did not take on the way, and with what it took after all.
+    /// Stores the progress of a target. In the same transaction it stores the samples that the target rejected and removes the ones that it
+    /// accepted after all.
     public func save(_ target: Target, setAside: [SetAside] = [], taken: [SampleIdentity] = []) throws {
         try connection.transaction {
             try connection.run(
@@ -62,7 +63,7 @@ extension SampleStore {
         }
     }
 
-    /// Forgets a target: told again, it is told everything.
+    /// Removes a target. If it is added again, it receives everything.
     public func forget(target name: String) throws {
         try connection.transaction {
             try connection.run("DELETE FROM set_aside WHERE target = ?", .text(name))
@@ -70,9 +71,9 @@ extension SampleStore {
         }
     }
 
-    /// What a target did not take, in the order of numbers.
+    /// Returns the samples that a target rejected, ordered by change number.
     ///
-    /// - Parameter retried: only what is to be told again.
+    /// - Parameter retried: Whether to return only those that are to be sent again.
     public func setAside(by target: String, retried: Bool = false, limit: Int = .max) throws(StoreError) -> [SetAside] {
         let statement = try connection.statement(
             "SELECT seq, uuid, words, time, retry FROM set_aside WHERE target = ? AND retry >= ? ORDER BY seq, uuid LIMIT ?")
@@ -91,7 +92,7 @@ extension SampleStore {
         return found
     }
 
-    /// How many changes a target did not take, and its words for the last of them.
+    /// Returns how many samples a target rejected, and its message for the last one.
     public func setAsideSummary(of target: String) throws(StoreError) -> (count: Int, words: String?) {
         let statement = try connection.statement(
             """
@@ -104,16 +105,16 @@ extension SampleStore {
         return (Int(statement.integer(0)), statement.optionalText(1))
     }
 
-    /// Has what was set aside told again; all of it where no UUID is given.
+    /// Marks rejected samples to be sent again. An empty list means all of them.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: The number of samples.
     public func retry(_ uuids: [SampleIdentity], of target: String) throws -> Int {
         try changeSetAside("UPDATE set_aside SET retry = 1 WHERE target = ?", uuids, target)
     }
 
-    /// Gives up what was set aside: the target does without; all of it where no UUID is given.
+    /// Drops rejected samples, so that the target never gets them. An empty list means all of them.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of samples.
     public func skip(_ uuids: [SampleIdentity], of target: String) throws -> Int {
         try changeSetAside("DELETE FROM set_aside WHERE target = ?", uuids, target)
     }
@@ -134,7 +135,8 @@ extension SampleStore {
         }
     }
 
-    /// A target that nothing was ever delivered to: what is new comes beside what there is, where its order does not count.
+    /// Returns the state of a new target. If the target does not need changes in order, it receives new changes while the existing ones are
+    /// sent as a backlog.
     public func newTarget(_ name: String, isOrdered: Bool, filter: String, at time: Instant) throws(StoreError) -> Target {
         let last = try lastAnchor()
         guard !isOrdered, last != .beginning else { return Target(name: name, filter: filter, at: time) }
@@ -142,7 +144,7 @@ extension SampleStore {
             name: name, after: last, backlog: .init(anchor: .beginning, end: try lastChange()), filter: filter, at: time)
     }
 
-    /// Has a target told everything again, and what is there written anew.
+    /// Resets a target so that everything is sent again and its contents are rewritten.
     public func restart(target name: String, isOrdered: Bool, filter: String, at time: Instant) throws {
         try connection.transaction {
             try forget(target: name)
@@ -152,8 +154,8 @@ extension SampleStore {
         }
     }
 
-    /// Whether an anchor is of this store's own history, however much of it was removed for good since: another one is of a copy, or of changes that
-    /// are gone since the store was put back from a copy.
+    /// Whether an anchor belongs to this store's own history, even if changes were permanently removed since. Other anchors come from a
+    /// copy, or from changes that were lost when the store was restored from a backup.
     public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool {
         guard anchor != .beginning else { return true }
         guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
@@ -167,12 +169,12 @@ extension SampleStore {
         return last.map { first...max(first, $0) ~= anchor.seq } ?? false
     }
 
-    /// The holder who was said to be the one that feeds this store's targets from now on; `nil` where nobody said so.
+    /// Returns the machine and file that were confirmed as the one that feeds this store's targets, or `nil` if none was confirmed.
     public func confirmedHolder() throws(StoreError) -> String? {
         try connection.text("SELECT value FROM setting WHERE name = 'holder'")
     }
 
-    /// Says which machine and file feed this store's targets from now on, whoever did before.
+    /// Confirms the machine and file that feed this store's targets from now on, and resumes stopped targets.
     public func confirm(holder: String) throws {
         try connection.transaction {
             try connection.run(
@@ -181,9 +183,9 @@ extension SampleStore {
         }
     }
 
-    /// Gives a copy of a store a name of its own: targets are told everything anew, as by another hub.
+    /// Gives a copy of a store its own identifier. The targets then receive everything again, as from another hub.
     ///
-    /// - Returns: the new name; ``identifier`` of a store that is opened from now on.
+    /// - Returns: The new value of ``identifier`` for stores that are opened from now on.
     public func adoptIdentity() throws -> String {
         try connection.transaction {
             let name = UUIDText.random().filter { $0 != "-" }
@@ -195,7 +197,7 @@ extension SampleStore {
         }
     }
 
-    /// The anchor of a reader who has seen everything.
+    /// Returns the anchor of a reader that has read all changes.
     public func lastAnchor() throws(StoreError) -> Anchor {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
@@ -205,13 +207,13 @@ extension SampleStore {
         return try epochs.anchor(behind: last)
     }
 
-    /// How many changes a target has not been told yet, those that its filter leaves out among them.
+    /// Returns the number of changes that were not sent to a target yet, including those that its filter excludes.
     public func changesWaiting(for target: Target) throws(StoreError) -> Int {
         let backlog = target.backlog.map { max(0, $0.end - $0.anchor.seq) } ?? 0
         return Int(max(0, try lastChange() - target.anchor.seq) + backlog)
     }
 
-    /// How a sample is now, for whoever has to be told again: there, or deleted; `nil` where the store has never had it.
+    /// Returns the current state of a sample, live or deleted, or `nil` if the store never had it.
     public func change(of uuid: SampleIdentity) throws -> SampleChange? {
         let cursor = try samples(matching: SampleQuery(.uuids([uuid])))
         defer { cursor.close() }
@@ -223,7 +225,7 @@ extension SampleStore {
         return nil
     }
 
-    /// How a sample is now. It is mostly still at its place, live or deleted. Otherwise every series is searched.
+    /// Returns the current state of a sample. It usually has its old key, live or deleted. If not, every series is searched.
     func change(of uuid: SampleIdentity, at place: SampleKey) throws -> SampleChange? {
         if let stored = try live(uuid, at: place) { return .added(stored) }
         if let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones), sample.identity == uuid {

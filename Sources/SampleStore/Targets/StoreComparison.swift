@@ -1,31 +1,31 @@
 import HealthModel
 import Pipeline
 
-/// What differs between a store and a target that was compared with it.
+/// The differences between a store and a target.
 public struct TargetDifferences: Hashable, Sendable {
-    /// Samples that both have, with the same content.
+    /// Samples that both have with the same content.
     public var equal = 0
     /// Samples that the target lacks.
     public var missing = 0
-    /// Samples that both have, and whose content is another there.
+    /// Samples that both have with different content.
     public var differing = 0
-    /// Samples that the target has, and that are deleted here or do not pass the filter.
+    /// Samples that the target has although they are deleted in the store or do not pass the filter.
     public var surplus = 0
-    /// Samples that the target has and this store never had, such as another hub's: they are left alone.
+    /// Samples that the target has and this store never had, such as those of another hub. They are left alone.
     public var foreign = 0
 
-    /// Counts; nothing differs where none is said.
+    /// Creates counts, which are zero by default.
     public init(equal: Int = 0, missing: Int = 0, differing: Int = 0, surplus: Int = 0, foreign: Int = 0) {
         (self.equal, self.missing, self.differing) = (equal, missing, differing)
         (self.surplus, self.foreign) = (surplus, foreign)
     }
 
-    /// How many are to be mended.
+    /// The number of samples to correct in the target.
     public var count: Int { missing + differing + surplus }
 }
 
-/// Compares the samples of a store with what a target has, by UUID and content. What is noted on the way is in a file of SQLite's own that is gone with
-/// this object, so that memory stays small.
+/// Compares the samples of a store with the contents of a target, by UUID and content. Intermediate results are in a temporary SQLite file
+/// that is removed with this object, so that memory use stays small.
 ///
 ///     let comparison = try StoreComparison(store)
 ///     let differences = try comparison.compare(contents: target.contents, print: target.print) { _ in true }
@@ -33,28 +33,30 @@ public struct TargetDifferences: Hashable, Sendable {
 public final class StoreComparison {
     private let store: SampleStore
     private let notes: Connection
-    /// Whether the target has nothing at all.
+    /// Whether the target has no samples at all.
     private var isEmpty = false
-    /// The note that was given last.
+    /// The id of the last difference that ``next(limit:)`` returned.
     private var given: Int64 = 0
-    /// Samples that are asked about at once, and octets of their bodies.
+    /// The maximum number of samples, and bytes of their bodies, in one request to the target.
     private static let portion = (samples: 4096, weight: 2 << 20)
 
-    /// What is to be done about a sample.
+    /// The correction that a sample needs in the target.
     private enum Fate: Int64 {
-        /// To be told as it is in the store: it is not there.
+        /// The target lacks the sample, so it is sent.
         case told = 1
-        /// To be told as it is in the store, and written over what is there.
+        /// The target has other content, so the sample is sent and overwrites it.
         case rewritten = 2
-        /// To be told as deleted: it is there, and is not to be.
+        /// The target has the sample although it should not, so it is sent as deleted.
         case gone = 0
     }
 
-    /// - Throws: ``StoreError`` where there is no room for notes.
+    /// Creates a comparison.
+    ///
+    /// - Throws: ``StoreError`` if the temporary file cannot be created.
     public init(_ store: SampleStore) throws(StoreError) {
         self.store = store
         notes = try Connection(path: "", writable: true)
-        // A place in the store leads to each sample without a search in every series.
+        // The key finds each sample without a search in every series.
         try notes.execute(
             """
             CREATE TABLE held(uuid TEXT PRIMARY KEY, print INTEGER) WITHOUT ROWID;
@@ -64,13 +66,13 @@ public final class StoreComparison {
             """)
     }
 
-    /// Compares the samples that pass with what the target has.
+    /// Compares the samples that pass the filter with the contents of the target.
     ///
     /// - Parameters:
-    ///   - contents: hands over what the target has, in portions.
-    ///   - print: a sample's hash, comparable with those of the contents.
-    ///   - differing: asks the target which of some samples have other content there; `nil` where that is not asked.
-    ///   - passes: whether a sample is to be there.
+    ///   - contents: Reads the target's contents in portions.
+    ///   - print: Returns a sample's hash, which is comparable with those of the contents.
+    ///   - differing: Asks the target which of some samples have other content there. `nil` skips this step.
+    ///   - passes: Whether the target should have a sample.
     public func compare(
         contents: (([HeldSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64? = { _ in nil },
         differing: (([Sample]) throws -> [SampleIdentity])? = nil, passes: (Sample) -> Bool
@@ -127,14 +129,14 @@ public final class StoreComparison {
         }
         try ask()
         if !isEmpty { differences.surplus += try noteDeleted() }
-        // The rest was never here.
+        // The store never had the remaining samples.
         differences.foreign = Int(try notes.integer("SELECT count(*) FROM held") ?? 0)
         return differences
     }
 
-    /// Notes the deleted samples that the target still has, in one pass over the tombstones.
+    /// Records the deleted samples that the target still has, in one pass over the tombstones.
     ///
-    /// - Returns: how many.
+    /// - Returns: The number of samples.
     private func noteDeleted() throws(StoreError) -> Int {
         let tombstones = try Statement(
             store.connection,
@@ -153,7 +155,7 @@ public final class StoreComparison {
         return count
     }
 
-    /// What the target has of a sample; `nil` where it has none. It is had once.
+    /// Removes a sample from the recorded contents of the target and returns its hash. Returns `nil` if the target does not have it.
     private func take(_ uuid: SampleIdentity) throws(StoreError) -> (print: UInt64?, Void)? {
         guard !isEmpty else { return nil }
         let statement = try notes.statement("DELETE FROM held WHERE uuid = ? RETURNING print")
@@ -161,7 +163,7 @@ public final class StoreComparison {
         try statement.bind([.text(uuid.description)])
         guard try statement.step() else { return nil }
         let print = statement.optionalInteger(0).map { UInt64(bitPattern: $0) }
-        // To its end, or nothing is deleted.
+        // The statement deletes the row only if it is run to its end.
         while try statement.step() {}
         return (print, ())
     }
@@ -177,9 +179,9 @@ public final class StoreComparison {
             .integer(place.start), .integer(fate.rawValue))
     }
 
-    /// The next changes that make the target equal, as the store is now: what it lacks, and what it has to give up. Empty at the end.
+    /// Returns the next changes that make the target equal to the current store. They are empty at the end.
     ///
-    /// - Returns: changes, and whether they are written over what is there.
+    /// - Returns: The changes, and whether they overwrite existing content.
     public func next(limit: Int) throws -> (changes: [SampleChange], rewrites: Bool) {
         var changes: [SampleChange] = []
         var rewrites = false

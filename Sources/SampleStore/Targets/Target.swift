@@ -1,76 +1,76 @@
 import HealthModel
 
-/// How far another store has come with what this one has: its cursor in the change log, and what became of what it was given.
+/// The state of a target: its position in the change log and the results of its deliveries.
 public struct Target: Hashable, Sendable {
-    /// Whether anything is delivered to it, and if not, who has to act.
+    /// Whether changes are delivered to a target.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// It takes what it is given, or has all.
+        /// The target accepts changes or has all of them.
         case delivering
-        /// It does not answer, and is asked again.
+        /// The target does not answer and is tried again.
         case waiting
-        /// It is not asked again before a person has looked: it lets us not in, or is not what it has to be.
+        /// The target refused access or is not the expected one. It is not tried again until a person has fixed it.
         case stopped
     }
 
-    /// What was there before the target began, which it is told beside what is new.
+    /// The changes from before the target was added, which are sent alongside new ones.
     public struct Backlog: Hashable, Sendable {
-        /// The last of it that the target has.
+        /// The last change of the backlog that the target has.
         public var anchor: Anchor
-        /// The number of its last change.
+        /// The number of the backlog's last change.
         public var end: Int64
 
-        /// What lies between an anchor and a number.
+        /// Creates a backlog from an anchor and the number of its last change.
         public init(anchor: Anchor, end: Int64) { (self.anchor, self.end) = (anchor, end) }
     }
 
-    /// As the configuration has it.
+    /// The target's name in the configuration.
     public var name: String
-    /// What it has for good: everything up to there, but for the backlog.
+    /// The anchor up to which the target has all changes except the backlog.
     public var anchor: Anchor
-    /// Nothing where it has all of that.
+    /// The remaining backlog, or `nil` if the target has all of it.
     public var backlog: Backlog?
-    /// Changes that it took, of all time.
+    /// The total number of changes that the target accepted.
     public var delivered = 0
-    /// Changes among them that it has no place for, of all time.
+    /// The total number of accepted changes that the target cannot represent.
     public var leftOut = 0
-    /// Whether it takes anything.
+    /// Whether changes are delivered.
     public var state = State.delivering
-    /// What it said last where it did not.
+    /// The target's last error message.
     public var words: String?
-    /// When anything of this changed last.
+    /// When this state last changed.
     public var changed: Instant
-    /// What is delivered to it, as the configuration had it when it began: another filter makes other contents.
+    /// The filter from the configuration when the target was added. Another filter results in other contents.
     public var filter: String
 
-    /// The target's own identity, as it was when it was met first; `nil` where it was never met.
+    /// The target's own identity at the first connection, or `nil` before that.
     public var identity: String?
-    /// The number of the last delivery that it acknowledged.
+    /// The number of the last delivery that the target acknowledged.
     public var count: Int64 = 0
-    /// The settings that shaped what is there, as ``filter``; `nil` where an earlier version delivered last.
+    /// The settings under which the target's contents were written, in the form of ``filter``. `nil` if an earlier version delivered last.
     public var shape: String?
-    /// Whether what is there is written anew until it has everything.
+    /// Whether existing contents are being rewritten until the target has everything.
     public var isRewriting = false
 
-    /// A target that has everything up to an anchor, and nothing of the backlog.
+    /// Creates the state of a target that has everything up to an anchor and nothing of the backlog.
     public init(name: String, after anchor: Anchor = .beginning, backlog: Backlog? = nil, filter: String, at time: Instant) {
         (self.name, self.anchor, self.backlog, self.filter, changed) = (name, anchor, backlog, filter, time)
     }
 }
 
-/// What a target did not take.
+/// A sample that a target rejected.
 public struct SetAside: Hashable, Sendable {
-    /// The change's number.
+    /// The number of the change.
     public var seq: Int64
-    /// The sample's.
+    /// The sample's UUID.
     public var uuid: SampleIdentity
-    /// The target's.
+    /// The target's message.
     public var words: String
-    /// When it was refused.
+    /// When the target rejected it.
     public var time: Instant
-    /// Whether it is to be told again.
+    /// Whether it is to be sent again.
     public var isRetried: Bool
 
-    /// A change that was refused.
+    /// Creates a rejected change.
     public init(seq: Int64, uuid: SampleIdentity, words: String, time: Instant, isRetried: Bool = false) {
         (self.seq, self.uuid, self.words, self.time, self.isRetried) = (seq, uuid, words, time, isRetried)
     }
