@@ -10,16 +10,16 @@ public indirect enum SamplePredicate: Sendable {
     case types(Set<SampleType>)
     /// Samples with these UUIDs.
     case uuids(Set<SampleIdentity>)
-    /// A field compared with a value of its kind; with a value of another kind it can't be compared.
+    /// A comparison of a field with a value of its kind. Other values cannot be compared.
     case comparison(Field, Comparison, Literal)
     /// What does not meet the condition, though it can be compared.
     case not(SamplePredicate)
-    /// What meets each of them; of none: every sample.
+    /// Samples that meet all parts. Without parts, every sample.
     case and([SamplePredicate])
-    /// What meets one of them at least; of none: no sample.
+    /// Samples that meet at least one part. Without parts, no sample.
     case or([SamplePredicate])
 
-    /// How a field stands to a value.
+    /// The comparison of a field with a value.
     public enum Comparison: String, Sendable, CaseIterable {
         case notEqual = "!="
         case atMost = "<="
@@ -35,9 +35,9 @@ public indirect enum SamplePredicate: Sendable {
         var isOrder: Bool { [.below, .atMost, .above, .atLeast].contains(self) }
     }
 
-    /// What a field is compared with: of the field's own kind.
+    /// A value to compare with a field, of the field's own kind.
     public enum Literal: Sendable {
-        /// With a unit it is compared after conversion, without one in the type's canonical unit.
+        /// A number, compared after conversion if it has a unit, or else in the type's canonical unit.
         case number(Numeral, Unit?)
         case instant(Instant)
         case unit(Unit)
@@ -50,14 +50,14 @@ public indirect enum SamplePredicate: Sendable {
         case present
     }
 
-    /// What of a sample is compared; named as in a sample's line.
+    /// A field of a sample, named as in a sample's line.
     public enum Field: Hashable, Sendable {
         /// In the type's canonical unit.
         case value
         case start, end
-        /// Of a category, by its name or HealthKit's constant.
+        /// A category's case, by its name or HealthKit's constant.
         case category
-        /// In seconds; of a workout without its pauses.
+        /// The duration in seconds, for a workout without its pauses.
         case duration
         case zone, subject, group
         /// The type's id.
@@ -78,10 +78,10 @@ public indirect enum SamplePredicate: Sendable {
         case received
         /// By the key's name here.
         case metadata(String)
-        /// What objects that are more than a number tell.
+        /// A field of objects that are more than a number.
         case object(ObjectField)
 
-        /// Versions have an order of their own: 1.10 comes behind 1.9.
+        /// Whether values are ordered as versions: 1.10 comes after 1.9.
         var isVersion: Bool {
             switch self {
             case .source(.version), .device(.hardware), .device(.firmware), .device(.software): true
@@ -90,10 +90,10 @@ public indirect enum SamplePredicate: Sendable {
         }
     }
 
-    /// What is known of a source.
+    /// A property of a source.
     public enum SourceProperty: String, Sendable, CaseIterable { case id, name, version }
 
-    /// What is known of a device.
+    /// A property of a device.
     public enum DeviceProperty: String, Sendable, CaseIterable {
         case key, name, manufacturer, model, serial, hardware, firmware, software, udi
     }
@@ -103,7 +103,7 @@ extension SamplePredicate {
     /// Every sample.
     public static let everything = SamplePredicate.and([])
 
-    /// Samples that start in a stretch; without an end on the side that is missing.
+    /// Samples that start in an interval, which is unbounded on a missing side.
     public static func starts(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.start, from, to) }
 
     /// Samples that reached this machine in a stretch.
@@ -133,7 +133,7 @@ extension SamplePredicate {
         .or([DeviceProperty.key, .name, .model, .serial].map { .comparison(.device($0), .equal, .text(name)) })
     }
 
-    /// Samples whose field is a version in a range; one that nobody knows lies in none.
+    /// Samples whose field is a version in a range. Unknown versions never match.
     public static func version(_ field: Field, in range: VersionRange) -> SamplePredicate {
         .and([.comparison(field, .notEqual, .text(""))] + range.comparisons.map { .comparison(field, $0.0, .text($0.1)) })
     }
