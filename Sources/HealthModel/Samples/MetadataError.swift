@@ -2,7 +2,7 @@
 public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The byte at this offset, counted from 0, does not belong there.
     case malformed(offset: Int)
-    /// A key stands twice.
+    /// A key is repeated.
     case repeated(key: String)
     /// A quantity's unit is not a UCUM code.
     case unit(UnitError)

@@ -4,27 +4,27 @@ public struct Statistics: Hashable, Sendable {
     public var start: Instant
     /// When it ends, exclusively.
     public var end: Instant
-    /// Whose samples they are; several persons' are never summed up together.
+    /// The person. Samples of several people are never combined.
     public var subject: String
     /// Where statistics are kept apart by source.
     public var source: String?
-    /// Of a category, which of its cases the ``duration`` is of; `nil` in a gap.
+    /// The case of a category that ``duration`` is for, or `nil` in a gap.
     public var value: Int?
-    /// Samples that count in it; none in a gap.
+    /// The number of samples that count, zero in a gap.
     public var count = 0
     /// For cumulative types: a sample that lies in two intervals counts in each by the share of its time.
     public var sum = 0.0
-    /// For discrete types, together with ``minimum``, ``maximum`` and ``mostRecent``; `nil` in a gap.
+    /// The average, for discrete types. Like ``minimum``, ``maximum`` and ``mostRecent``, it is `nil` in a gap.
     public var average: Double?
     /// The lowest value.
     public var minimum: Double?
     /// The highest value.
     public var maximum: Double?
-    /// The value of the sample that began last; of a cumulative type in full, also where a part of it counts.
+    /// The value of the sample that started last. For a cumulative type it is the full value, even if only a part counts.
     public var mostRecent: Double?
-    /// How long the samples last that count, in seconds: a cumulative one by its share, a discrete one where it begins.
+    /// The total duration in seconds. A cumulative sample counts with its share, a discrete one at its start.
     public var duration = 0.0
-    /// The values of ``percentileRanks``, where they were asked for; empty in a gap.
+    /// The values of ``percentileRanks``, if requested. Empty in a gap.
     public var percentiles: [Double] = []
     /// What lies in each range that was asked for.
     public var inRange: [RangeShare] = []

@@ -30,7 +30,7 @@ public struct StatisticsOptions: OptionSet, Hashable, Sendable {
     /// Only for types whose values do not add up.
     public static let discrete: StatisticsOptions = [.discreteAverage, .discreteMin, .discreteMax, .percentiles, .inRange]
 
-    /// What a type's statistics may have.
+    /// The options that a type's statistics support.
     public static func allowed(for type: SampleType) -> StatisticsOptions {
         switch (type.kind, type.aggregation) {
         case (.category, _): .duration
@@ -50,7 +50,7 @@ public struct StatisticsOptions: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Each option's name, as HealthKit spells it where it has it.
+    /// The name of each option, in HealthKit's spelling if it has one.
     public static let names: [(name: String, option: StatisticsOptions)] = [
         ("cumulativeSum", .cumulativeSum), ("discreteAverage", .discreteAverage), ("discreteMin", .discreteMin),
         ("discreteMax", .discreteMax), ("mostRecent", .mostRecent), ("duration", .duration), ("percentiles", .percentiles),

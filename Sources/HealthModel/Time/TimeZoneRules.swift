@@ -1,7 +1,7 @@
-/// A place's rules for its clocks: which offset holds when.
+/// The UTC offsets of a place over time.
 ///
-/// Read from a compiled zone file of the tz database (TZif, RFC 9636), or fixed. The database itself is the machine's; its
-/// directory is named by the assembling target, so that nothing here depends on where it runs.
+/// They are read from a compiled zone file of the tz database (TZif, RFC 9636), or fixed. The machine provides the database, and the
+/// assembling target passes its directory, so that nothing here depends on the environment.
 public struct TimeZoneRules: Hashable, Sendable {
     /// The tz database's name, or the offset's text.
     public let identifier: String
@@ -9,7 +9,7 @@ public struct TimeZoneRules: Hashable, Sendable {
     let transitions: [Int64]
     /// One more than there are transitions: the first holds before them all.
     let offsets: [ZoneOffset]
-    /// The yearly rule behind the last transition.
+    /// The yearly rule after the last transition.
     let rule: YearlyRule?
 
     /// A zone that never changes its clocks.
@@ -94,7 +94,7 @@ struct YearlyRule: Hashable, Sendable {
 
     var standard: ZoneOffset
     var daylight: ZoneOffset
-    /// When daylight saving begins and ends; none where there is no daylight saving.
+    /// The start and end of daylight saving time, or `nil` without it.
     var changes: (begin: Change, end: Change)?
 
     static func == (one: YearlyRule, other: YearlyRule) -> Bool {

@@ -38,7 +38,7 @@ struct DoubleDouble: Hashable, Sendable {
         return DoubleDouble(high: sum, low: (one - (sum - part)) + (other - part))
     }
 
-    /// The sum of two Doubles, exactly, where the first is the greater in magnitude.
+    /// The exact sum of two Doubles, of which the first must be greater in magnitude.
     @inline(__always) static func quickSum(_ one: Double, _ other: Double) -> DoubleDouble {
         let sum = one + other
         return DoubleDouble(high: sum, low: other - (sum - one))
@@ -84,7 +84,7 @@ struct DoubleDouble: Hashable, Sendable {
         return quickSum(first, rest / other.high)
     }
 
-    /// 10^power; exact up to 10^45, and to the last of its 106 bits beyond.
+    /// 10^power, exact up to 10^45, and to the last of its 106 bits for higher powers.
     static func power(ofTen power: Int) -> DoubleDouble {
         var result = DoubleDouble(1)
         var left = power

@@ -1,4 +1,4 @@
-/// What a parser makes of a unit's text: factors in the order written.
+/// The parsed text of a unit: factors in the order written.
 struct UnitExpression: Sendable {
     private(set) var terms: [UnitTerm] = []
     /// The annotation of a unit that is nothing else: `steps` of `{steps}` and `1{steps}`.
@@ -15,7 +15,7 @@ struct UnitExpression: Sendable {
         if terms[place].exponent == 0 { terms.remove(at: place) }
     }
 
-    /// Factor and dimension, or nil where they overflow.
+    /// The factor and the dimension, or `nil` if they overflow.
     var measure: (factor: ScaleFactor, dimension: Dimension)? {
         var factor = ScaleFactor.one
         var dimension = Dimension.dimensionless
