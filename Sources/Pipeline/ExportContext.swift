@@ -85,6 +85,6 @@ public struct SettingsFault: Error, Hashable, Sendable {
     /// The expected value, as text for the user.
     public var words: String
 
-    /// A key with what was expected.
+    /// A fault with its key and the expected value.
     public init(_ key: String, _ words: String) { (self.key, self.words) = (key, words) }
 }

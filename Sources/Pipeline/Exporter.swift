@@ -52,7 +52,7 @@ public protocol Exporter: AnyObject {
 
     /// Prepares the target, for example by creating tables in a database. Existing data remains. Most targets need nothing.
     ///
-    /// - Returns: What was created, as text for the user.
+    /// - Returns: The created objects, as text for the user.
     func create() throws(DeliveryError) -> [Finding]
 
     /// Delivers changes durably.
@@ -93,7 +93,8 @@ public protocol ComparableExporter: Exporter {
     /// The hash of a sample's content at the target. It is `nil` if only UUIDs are compared, or if ``differing(_:)`` compares contents.
     func print(of sample: Sample) -> UInt64?
 
-    /// Returns which of these samples differ at the target from what a delivery would write. The UUIDs of all of them exist there.
+    /// Returns the samples whose content at the target differs from the content that a delivery would write. The UUIDs of all of them exist
+    /// there.
     func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity]
 
     /// The way that contents are compared in addition to UUIDs.

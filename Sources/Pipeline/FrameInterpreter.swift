@@ -5,7 +5,7 @@ public protocol FrameInterpreter: AnyObject {
     /// Appends the frame's readings to `readings`. Appends nothing if it throws, because a frame is accepted whole or not at all.
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome
 
-    /// Returns the parts of the frames so far that became no reading, once; `nil` if there are none.
+    /// Returns the parts of the frames so far that became no reading, and clears them. Returns `nil` if all were read.
     func takeLeftOut() -> LeftOut?
 
     /// The time at which the file was written, if it contains that. Known once the frame with the time was interpreted.

@@ -1,6 +1,6 @@
 /// A frame as readable text.
 public final class FrameText: Sendable {
-    /// Longest text kept, in characters.
+    /// The maximum length of the text, in characters.
     public static let maximumLength = 4096
 
     /// The channel followed by the bytes in hexadecimal, or the cells of a row.
