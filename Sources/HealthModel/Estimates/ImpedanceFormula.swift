@@ -39,7 +39,7 @@ public enum ImpedanceFormula: String, Hashable, Sendable, CaseIterable {
         public var weight: Double
         /// The person's height, in cm.
         public var height: Double
-        /// The person's age on that day, in whole years.
+        /// The person's age at the weighing, in whole years.
         public var age: Int
         /// Whether the person is a man. The equations distinguish only men and women.
         public var isMale: Bool

@@ -143,7 +143,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         return found
     }
 
-    /// Whether the report behind a sample counts.
+    /// Whether the original report of a sample counts.
     public func counts(_ place: Place) -> Bool {
         let roots = self.roots
         return counting(roots).contains(roots[place] ?? place)

@@ -225,7 +225,7 @@ extension Numeral {
         return Self.canonicalText(of: verbatim?.text ?? "0")
     }
 
-    /// Coefficient and exponent without trailing zeros; (0, 0) for zero.
+    /// The coefficient and the exponent without trailing zeros, or (0, 0) for zero.
     @inlinable public var reduced: (coefficient: Int64, exponent: Int16) {
         guard coefficient != 0 else { return (0, 0) }
         var coefficient = coefficient

@@ -26,7 +26,7 @@ public struct SampleConditions: Sendable {
     public var samples: Set<SampleIdentity>?
     /// The condition on the value, the metadata and other fields.
     public var condition: SamplePredicate?
-    /// The condition as it was written.
+    /// The condition as written.
     public var conditionText: String?
 
     /// Conditions that every sample meets until one is set.

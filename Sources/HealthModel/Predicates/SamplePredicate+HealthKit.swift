@@ -113,7 +113,7 @@ extension SamplePredicate {
         .comparison(.inCorrelation, .equal, .text(uuid.description))
     }
 
-    /// Samples that were recorded during a workout, by its person and source, and its routes.
+    /// Samples recorded during a workout, with the same person and source, and its routes.
     public static func predicateForObjects(fromWorkout uuid: SampleIdentity) -> SamplePredicate {
         .comparison(.fromWorkout, .equal, .text(uuid.description))
     }

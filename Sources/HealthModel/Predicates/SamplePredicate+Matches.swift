@@ -92,7 +92,7 @@ extension SamplePredicate {
         }
     }
 
-    /// A yes or no as a person writes it.
+    /// Parses a boolean as users write it.
     static func boolean(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "yes", "1": true

@@ -21,7 +21,7 @@ extension SamplePredicate {
     ) -> Bool? {
         guard field.kinds.contains(sample.origin.kind) else { return comparison == .notEqual }
         let values = values(sample, field, &facts)
-        // It differs from what none of its values equals.
+        // `!=` holds if no value is equal.
         let asked = comparison == .notEqual ? .equal : comparison
         var answer: Bool? = values.isEmpty ? false : nil
         for value in values {

@@ -28,7 +28,7 @@ extension SamplePredicate {
         public var rest: SamplePredicate?
     }
 
-    /// Which starts a part of a condition may be true of, and which it may be false of.
+    /// The starts for which a part of a condition may be true, and those for which it may be false.
     private struct Bounds {
         var met: TimeStretches
         var unmet: TimeStretches

@@ -1,10 +1,10 @@
-/// A condition on samples: the one tree that a query, a `--where`, a profile's correction and a repair are ways to write.
+/// A condition on samples. Queries, `--where`, profiles' corrections and repairs all use this tree.
 ///
 ///     let fevers = SamplePredicate.and([.types([.bodyTemperature]), .comparison(.value, .above, .number(Numeral("38"), Unit(ucum: "Cel")))])
 ///     try SamplePredicate("value > 38 Cel and source.name = 'Ear thermometer'")
 ///
-/// A field that a sample does not have is equal to nothing and different from everything. What cannot be compared, a heart rate with 38 Cel,
-/// meets neither the comparison nor its contrary: `not` must not make a condition true that was never meant for the sample.
+/// A missing field is equal to nothing and different from everything. Values that cannot be compared, such as a heart rate and 38 Cel, meet
+/// neither the comparison nor its negation. `not` must not make a condition true that was never meant for the sample.
 public indirect enum SamplePredicate: Sendable {
     /// Samples of these types.
     case types(Set<SampleType>)
@@ -27,9 +27,9 @@ public indirect enum SamplePredicate: Sendable {
         case equal = "="
         case below = "<"
         case above = ">"
-        /// Of texts: the other one lies within.
+        /// The text contains the other one.
         case contains = "~"
-        /// Of texts: the other one is how it begins.
+        /// The text begins with the other one.
         case beginsWith = "^="
 
         var isOrder: Bool { [.below, .atMost, .above, .atLeast].contains(self) }
@@ -42,11 +42,11 @@ public indirect enum SamplePredicate: Sendable {
         case instant(Instant)
         case unit(Unit)
         case text(String)
-        /// For metadata, whose values may be of any kind: the text, and the number and the unit in it.
+        /// A metadata value of any kind: the text, and its number and unit.
         case any(String, Numeral?, Unit?)
-        /// Of a health record's own dates.
+        /// A date of a health record.
         case date(PartialDate)
-        /// Whatever it is, as long as there is one: `metadata.bloodGlucoseMealTime = *`.
+        /// Any value: `metadata.bloodGlucoseMealTime = *`.
         case present
     }
 
@@ -65,9 +65,9 @@ public indirect enum SamplePredicate: Sendable {
         /// The name of the type's kind.
         case kind
         case uuid
-        /// The UUID of a workout that the sample was recorded during, or belongs to as its route. Only a store knows.
+        /// The UUID of a workout during which the sample was recorded, or to which it belongs as a route. Only a store can evaluate it.
         case fromWorkout
-        /// The UUID of a correlation that the sample belongs to. Only a store knows.
+        /// The UUID of a correlation that the sample belongs to. Only a store can evaluate it.
         case inCorrelation
         case source(SourceProperty)
         case device(DeviceProperty)
@@ -106,7 +106,7 @@ extension SamplePredicate {
     /// Samples that start in an interval, which is unbounded on a missing side.
     public static func starts(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.start, from, to) }
 
-    /// Samples that reached this machine in a stretch.
+    /// Samples received by this machine in an interval, which is unbounded on a missing side.
     public static func received(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.received, from, to) }
 
     static func stretch(_ field: Field, _ from: Instant?, _ to: Instant?) -> SamplePredicate {
@@ -115,7 +115,7 @@ extension SamplePredicate {
                 .compactMap { $0 })
     }
 
-    /// A person's samples, by UUID.
+    /// The samples of a person, by UUID.
     public static func subject(_ uuid: String) -> SamplePredicate { .comparison(.subject, .equal, .text(uuid)) }
 
     /// Samples of a source with this id or name.
@@ -138,7 +138,7 @@ extension SamplePredicate {
         .and([.comparison(field, .notEqual, .text(""))] + range.comparisons.map { .comparison(field, $0.0, .text($0.1)) })
     }
 
-    /// Whether it asks for a workout or a correlation: which samples those have a store knows, and no sample by itself.
+    /// Whether it refers to a workout or a correlation, so that only a store can evaluate it and not a sample alone.
     public var asksForOthers: Bool {
         switch self {
         case .not(let inner): inner.asksForOthers
@@ -148,9 +148,9 @@ extension SamplePredicate {
         }
     }
 
-    /// Refuses a condition whose units suit none of the types that are asked for.
+    /// Checks that every unit of the condition suits at least one of the types.
     ///
-    /// - Throws: ``UnitError`` of the first unit that no type has a conversion from.
+    /// - Throws: ``UnitError`` for the first unit that cannot be converted to any of them.
     public func check(for types: Set<SampleType>) throws(UnitError) {
         switch self {
         case .not(let inner): try inner.check(for: types)

@@ -1,9 +1,9 @@
-/// A stretch of a series whose numbers fit far better in another unit.
+/// An interval of a series whose numbers fit far better in another unit.
 public struct MisunitStretch: Hashable, Sendable {
-    /// Whose, of what, from where.
+    /// The number of the series, and its type.
     public var series: Int64
     public var type: SampleType
-    /// The unit that the numbers were taken for, and the one that they fit.
+    /// The assumed unit, and the fitting one.
     public var taken: Unit
     public var fits: Unit
     /// The first and the last of the samples.
@@ -53,15 +53,15 @@ public struct MisunitDetector {
     private let conversions: [UnitConversion]
     /// Whether the readings may be from several people, in which case their level is meaningless.
     private let isShared: Bool
-    /// To change the unit: such a change happens once in many thousand readings.
+    /// The cost of a change of unit, which happens once in many thousand readings.
     private static let change = 8.0
     /// The evidence that an interval must exceed to be reported.
     public static let threshold = 12.0
-    /// Fewer readings than that are outliers, not a unit.
+    /// The minimum number of readings. Fewer are outliers.
     public static let shortest = 3
-    /// How far from the level, in its own deviations, the middle of a stretch may lie.
+    /// The maximum distance of an interval's median from the level, in standard deviations of the level.
     private static let fit = 2.5
-    /// How strange a stretch's middle has to be for anybody, so that the readings around need not be asked.
+    /// The strangeness of a median at which it is implausible for anyone, so that surrounding readings are not needed.
     private static let plain = 4.0
 
     /// The types whose units can be recognised by their values.
@@ -79,7 +79,7 @@ public struct MisunitDetector {
         guard conversions.count == model.units.count else { return nil }
     }
 
-    /// Whether values between these two can be in no other unit, so that nothing has to be looked for.
+    /// Whether values in this range are valid in no other unit, so that no search is needed.
     public func cannotBeWrong(_ low: Double, _ high: Double) -> Bool {
         guard !model.isRate, low >= model.low, high <= model.high else { return false }
         return conversions.allSatisfy { conversion in
@@ -212,7 +212,7 @@ public struct MisunitDetector {
         return units
     }
 
-    /// Whether a stretch is far better off in the other unit, by the readings around it and by what people's values are.
+    /// Judges whether an interval fits far better in the other unit, by the surrounding readings and the human range.
     private func judge(
         _ stretch: Range<Int>, state: Int, _ readings: [MisunitReading], _ series: Int64
     ) -> MisunitStretch? {
@@ -236,7 +236,7 @@ public struct MisunitDetector {
         let isPlain = model.strangeness(middle) == 0 && model.strangeness(before[before.count / 2]) > Self.plain
         if !isPlain {
             guard !isShared else { return nil }
-            // The usual range does not decide alone: the readings around have to be there, and to fit.
+            // The usual range is not sufficient by itself. There must be surrounding readings, and they must fit.
             guard !neighbours.isEmpty else { return nil }
             let days = min(gap(around.last, first), gap(last, behind.first))
             let allowed = (model.noise * model.noise + min(model.drift * model.drift * days, model.reach * model.reach))

@@ -2,7 +2,7 @@
 ///
 ///     Repair.unit(try Unit(ucum: "[degF]")).text  // "unit [degF]"
 public enum Repair: Hashable, Sendable {
-    /// The numeral as received, read under another unit: 98 taken as °C becomes 98 °F = 36.67 °C.
+    /// Reinterprets the received numeral in another unit: 98 read as °C becomes 98 °F = 36.67 °C.
     case unit(Unit)
     /// The numeral as received, times a factor: 3040 % becomes 30.40 % by 0.01.
     case scale(Numeral)

@@ -1,13 +1,13 @@
 /// Why a sample that meets the conditions of a repair is left alone.
 public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     // Already right.
-    /// It was received in the unit that the repair gives.
+    /// It was already received in the repair's unit.
     case hasTheUnit
     /// Its value is plausible, and would not be after the repair.
     case plausibleAsItIs
     /// It had this repair already.
     case repairedBefore
-    /// It is in the zone that the repair gives.
+    /// It is already in the repair's zone.
     case sameZone
     /// It is that person's.
     case sameSubject

@@ -3,11 +3,11 @@
 /// A repair of the value is judged by the type's plausible range. A value that is plausible only after the repair is repaired, and one that
 /// is plausible only before it is already right. In all other cases the user has to decide.
 public final class Repairer {
-    /// The reading as it should have been from the beginning.
+    /// The reading in its correct form.
     public struct Outcome {
-        /// Whose, of which type, from where.
+        /// The person, type and source.
         public var origin: Origin
-        /// As it would have been received.
+        /// The numeral as it would have been received.
         public var numeral: Numeral
         /// As it would have been received.
         public var unit: Unit
@@ -17,7 +17,7 @@ public final class Repairer {
         public var start: Instant
         /// The end, equal to the start for an instantaneous measurement.
         public var end: Instant
-        /// Where the source was, as far as that is known.
+        /// The zone of the source, if known.
         public var zone: ZoneOffset?
         /// The clock that the time is from.
         public var timeOrigin: TimeOrigin
@@ -27,9 +27,9 @@ public final class Repairer {
 
     /// What becomes of one sample.
     public enum Verdict {
-        /// This takes its place.
+        /// The repaired sample.
         case repaired(Outcome)
-        /// It stays as it is, and why.
+        /// The sample is left alone, for this reason.
         case left(RepairReason)
     }
 
@@ -47,8 +47,8 @@ public final class Repairer {
     }
 
     /// - Parameters:
-    ///   - takesAmbiguous: repairs also what could be right as it is.
-    ///   - now: what would start more than a day later is left alone.
+    ///   - takesAmbiguous: Whether to repair samples that may already be right.
+    ///   - now: The current time. Samples that would start more than a day later are left alone.
     public init(_ repair: Repair, takesAmbiguous: Bool, now: Instant) {
         self.repair = repair
         self.takesAmbiguous = takesAmbiguous
@@ -111,7 +111,7 @@ public final class Repairer {
         let type = sample.origin.type
         guard let conversion = conversion(from: outcome.unit, of: type) else { return .left(.noConversion) }
         var outcome = outcome
-        // SQLite knows no negative zero.
+        // SQLite does not preserve negative zero.
         outcome.value = conversion.convert(outcome.numeral) + 0
         guard isPossible(outcome.value, type) else { return .left(.impossibleValue) }
         guard let range = type.plausible else { return takesAmbiguous ? .repaired(outcome) : .left(.noRange) }

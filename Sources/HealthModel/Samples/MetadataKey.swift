@@ -1,4 +1,4 @@
-/// A key of HealthKit's metadata: its name here, its raw string there, and what its value is.
+/// A key of HealthKit's metadata: our name, HealthKit's raw string, and the kind of its value.
 ///
 ///     MetadataKey(rawKey: "HKTimeZone")?.name               // "timeZone"
 ///     MetadataKey(named: "heartRateMotionContext")?.rawKey  // "HKMetadataKeyHeartRateMotionContext"
@@ -13,7 +13,7 @@ public struct MetadataKey: Hashable, Sendable {
         case boolean
         /// A number and a unit.
         case quantity
-        /// A point in time, kept as the text received.
+        /// A point in time, stored as the received text.
         case date
         /// Stored as these numbers, shown as these names.
         case enumeration([Int: String])

@@ -17,11 +17,11 @@ public struct SourceRevision: Hashable, Sendable {
 
 /// The hardware that measured (HealthKit's `HKDevice`).
 public struct Device: Hashable, Sendable {
-    /// The most durable name the device has: maker, model and serial number where known. Part of a sample's identity.
+    /// The device's most permanent name: maker, model and serial number if known. Part of a sample's identity.
     public var key: String
-    /// What people call it.
+    /// The display name.
     public var name: String?
-    /// Who makes it.
+    /// The manufacturer.
     public var manufacturer: String?
     /// The maker's name for the kind of device.
     public var model: String?
@@ -52,10 +52,9 @@ public struct Device: Hashable, Sendable {
     }
 }
 
-/// Where a series of samples comes from: whose, of which type, from which source and device.
+/// The origin of a series of samples: person, type, source and device.
 ///
-/// Interned by ``OriginRegistry``: samples of one series share one object, so that what depends on the series alone is
-/// computed once.
+/// Interned by ``OriginRegistry``. Samples of one series share one object, so that values that depend only on the series are computed once.
 public final class Origin: Hashable, Sendable {
     /// The person's UUID, or ``Origin/unassigned``.
     public let subject: String

@@ -31,7 +31,7 @@ public enum SampleChange: Sendable {
         }
     }
 
-    /// The sample that came, or as it was.
+    /// The added sample, or the deleted one in its last form.
     public var sample: Sample {
         switch self {
         case .added(let stored): stored.sample
@@ -48,7 +48,7 @@ public enum SampleChange: Sendable {
     }
 }
 
-/// A sample that is no longer there, as readers of changes hear of it.
+/// A deleted sample, as an entry of the change log.
 public struct StoredDeletion: Sendable {
     /// The deleted sample. Readers that passed it on need its person, type, source, time and value.
     public var sample: Sample

@@ -32,7 +32,7 @@ public struct SampleHeader: Sendable {
     public var start: Instant
     /// The end, equal to the start for an instantaneous sample.
     public var end: Instant
-    /// At the reading, where known.
+    /// The offset at the time of the reading, if known.
     public var zone: ZoneOffset?
     /// Whose clock the time is.
     public var timeOrigin: TimeOrigin

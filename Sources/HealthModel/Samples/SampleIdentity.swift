@@ -18,7 +18,7 @@ public struct SampleIdentity: Hashable, Comparable, Sendable {
     /// The lower 62 bits of the hash.
     public let low: UInt64
 
-    /// Puts the parts of a UUID of version 8 together.
+    /// Combines the parts of a UUID of version 8.
     @inlinable public init(milliseconds: UInt64, high: UInt16, low: UInt64) {
         self.milliseconds = milliseconds & 0xFFFF_FFFF_FFFF
         self.high = high & 0xFFF
@@ -47,7 +47,7 @@ extension SampleIdentity: CustomStringConvertible {
         String(unsafeUninitializedCapacity: Self.textLength) { write(into: $0) }
     }
 
-    /// Writes the UUID in lower case, and gives the number of characters.
+    /// Writes the UUID in lowercase and returns the number of characters.
     @discardableResult public func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let upper = milliseconds << 16 | 0x8000 | UInt64(high)
         let lower = 0x8000_0000_0000_0000 | low
@@ -201,7 +201,7 @@ extension RecordIdentifier {
 
 /// A record id that its maker gave (HealthKit's sync identifier and sync version): a higher version replaces a lower one.
 public struct RecordIdentifier: Hashable, Sendable {
-    /// The record's id, as the maker gives it.
+    /// The record's id from its maker.
     public var id: String
     /// Which edition of the record.
     public var version: Int64

@@ -1,12 +1,12 @@
 /// Statistics of one interval of the calendar, in the type's canonical unit.
 public struct Statistics: Hashable, Sendable {
-    /// When the stretch begins.
+    /// The start of the interval.
     public var start: Instant
-    /// When it ends, exclusively.
+    /// The end of the interval, exclusive.
     public var end: Instant
     /// The person. Samples of several people are never combined.
     public var subject: String
-    /// Where statistics are kept apart by source.
+    /// The source, if sources are separate.
     public var source: String?
     /// The case of a category that ``duration`` is for, or `nil` in a gap.
     public var value: Int?
@@ -26,24 +26,24 @@ public struct Statistics: Hashable, Sendable {
     public var duration = 0.0
     /// The values of ``percentileRanks``, if requested. Empty in a gap.
     public var percentiles: [Double] = []
-    /// What lies in each range that was asked for.
+    /// The share of each requested range.
     public var inRange: [RangeShare] = []
 
-    /// Which percentiles there are.
+    /// The available percentiles.
     public static let percentileRanks = [5, 25, 50, 75, 95]
 
-    /// How much of the values lies in a range.
+    /// The share of the values in a range.
     public struct RangeShare: Hashable, Sendable {
-        /// The part of the whole, from 0 to 1: of the time for types whose average is weighted by time, else of the samples.
+        /// The fraction from 0 to 1, by time for types that are weighted by time, otherwise by samples.
         public var fraction: Double
-        /// The time in seconds, or how many samples.
+        /// The time in seconds, or the number of samples.
         public var amount: Double
 
         /// - Parameter amount: seconds, or samples.
         public init(fraction: Double, amount: Double) { (self.fraction, self.amount) = (fraction, amount) }
     }
 
-    /// Statistics of a stretch in which nothing counts yet.
+    /// Statistics of an interval without samples.
     public init(start: Instant, end: Instant, subject: String, source: String? = nil) {
         self.start = start
         self.end = end

@@ -5,7 +5,7 @@ public struct ValueRange: Hashable, Sendable, CustomStringConvertible {
     /// The highest value, or `nil` if unbounded.
     public var high: Double?
 
-    /// - Returns: `nil` where both ends are missing, or the low one is above the high one.
+    /// - Returns: `nil` if both bounds are missing, or if the lower bound is above the upper one.
     public init?(_ low: Double?, _ high: Double?) {
         guard low != nil || high != nil, low ?? -.infinity <= high ?? .infinity else { return nil }
         (self.low, self.high) = (low, high)

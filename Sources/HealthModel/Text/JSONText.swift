@@ -34,7 +34,7 @@ public enum JSONText {
         escapeForLine(&buffer, from: start)
     }
 
-    /// Appends a string with its quotation marks in the stored form: what JSON demands is escaped, and nothing else.
+    /// Appends a string with its quotation marks in the stored form, escaping only characters that JSON requires to be escaped.
     static func append(stored text: some StringProtocol, to buffer: inout [UInt8]) {
         buffer.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -90,7 +90,7 @@ public enum JSONText {
         buffer.append(contentsOf: boolean ? "true".utf8 : "false".utf8)
     }
 
-    /// A numeral's own text where JSON allows it (`54.0`, `1e3`), else its canonical text (`+5`, `.5`, `007`).
+    /// A numeral's own text if it is valid JSON (`54.0`, `1e3`), or else its canonical text (`+5`, `.5`, `007`).
     static func number(_ numeral: Numeral) -> String {
         if numeral.isPlain { return numeral.text }
         return isNumber(numeral.text) ? numeral.text : numeral.canonicalText

@@ -6,9 +6,9 @@ public struct CalendarInterval: Hashable, Sendable, CustomStringConvertible {
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         /// 60 seconds.
         case minute = "m"
-        /// 60 minutes, also where clocks change.
+        /// 60 minutes, even if clocks change.
         case hour = "h"
-        /// From midnight to midnight: 23 or 25 hours where clocks change.
+        /// From midnight to midnight: 23 or 25 hours if clocks change.
         case day = "d"
         /// From Monday (ISO 8601).
         case week = "w"
@@ -31,7 +31,7 @@ public struct CalendarInterval: Hashable, Sendable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// `nil` unless the count is from 1 to 10,000.
+    /// An interval, or `nil` unless the count is from 1 to 10,000.
     public init?(count: Int, unit: Unit) {
         guard (1...10_000).contains(count) else { return nil }
         self.count = count
@@ -87,8 +87,8 @@ public struct CalendarIntervals: Sendable {
         }
     }
 
-    /// The same intervals on the clock on the wall, wherever that hangs: interval number `index` begins when it shows the date and time at which
-    /// that one begins here. Times are wall times, read as if they were UTC. For intervals of days and longer.
+    /// The same intervals in local time, independent of the zone. Interval number `index` begins at the local time at which it begins in
+    /// this zone. Times are local times, read as if they were UTC. For intervals of days and longer.
     public var onTheWall: CalendarIntervals {
         CalendarIntervals(interval, zone: TimeZoneRules(fixed: .utc), anchor: Instant(microseconds: anchorWall.microseconds))
     }

@@ -33,7 +33,7 @@ extension Instant {
         guard let parsed = try? Timestamp(iso8601: isDate ? "\(text)T00:00:00" : text) else { return nil }
         if let instant = parsed.instant { return instant }
         if isDate {
-            // A day begins at 01:00 where clocks go forward at midnight.
+            // A day begins at 01:00 if clocks go forward at midnight.
             let day = Int(parsed.wall.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient)
             return days.isEmpty(day) ? nil : days.start(of: day)
         }

@@ -67,7 +67,7 @@ public struct Dimension: Hashable, Sendable {
 }
 
 extension Dimension: CustomStringConvertible {
-    /// A name that a person understands (`temperature`, `mass concentration`), else the product of base dimensions (`L2·M`).
+    /// A readable name (`temperature`, `mass concentration`), or else the product of base dimensions (`L2·M`).
     public var description: String {
         if let name = Self.names[self] { return name }
         let factors = Base.allCases.filter { self[$0] != 0 }

@@ -35,7 +35,7 @@ enum HealthKitSymbols {
         ("deg", "deg"), ("D", "[diop]"), ("pD", "[p'diop]"),
     ]
 
-    /// Symbols whose UCUM code has lost something, so that a unit read from one must remember it.
+    /// Symbols that cannot be recovered from their UCUM code, so that a unit parsed from one must store it.
     static let unspeakable: Set<String> = ["%", "dBHL", "cup_imp", "appleEffortScore"]
 
     /// UCUM symbols with a different spelling in HealthKit. The first of two spellings wins.

@@ -53,7 +53,7 @@ struct ScaleFactor: Hashable, Sendable {
 
     /// The product, or `nil` if it overflows.
     func times(_ other: ScaleFactor) -> ScaleFactor? {
-        // Reducing crosswise first keeps the products as small as they can be.
+        // Reducing crosswise first minimises the products.
         let one = Self.greatestCommonDivisor(numerator, other.denominator)
         let two = Self.greatestCommonDivisor(other.numerator, denominator)
         let (top, topOverflow) = (numerator / one).multipliedReportingOverflow(by: other.numerator / two)
@@ -75,7 +75,7 @@ struct ScaleFactor: Hashable, Sendable {
         return result
     }
 
-    /// The factor as a quotient of two numbers that are exact wherever 106 bits hold them.
+    /// The factor as a quotient of two numbers, which are exact if they fit in 106 bits.
     var quotient: (numerator: DoubleDouble, denominator: DoubleDouble) {
         var top = DoubleDouble(wide: numerator)
         var bottom = DoubleDouble(wide: denominator)

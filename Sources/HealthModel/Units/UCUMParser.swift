@@ -166,7 +166,7 @@ struct UCUMParser {
         if bracketed { throw malformed }
     }
 
-    /// A symbol as an atom, else as a prefix before a metric atom.
+    /// A symbol as an atom, or else as a prefix before a metric atom.
     static func resolve(_ text: String, atoms: UnitAtoms) -> (UnitPrefix?, UnitAtom)? {
         if let atom = atoms[text] { return (nil, atom) }
         for prefix in UnitPrefix.all where text.hasPrefix(prefix.symbol) {

@@ -44,9 +44,9 @@ public struct Unit: Sendable {
     /// The canonical UCUM code: no annotations but a lone one (`1{steps}`), no parentheses, `L` for `l`, `u` for micro.
     public var code: String { storage.code }
 
-    /// HealthKit's string for the unit, or nil where HealthKit has none.
+    /// HealthKit's string for the unit, or `nil` if HealthKit does not have it.
     ///
-    /// UCUM's `%` has none: HealthKit's is the ratio, a hundred times as large, and has the code `1` here.
+    /// It is `nil` for UCUM's `%`. HealthKit's `%` is the ratio, a hundred times as large, and has the code `1` here.
     public var healthKitString: String? { storage.healthKitString }
 
     /// The dimension of the unit.

@@ -8,7 +8,7 @@ final class UnitAtom: Sendable {
     let dimension: Dimension
     /// Its zero in kelvins, for temperatures.
     let offset: UnitOffset?
-    /// Whether it has its own zero or is a logarithm or a tangent, and so can't be multiplied.
+    /// Whether it has its own zero, or is a logarithm or a tangent, and therefore cannot be multiplied.
     let isSpecial: Bool
 
     init(

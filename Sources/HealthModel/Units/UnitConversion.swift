@@ -13,7 +13,7 @@ public struct UnitConversion: Hashable, Sendable {
     /// Whether value and result are the same number, as from `mL/min/kg` to `mL/kg/min`.
     public let isIdentity: Bool
 
-    /// The conversion that changes nothing.
+    /// The identity conversion.
     public static let identity = UnitConversion(factor: .one)
 
     /// Multiplication by a factor.
@@ -75,7 +75,7 @@ public struct UnitConversion: Hashable, Sendable {
         return result.isFinite ? result : self(numeral.doubleValue)
     }
 
-    /// The digits of a numeral that has more than 18, as far as 106 bits hold them.
+    /// The digits of a numeral with more than 18, as far as 106 bits can represent them.
     private static func digits(of text: String) -> (DoubleDouble, power: Int) {
         var value = DoubleDouble(0)
         var power = 0
@@ -109,7 +109,7 @@ extension Unit {
         guard let power = dimension.molarMassPower(to: target.dimension) else {
             throw .unlike(from: code, fromDimension: dimension, to: target.code, toDimension: target.dimension)
         }
-        // A Double prints the shortest decimal that it is, so 180.156 is taken as exactly that.
+        // A Double prints as its shortest decimal, so 180.156 is used as exactly that.
         guard let mass = molarMass ?? self.molarMass ?? target.molarMass, mass.isFinite,
             let numeral = try? Numeral(mass.description), let perMole = ScaleFactor(numeral)
         else { throw .needsMolarMass(from: code, to: target.code) }

@@ -25,7 +25,7 @@ enum UnitSuggestion {
         return dialect == .ucum ? code : (try? UCUMParser.parse(code))?.healthKitString
     }
 
-    /// The UCUM code that a person means by a word which may be a code already: `[degF]` for `F`, which is UCUM's farad.
+    /// The UCUM code that was probably meant by a word, even if the word is a code: `[degF]` for `F`, which is UCUM's farad.
     static func meant(by text: String) -> String? { colloquial[text.lowercased()] }
 
     /// The UCUM code of a text with capitals, spaces, `per`, superscripts or plurals: `mg/dL` for `mg per dl`.
@@ -90,7 +90,7 @@ enum UnitSuggestion {
         }
     }
 
-    /// What displays, exports and people write, in lower case, and the UCUM code of it.
+    /// Colloquial unit names from displays, exports and users, in lowercase, with their UCUM codes.
     private static let colloquial = [
         "bpm": "/min", "beats/min": "/min", "beats per minute": "/min", "rpm": "/min", "brpm": "/min", "breaths/min": "/min",
         "f": "[degF]", "°f": "[degF]", "℉": "[degF]", "ºf": "[degF]", "degf": "[degF]", "fahrenheit": "[degF]",

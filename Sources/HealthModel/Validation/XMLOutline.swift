@@ -31,7 +31,7 @@ struct XMLOutline {
         var (open, root): ([Range<Int>], String?) = ([], nil)
         while place < octets.count {
             guard octets[place] == UInt8(ascii: "<") else {
-                // Outside of the root there are blanks alone.
+                // Only white space is allowed outside of the root.
                 guard !open.isEmpty || octets[place] <= 0x20, octets[place] != 0 else { return nil }
                 place += 1
                 continue
